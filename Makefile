@@ -1,0 +1,54 @@
+# POSIX make and sh. PYTHON names the interpreter that makes .venv: 3.11 or newer.
+PYTHON = python3
+BIN = .venv/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+help:
+	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
+	@echo 'make crawl                                              crawl the demo site'
+	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
+	@echo 'make test [ARGS="-x"]                                   run the tests, with coverage'
+	@echo 'make lint                                               ruff and mypy'
+	@echo 'make clean                                              remove .venv and what was built'
+
+# The environment carries DOMAIN into the recipe, so that no character of it is read by the shell.
+crawl: .venv/.crawl
+	@if [ -n "$$DOMAIN" ]; then \
+		$(BIN)/python -m scrapy crawl sitemap -a "domain=$$DOMAIN" -O out/urls.csv -O out/records.jsonl $(ARGS); \
+	else \
+		$(BIN)/python -m demo crawl $(ARGS); \
+	fi
+
+demo: .venv/.crawl
+	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
+
+test: .venv/.test
+	@$(BIN)/python -m pytest --cov $(ARGS)
+
+lint: .venv/.lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv build dist out *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+# A stamp is written last: a set-up that was cut short is done again.
+.venv/.python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.crawl: .venv/.python pyproject.toml
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/.test: .venv/.python pyproject.toml
+	$(INSTALL) --editable '.[test]'
+	@touch $@
+
+.venv/.lint: .venv/.python pyproject.toml
+	$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+.PHONY: help crawl demo test lint clean

@@ -1,0 +1,44 @@
+"""The console script: Scrapy's commands with this project's settings, from any folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from scrapy.cmdline import execute
+from scrapy.settings import Settings
+
+from sitemapcrawler import __version__
+
+SETTINGS_MODULE = "sitemapcrawler.settings"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one of Scrapy's commands; `argv` begins with the program's name and defaults to `sys.argv`.
+
+    `sitemapcrawler crawl sitemap -a domain=example.com -O urls.csv` works in an empty folder, and in the folder of
+    another Scrapy project too. Without a command, the commands are listed. Ends with `SystemExit`, whose code is
+    that of the command.
+    """
+    arguments = list(sys.argv if argv is None else argv)
+    if arguments[1:] == ["--version"]:
+        print(f"sitemapcrawler {__version__}")
+        sys.exit(0)
+    execute(arguments, project_settings())
+
+
+def project_settings() -> Settings:
+    """The settings of this project, made the ones that Scrapy finds.
+
+    Scrapy takes the settings module from the environment before it looks for a `scrapy.cfg` nearby. A module named
+    there for another project is therefore overwritten, for this process and those it starts.
+    """
+    os.environ["SCRAPY_SETTINGS_MODULE"] = SETTINGS_MODULE
+    settings = Settings()
+    settings.setmodule(SETTINGS_MODULE, priority="project")
+    return settings
+
+
+if __name__ == "__main__":
+    main()

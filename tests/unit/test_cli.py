@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler import __version__, cli
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def settings_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts the variable that the commands set back as it was."""
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")
+
+
+def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the console script in a folder, as its entry point does."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def foreign_project(folder: Path) -> None:
+    """Make a folder another Scrapy project, whose settings cannot even be imported."""
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = foreign.settings\n")
+    (folder / "foreign").mkdir()
+    (folder / "foreign" / "settings.py").write_text("raise RuntimeError('the settings of the other project')\n")
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", "--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"sitemapcrawler {__version__}\n"
+
+
+def test_missing_command_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler"])
+    listed = capsys.readouterr().out
+    assert stop.value.code == 0
+    assert "active project: sitemapcrawler" in listed
+    assert "\n  crawl " in listed
+
+
+def test_unknown_command_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", "crawll"])
+    assert stop.value.code == 2
+    assert "Unknown command: crawll" in capsys.readouterr().out
+
+
+def test_arguments_default_to_those_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sitemapcrawler", "--version"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert __version__ in capsys.readouterr().out
+
+
+def test_arguments_of_the_caller_stay_as_they_are() -> None:
+    arguments = ["sitemapcrawler", "crawll"]
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert arguments == ["sitemapcrawler", "crawll"]
+
+
+def test_settings_of_this_project_replace_those_named_in_the_environment() -> None:
+    settings = cli.project_settings()
+    assert os.environ["SCRAPY_SETTINGS_MODULE"] == "sitemapcrawler.settings"
+    assert settings["BOT_NAME"] == "sitemapcrawler"
+
+
+def test_empty_folder_knows_the_spider(tmp_path: Path) -> None:
+    done = run(tmp_path, "list")
+    assert (done.returncode, done.stdout) == (0, "sitemap\n"), done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_folder_of_another_project_knows_our_spider(tmp_path: Path) -> None:
+    foreign_project(tmp_path)
+    done = run(tmp_path, "list", SCRAPY_SETTINGS_MODULE="foreign.settings")
+    assert (done.returncode, done.stdout) == (0, "sitemap\n"), done.stderr
