@@ -1,0 +1,75 @@
+"""`python -m demo serve` serves the demo site, `python -m demo crawl` crawls it."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from demo.server import DemoServer, serving
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code, that of the crawl for `crawl`."""
+    parser = argument_parser()
+    arguments, scrapy_arguments = parser.parse_known_args(argv)
+    if arguments.command == "crawl":
+        return crawl(arguments.port, arguments.out, scrapy_arguments)
+    if scrapy_arguments:
+        parser.error(f"serve does not know {scrapy_arguments[0]}")
+    return serve(arguments.port)
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line of `python -m demo`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m demo", description=__doc__, allow_abbrev=False, epilog="crawl hands other arguments to Scrapy"
+    )
+    parser.add_argument("command", choices=("serve", "crawl"))
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the results (default: out/)")
+    return parser
+
+
+def serve(port: int) -> int:
+    """Serve until Ctrl-C, with a line for each request."""
+    with DemoServer(port, log=True) as server:
+        print(f"The demo site is at {server.base}/ until Ctrl-C.", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+def crawl(port: int, out: Path, scrapy_arguments: Sequence[str]) -> int:
+    """Serve the site, crawl it into `urls.csv` and `records.jsonl` of `out`, and stop serving, whatever happens.
+
+    A relative `out` is taken from the project's folder, where Scrapy runs.
+    """
+    feeds = [f"-O{out / name}" for name in ("urls.csv", "records.jsonl")]
+    with serving(port) as base:
+        command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a", f"domain={base}", *feeds]
+        print(f"Crawling the demo site at {base}/ into {out}/", flush=True)
+        return run([*command, *scrapy_arguments])
+
+
+def run(command: Sequence[str]) -> int:
+    """Run a command in the project's folder to its end; returns its exit code.
+
+    Ctrl-C reaches the command too, and a second one as well: it is the command that decides when to stop.
+    """
+    process = subprocess.Popen(command, cwd=ROOT)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+if __name__ == "__main__":
+    sys.exit(main())

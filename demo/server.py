@@ -1,0 +1,74 @@
+"""The demo site's web server, on the loopback interface only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from demo.site import NOT_FOUND, build
+
+HOST = "127.0.0.1"
+
+
+class DemoServer(ThreadingHTTPServer):
+    """Serves the demo site at `base`, each request in a thread of its own."""
+
+    def __init__(self, port: int = 0, log: bool = False) -> None:
+        """Listen on `port` (0: any free one); `log` prints a line for each request."""
+        super().__init__((HOST, port), DemoHandler)
+        self.log = log
+        self.base = f"http://{HOST}:{self.server_port}"
+        self.site = build(self.base)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing about a client that went away: a crawl that reached a limit does."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class DemoHandler(BaseHTTPRequestHandler):
+    """Answers GET and HEAD; the query of a URL makes no difference."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Send headers and body."""
+        self.wfile.write(self.send_headers())
+
+    def do_HEAD(self) -> None:
+        """Send the headers alone."""
+        self.send_headers()
+
+    def send_headers(self) -> bytes:
+        """Send the headers of the answer and return its body."""
+        answer = cast(DemoServer, self.server).site.get(urlsplit(self.path).path, NOT_FOUND)
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.content_type)
+        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.location:
+            self.send_header("Location", answer.location)
+        self.end_headers()
+        return answer.body
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print the request, where the server was asked to."""
+        if cast(DemoServer, self.server).log:
+            super().log_message(format, *args)
+
+
+@contextmanager
+def serving(port: int = 0) -> Iterator[str]:
+    """Serve the demo site in the background while the block runs; yields its base URL."""
+    with DemoServer(port) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield server.base
+        finally:
+            server.shutdown()
+            thread.join()
