@@ -1,0 +1,367 @@
+"""The spider's arguments as one validated model: texts in, `Params` out, or one line that says what is wrong.
+
+An argument is one field of `Params`: parser, accepted values, help and default stand there and nowhere else. A parser
+takes a text and returns the value, or raises ValueError with what is wrong about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sitemapcrawler import urls
+
+MAX_SHOWN = 80  # characters of a value in a message
+MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
+_COUNT = re.compile(r"[0-9]{1,12}")
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
+# host.tld/, host:port/, localhost/ or [::1]/
+_BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
+_COMMA = re.compile(",")
+# A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file or host.tld/.
+_COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w-]+)+(?::\d+)?/|,|\Z)", re.IGNORECASE)
+_PASSWORD = "holds a user name, which SITEMAP_AUTH takes (user:password)"
+
+
+class ArgumentError(ValueError):
+    """An argument that cannot be used. The text is one line: name, value, what is wrong, what is accepted."""
+
+    def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
+        given = name if value is None else f"{_shown(name)[1:-1]}={_shown(value)}"
+        super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
+
+
+class Argument(NamedTuple):
+    """An argument as documentation and commands list it."""
+
+    name: str
+    default: str
+    """As it would be written; empty without one."""
+    help: str
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A site to discover."""
+
+    url_candidates: tuple[str, ...]
+    """Origins in the order to try: https, then http of a bare host; the one origin of a URL."""
+
+    def __str__(self) -> str:
+        """The item of `domain` that gives this start."""
+        if len(self.url_candidates) == 1:
+            return self.url_candidates[0]
+        # A port that is one scheme's default shows in the other's origin only.
+        return max((url.partition("://")[2] for url in self.url_candidates), key=len)
+
+
+def read_list(path: str) -> str:
+    """The text of an @file. Raises OSError or UnicodeDecodeError."""
+    file = Path(path)
+    if not file.is_file():
+        raise OSError("no such file")
+    if file.stat().st_size > MAX_LIST_BYTES:
+        raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
+    return file.read_text("utf-8-sig")
+
+
+def _shown(value: object) -> str:
+    text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
+    whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
+    return text if whole else f"{text[: MAX_SHOWN - 4]}...{text[-1]}"
+
+
+def _start(item: str) -> Start:
+    """A host, or a URL, of which the origin counts: discovery is per origin, whatever the path."""
+    scheme = _SCHEME.match(item)
+    if scheme is not None and scheme[1].lower() not in urls.DEFAULT_PORTS:
+        raise ValueError(f"scheme {_shown(scheme[1])} is not crawled")
+    place, _, path = re.split(r"[?#]", item[scheme.end() if scheme else 0 :])[0].partition("/")
+    if "@" in place:
+        raise ValueError(_PASSWORD)
+    if _SITEMAP_FILE.search(path):
+        raise ValueError("is a file, which the argument sitemap takes")
+    origins = [urls.origin(f"{name}://{place}") for name in ([scheme[1]] if scheme else ["https", "http"])]
+    found = tuple(url for url in origins if url is not None)
+    if not found:
+        raise ValueError("no valid host and port")
+    return Start(found)
+
+
+def _sitemap(item: str) -> str:
+    """A web URL, or the `file:` URL of a readable file. Bare `host.tld/path` is https, other bare text a path."""
+    scheme = _SCHEME.match(item)
+    if item[:5].lower() == "file:" or (scheme is None and not _BARE_URL.match(item)):
+        return _file(item)
+    url = urls.resolve("", item if scheme else f"https://{item}")
+    if url is None:
+        raise ValueError("no valid http or https URL")
+    if "@" in re.split(r"[/?#]", url, maxsplit=3)[2]:
+        raise ValueError(_PASSWORD)
+    return url.partition("#")[0].replace(" ", "%20")
+
+
+def _file(item: str) -> str:
+    path = urls.local_path(item) if item[:5].lower() == "file:" else item
+    try:
+        readable = path is not None and Path(path).is_file() and os.access(path, os.R_OK)
+    except (OSError, ValueError):
+        readable = False
+    if path is None or not readable:
+        raise ValueError("no such file, or not a readable one")
+    return urls.file_url(path)
+
+
+def _choice(text: str, accepted: tuple[str, ...]) -> str:
+    if text not in accepted:
+        raise ValueError("no such choice")
+    return text
+
+
+def _expression(text: str) -> re.Pattern[str]:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{error.msg[:MAX_SHOWN]} at position {error.pos}") from None
+    except (OverflowError, RecursionError):
+        raise ValueError("too large or too deep") from None
+
+
+def _moment(text: str) -> datetime:
+    date = text + {len("2024"): "-01-01", len("2024-05"): "-01"}.get(len(text), "")
+    try:
+        moment = datetime.fromisoformat(date.upper())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("no such date or time") from None
+
+
+def _count(text: str, least: int = 1) -> int:
+    if not _COUNT.fullmatch(text) or int(text) < least:
+        raise ValueError("no such number")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not _SECONDS.fullmatch(text) or float(text) <= 0:
+        raise ValueError("no such time")
+    return float(text)
+
+
+def _argument(
+    name: str,
+    summary: str,
+    accepted: str,
+    parse: Callable[[str], object],
+    separator: re.Pattern[str] | None = None,
+) -> dict[str, Any]:
+    """Declare an argument; with a `separator` it is a list, of which `parse` reads one item."""
+    return {"name": name, "help": summary, "accepted": accepted, "parse": parse, "separator": separator}
+
+
+_PAGES = "a regular expression, searched in page URLs"
+_PROBES = ("auto", "always", "never")
+
+
+@dataclass(frozen=True)
+class Params:
+    """Validated spider arguments; None where an argument without default was not given."""
+
+    starts: tuple[Start, ...] = field(
+        default=(),
+        metadata=_argument(
+            "domain",
+            "the sites to discover",
+            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
+            _start,
+            _COMMA,
+        ),
+    )
+    sitemaps: tuple[str, ...] = field(
+        default=(),
+        metadata=_argument(
+            "sitemap",
+            "sitemaps to read, without discovery",
+            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
+            _sitemap,
+            _COMMA_BEFORE_URL,
+        ),
+    )
+    probe: str = field(
+        default="auto",
+        metadata=_argument(
+            "probe",
+            "whether to try the common paths; auto does where robots.txt names no sitemap",
+            ", ".join(_PROBES),
+            partial(_choice, accepted=_PROBES),
+        ),
+    )
+    include: re.Pattern[str] | None = field(
+        default=None, metadata=_argument("include", "list only the pages that match", _PAGES, _expression)
+    )
+    exclude: re.Pattern[str] | None = field(
+        default=None, metadata=_argument("exclude", "list no pages that match", _PAGES, _expression)
+    )
+    follow: re.Pattern[str] | None = field(
+        default=None,
+        metadata=_argument(
+            "follow",
+            "read only the children of indexes that match",
+            "a regular expression, searched in sitemap URLs",
+            _expression,
+        ),
+    )
+    since: datetime | None = field(
+        default=None,
+        metadata=_argument(
+            "since",
+            "list only pages with a lastmod at or after",
+            "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
+            _moment,
+        ),
+    )
+    max_urls: int | None = field(
+        default=None, metadata=_argument("max_urls", "stop after so many pages", "a whole number from 1", _count)
+    )
+    max_sitemaps: int | None = field(
+        default=None,
+        metadata=_argument("max_sitemaps", "ask for so many sitemaps at most", "a whole number from 1", _count),
+    )
+    max_depth: int = field(
+        default=10,
+        metadata=_argument(
+            "max_depth", "indexes above a file at most", "a whole number from 0", partial(_count, least=0)
+        ),
+    )
+    max_time: float | None = field(
+        default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", _seconds)
+    )
+
+    @classmethod
+    def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
+        """Read arguments as Scrapy gives them; raises ArgumentError. Names that begin with `_` are a deployment's.
+
+        `read_text` gives the text of an @file, or raises OSError.
+        """
+        declared = {argument.metadata["name"]: argument for argument in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in arguments.items():
+            if name in declared:
+                values[declared[name].name] = _value(declared[name], value, read_text)
+            elif not name.startswith("_"):
+                raise _unknown(name, value)
+        if not (values.get("starts") or values.get("sitemaps")):
+            raise ArgumentError(
+                "domain", None, "neither domain nor sitemap is given", declared["domain"].metadata["accepted"]
+            )
+        return cls(**values)
+
+    @property
+    def named_authorities(self) -> frozenset[urls.Authority]:
+        """Hosts and ports that the user named: both default ports of a bare host, and its own of a URL."""
+        named = [url for start in self.starts for url in start.url_candidates]
+        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
+
+    @property
+    def named_files(self) -> frozenset[str]:
+        """`file:` URLs of the files that the user named."""
+        return frozenset(url for url in self.sitemaps if url.startswith("file:"))
+
+    def as_dict(self) -> dict[str, str]:
+        """Canonical text of each argument that is not at its default: equal for two jobs that ask for the same."""
+        given = {
+            argument.metadata["name"]: (getattr(self, argument.name), argument.default) for argument in fields(self)
+        }
+        return {name: _canonical(value) for name, (value, default) in given.items() if value != default}
+
+
+def _value(argument: Field[Any], value: object, read_text: Callable[[str], str]) -> object:
+    parse, separator, accepted = (argument.metadata[key] for key in ("parse", "separator", "accepted"))
+    try:
+        text = _text(value)
+        return parse(text) if separator is None else _list(_items(text, separator, read_text), parse, text)
+    except ValueError as error:
+        raise ArgumentError(argument.metadata["name"], value, str(error), accepted) from None
+
+
+def _text(value: object) -> str:
+    """`value` without blanks around it; numbers are taken as well, since CrawlerProcess lets users pass them."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("is no text")
+    if _CONTROL.search(str(value)):
+        raise ValueError("has a control character")
+    if not str(value).strip():
+        raise ValueError("is empty")
+    return str(value).strip()
+
+
+def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[str]:
+    for item in map(str.strip, separator.split(text)):
+        if item.startswith("@"):
+            yield from _listed(item[1:], read_text)
+        else:
+            yield item
+
+
+def _listed(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
+    try:
+        lines = [re.split(r"(?:^|\s)#", line)[0].strip() for line in read_text(path).split("\n")]
+    except OSError as error:
+        raise ValueError(f"cannot read {_shown(path)}, {error.strerror or error}") from None
+    except ValueError:
+        raise ValueError(f"cannot read {_shown(path)}, no text in UTF-8") from None
+    if not any(lines):
+        raise ValueError(f"{_shown(path)} lists nothing")
+    yield from filter(None, lines)
+
+
+def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple[Any, ...]:
+    found: dict[str, Any] = {}
+    for item in items:
+        try:
+            value = parse(_text(item))
+        except ValueError as error:
+            raise ValueError(str(error) if item == text else f"item {_shown(item)}: {error}") from None
+        # Two ways to name a site are one where they begin at the same origin.
+        found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
+    return tuple(found.values())
+
+
+def _unknown(name: str, value: object) -> ArgumentError:
+    known = [argument.name for argument in ARGUMENTS]
+    near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), known, 1)
+    return ArgumentError(name, value, f"unknown{f', did you mean {near[0]}?' if near else ''}", ", ".join(known))
+
+
+def _canonical(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.pattern if isinstance(value, re.Pattern) else str(value)
+
+
+ARGUMENTS = tuple(
+    Argument(
+        argument.metadata["name"],
+        "" if argument.default is None else _canonical(argument.default),
+        argument.metadata["help"],
+        argument.metadata["accepted"],
+    )
+    for argument in fields(Params)
+)
+"""Every argument, in the order of the documentation."""
