@@ -1,0 +1,172 @@
+"""The records of a crawl: one dataclass for each `type` of feed row.
+
+`type` is the first field of every record. The string under a field is its documentation: it becomes
+the description in `docs/records.schema.json`. Field order is column order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.video import Video
+
+ElementTree = dict[str, Any]
+"""An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""
+
+
+@dataclass(slots=True)
+class UrlRecord:
+    """One `<url>` of a urlset, one item of a feed, or one line of a text sitemap."""
+
+    type: str = field(default="url", init=False)
+    """Always `url`."""
+    loc: str = ""
+    """Absolute URL of the page: white space stripped, relative references resolved against the sitemap."""
+    loc_raw: str | None = None
+    """The URL as written, where it differs from `loc`."""
+    sitemap: str = ""
+    """URL of the file the entry stands in, as it was asked for."""
+    line: int | None = None
+    """Line of the file on which the entry begins, counted from 1."""
+    lastmod: str | None = None
+    """Last modification as written."""
+    lastmod_at: str | None = None
+    """`lastmod` as ISO 8601 in UTC (`2024-05-01T10:00:00Z`); a date alone is its midnight, a time without a zone
+    is read as UTC; null where it cannot be read."""
+    changefreq: str | None = None
+    """How often the page is said to change, as written."""
+    priority: float | None = None
+    """Priority as a number; null where it is no number."""
+    images: Sequence[Image] = ()
+    """Images of the page (Google's image namespace)."""
+    videos: Sequence[Video] = ()
+    """Videos of the page (Google's video namespace)."""
+    news: News | None = None
+    """News article (Google's news namespace)."""
+    alternates: Sequence[Alternate] = ()
+    """Language versions of the page (xhtml:link)."""
+    extra: dict[str, list[ElementTree]] | None = None
+    """Elements of other namespaces, by namespace URI, in document order."""
+    recovered: bool = False
+    """True where the entry could only be read after a repair."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many namespace objects the URLs of a sitemap carry."""
+
+    images: int = 0
+    """Images."""
+    videos: int = 0
+    """Videos."""
+    news: int = 0
+    """News articles."""
+    alternates: int = 0
+    """Language versions."""
+
+
+@dataclass(slots=True)
+class Hop:
+    """One redirect: the answer that sent the crawler on."""
+
+    status: int
+    """HTTP status, 3xx."""
+    url: str
+    """URL that gave this answer."""
+
+
+@dataclass(slots=True)
+class SitemapRecord:
+    """One sitemap file, also one that could not be read."""
+
+    type: str = field(default="sitemap", init=False)
+    """Always `sitemap`."""
+    sitemap: str = ""
+    """URL of the file as it was asked for; for a file of this machine its `file:` URL."""
+    parent: str | None = None
+    """URL of the index, robots.txt or page that named the file."""
+    found_by: str = "argument"
+    """How it was found: robots, common-path, html-link, index or argument."""
+    depth: int = 0
+    """Number of indexes above the file."""
+    format: str = "unknown"
+    """xml-urlset, xml-index, rss, atom, text, html or unknown, decided by content alone."""
+    status: int | None = None
+    """HTTP status of the last answer."""
+    final_url: str | None = None
+    """URL that gave the content, where redirects led elsewhere."""
+    hops: list[Hop] = field(default_factory=list)
+    """The redirects on the way, in order."""
+    outcome: str = "ok"
+    """ok, recovered (some entries were repaired or left out), truncated (the file ends before its end),
+    failed (nothing could be read), blocked (robots.txt forbids it) or unchanged."""
+    url_count: int = 0
+    """Entries listed in the file, before any filter: pages of a urlset, children of an index."""
+    bytes: int = 0
+    """Size in bytes, uncompressed, of what was read."""
+    bytes_fetched: int = 0
+    """Bytes that came over the network, or the size of the file on disk."""
+    encoding: str | None = None
+    """Character encoding the file was read in."""
+    etag: str | None = None
+    """ETag header as sent."""
+    last_modified: str | None = None
+    """Last-Modified header as sent."""
+    lastmod_min: str | None = None
+    """Oldest `lastmod_at` in the file."""
+    lastmod_max: str | None = None
+    """Newest `lastmod_at` in the file."""
+    counts: Counts = field(default_factory=Counts)
+    """Totals over the entries of the file."""
+    namespaces: list[str] = field(default_factory=list)
+    """Namespace URIs declared in the file, in order of appearance."""
+    error: str | None = None
+    """What went wrong, in one sentence."""
+
+
+@dataclass(slots=True)
+class SummaryRecord:
+    """The last record of a crawl."""
+
+    type: str = field(default="summary", init=False)
+    """Always `summary`."""
+    domains: list[str] = field(default_factory=list)
+    """Authorities (host and port) that were asked for."""
+    started: str = ""
+    """Start of the crawl, ISO 8601 in UTC."""
+    elapsed_s: float = 0.0
+    """Duration in seconds."""
+    peak_mb: float = 0.0
+    """Peak resident memory of the process in MiB."""
+    sitemaps: int = 0
+    """Number of sitemap records."""
+    urls: int = 0
+    """Number of url records."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit."""
+    partial: str | None = None
+    """Why the crawl ended early; null when it reached its end."""
+
+
+@dataclass(slots=True)
+class UrlBatch:
+    """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
+
+    sitemap: str
+    """URL of the file all records stand in."""
+    urls: list[UrlRecord]
+    """The records."""
+
+
+Record = UrlRecord | SitemapRecord | SummaryRecord
+"""What one row of a feed can be."""
+
+
+def records(item: object) -> list[Any]:
+    """The records an item stands for: those of a batch, or the item itself."""
+    return item.urls if isinstance(item, UrlBatch) else [item]

@@ -1,0 +1,162 @@
+"""One sitemap document: bytes in, records out, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from sitemapcrawler.items import Counts
+from sitemapcrawler.reader.decode import decode
+from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.feed import FeedEntries
+from sitemapcrawler.reader.gunzip import inflate
+from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reader.sniff import Format, Head, sniff
+from sitemapcrawler.reader.strict import Malformed
+from sitemapcrawler.reader.text import read_text
+from sitemapcrawler.reader.xml import XmlReader
+
+CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
+       "limit-entries", "limit-stopped")  # fmt: skip
+"""Faults after which the rest of a file is missing."""
+NO_SITEMAP = ("html", "unknown")
+DEFAULT_LIMITS = Limits()
+
+
+class Document:
+    """A sitemap while it is read and after.
+
+    `url` is the address the records carry, `base` the one relative URLs are resolved against (after redirects),
+    `cut` says why the bytes are not all there, where that is known.
+    The attributes are complete when `read` is exhausted.
+    """
+
+    def __init__(
+        self, url: str, base: str | None = None, limits: Limits = DEFAULT_LIMITS, cut: str | None = None
+    ) -> None:
+        self.url = url
+        self.format: Format = "unknown"
+        self.encoding: str | None = None
+        self.bytes = 0
+        self.url_count = 0
+        self.counts = Counts()
+        self.lastmod_min: str | None = None
+        self.lastmod_max: str | None = None
+        self.namespaces: list[str] = []
+        self.faults = Faults()
+        self._base = base or url
+        self._limits = limits
+        self._cut = cut
+        self._recovered = False
+
+    def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
+        """The records of the document in its order, in lists as they become known. Never raises for its content."""
+        plain = self._counted(inflate(chunks, self._limits, self.faults))
+        self.encoding, texts = decode(self._ended(plain), self.faults)
+        for records in self._entries(texts):
+            left = self._limits.max_entries - self.url_count
+            if len(records) > left:
+                self.faults.add("limit-entries", f"more than {self._limits.max_entries} entries: the rest was not read")
+                records = records[:left]
+            if records:
+                self._note(records)
+                yield records
+            if "limit-entries" in self.faults:
+                return
+
+    def cut_short(self, reason: str) -> None:
+        """Say that reading ends here, before the end of the file."""
+        self.faults.add("limit-stopped", reason)
+
+    @property
+    def outcome(self) -> str:
+        """ok, recovered, truncated or failed: see `SitemapRecord.outcome`."""
+        if self.format in NO_SITEMAP or (self._malformed and not self.url_count):
+            return "failed"
+        if any(rule in self.faults for rule in CUT):
+            return "truncated"
+        return "recovered" if self._recovered or self._malformed else "ok"
+
+    @property
+    def error(self) -> str | None:
+        """The fault that decided the outcome, in one sentence."""
+        if self.outcome == "ok":
+            return None
+        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED)
+        if not self.bytes:
+            return "an empty body"
+        if fault is None:
+            return {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}.get(self.format)
+        return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+
+    @property
+    def _malformed(self) -> bool:
+        return any(rule in self.faults for rule in (*CUT, *MALFORMED))
+
+    def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            self.bytes += len(chunk)
+            yield chunk
+
+    def _ended(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        yield from chunks
+        if self._cut is not None and "doc-truncated" not in self.faults:
+            self.faults.add("doc-truncated", self._cut)
+
+    def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
+        head, text, line = self._head(texts)
+        self.format = head.format
+        if head.format == "text":
+            yield from read_text(chain([text], texts), Entries(self.url, self._base, self.faults), self.faults)
+        elif head.name:
+            yield from self._xml(head, text, line, texts)
+
+    def _head(self, texts: Iterator[str]) -> tuple[Head, str, int]:
+        start = ""
+        for text in texts:
+            start += text
+            head = sniff(start, complete=len(start) > self._limits.max_head)
+            if head is not None:
+                break
+        else:
+            head = sniff(start, complete=True)
+        assert head is not None
+        return head, start, 1 + start.count("\n", 0, head.start)
+
+    def _xml(self, head: Head, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
+        entries = (FeedEntries if head.format in ("rss", "atom") else Entries)(self.url, self._base, self.faults)
+        try:
+            reader = XmlReader(head, line + text.count("\n", head.start, head.end), entries, self.faults, self._limits)
+        except Malformed as fault:
+            self.faults.add(fault.rule, f"not well formed: {fault}", line, fault.offset + 1)
+            return
+        yield from reader.read(chain([text[head.end :]], texts))
+        self.namespaces = [uri for uri in reader.namespaces if uri]
+
+    def _note(self, records: list[Entry]) -> None:
+        self.url_count += len(records)
+        counts = self.counts
+        for record in records:
+            moment = record.lastmod_at
+            if moment is not None:
+                if self.lastmod_min is None or moment < self.lastmod_min:
+                    self.lastmod_min = moment
+                if self.lastmod_max is None or moment > self.lastmod_max:
+                    self.lastmod_max = moment
+            if record.recovered:
+                self._recovered = True
+            if isinstance(record, ChildRecord):
+                continue
+            if record.images or record.videos or record.alternates or record.news:
+                counts.images += len(record.images)
+                counts.videos += len(record.videos)
+                counts.alternates += len(record.alternates)
+                counts.news += record.news is not None
+
+
+MALFORMED = (
+    "doc-xml-malformed", "doc-unescaped-ampersand", "doc-undeclared-entity", "doc-control-character",
+    "doc-trailing-content", "xml-ext-namespace-missing",
+)  # fmt: skip
+"""Faults that end strict reading."""

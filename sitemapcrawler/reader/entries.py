@@ -1,0 +1,137 @@
+"""From an entry's element to its record: the entries of urlsets and indexes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import NAMESPACES
+from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.urls import resolve
+
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+"""Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
+TEXT_FIELDS = ("lastmod", "changefreq")
+
+
+@dataclass(slots=True)
+class ChildRecord:
+    """One `<sitemap>` of an index."""
+
+    loc: str
+    """Absolute URL of the child."""
+    loc_raw: str | None = None
+    """The URL as written, where it differs from `loc`."""
+    line: int | None = None
+    """Line on which the entry begins."""
+    lastmod: str | None = None
+    """Last modification as written."""
+    lastmod_at: str | None = None
+    """`lastmod` as ISO 8601 in UTC."""
+    recovered: bool = False
+    """True where the entry could only be read after a repair."""
+
+
+Entry = UrlRecord | ChildRecord
+
+
+class Entries:
+    """Builds the records of one document's entries and notes what was wrong with them."""
+
+    def __init__(self, sitemap: str, base: str, faults: Faults) -> None:
+        self.sitemap = sitemap
+        self.base = base
+        self.core = CORE
+        self._faults = faults
+
+    def build(self, element: Element) -> Entry | None:
+        """The record of an entry; None for an element that is none, or that names no URL."""
+        if not self.is_core(element) or element.name not in ("url", "sitemap"):
+            self._faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
+            return None
+        fields, others = self._sort(element)
+        raw = fields["loc"].text if "loc" in fields else None
+        if not raw:
+            rule = "xml-entry-without-loc" if raw is None else "loc-empty"
+            self._faults.add(rule, f"a <{element.name}> without a URL was left out", element.line)
+            return None
+        loc, written = self.locate(raw, fields["loc"].line)
+        if element.name == "sitemap":
+            lastmod = fields["lastmod"].text if "lastmod" in fields else None
+            return ChildRecord(loc, written, element.line, lastmod, utc(lastmod) if lastmod else None)
+        record = UrlRecord(loc, written, self.sitemap, element.line)
+        self._fill(record, fields)
+        for other in others:
+            self.extend(record, other)
+        return record
+
+    def is_core(self, element: Element) -> bool:
+        """True for an element of the protocol itself, whatever namespace the document uses for it."""
+        return element.uri in (self.core, CORE, "")
+
+    def locate(self, raw: str, line: int | None) -> tuple[str, str | None]:
+        """The absolute URL for a URL as written, and the written one where they differ."""
+        if raw.startswith(("https://", "http://")) and raw.isascii() and raw.isprintable() and " " not in raw:
+            return raw, None
+        loc = resolve(self.base, raw)
+        if loc is None:
+            self._faults.add("loc-invalid-uri", "no http or https URL", line, value=raw)
+            return raw, None
+        return loc, raw if loc != raw else None
+
+    def _sort(self, element: Element) -> tuple[dict[str, Element], list[Element]]:
+        fields: dict[str, Element] = {}
+        others: list[Element] = []
+        for child in element.children:
+            if self.is_core(child) and child.name in ("loc", "lastmod", "changefreq", "priority"):
+                if child.name not in fields:
+                    fields[child.name] = child
+                    continue
+                self._faults.add("xml-duplicate-element", f"<{child.name}> stands twice", child.line, value=child.text)
+            others.append(child)
+        return fields, others
+
+    def _fill(self, record: UrlRecord, fields: dict[str, Element]) -> None:
+        for name in TEXT_FIELDS:
+            if name in fields:
+                setattr(record, name, fields[name].text)
+        if record.lastmod:
+            record.lastmod_at = utc(record.lastmod)
+        if "priority" in fields:
+            record.priority = number(fields["priority"].text)
+            if record.priority is None:
+                keep(record, fields["priority"])
+
+    def extend(self, record: UrlRecord, element: Element) -> None:
+        """Put an element of a namespace where it belongs: in the field of that namespace, else in `extra`."""
+        namespace = NAMESPACES.get(element.uri)
+        value = namespace.read(element) if namespace else None
+        if namespace is None or value is None:
+            keep(record, element)
+            return
+        held = getattr(record, namespace.field)
+        if isinstance(held, list):
+            held.append(value)
+        elif held == ():
+            setattr(record, namespace.field, [value])
+        elif held is None:
+            setattr(record, namespace.field, value)
+        else:
+            keep(record, element)
+
+
+def keep(record: UrlRecord, element: Element) -> None:
+    """Keep an element that no field holds in `extra`, under its namespace."""
+    if record.extra is None:
+        record.extra = {}
+    record.extra.setdefault(element.uri, []).append(element.tree())
+
+
+def number(text: str) -> float | None:
+    """A decimal number such as `0.5`; None for anything else (`NaN`, `1e3`, an empty text)."""
+    text = text.strip()
+    if not text.isascii() or not text.replace(".", "", 1).lstrip("+-").isdigit():
+        return None
+    return float(text)

@@ -1,0 +1,57 @@
+"""What was wrong with a document, noted while reading it. Facts, not judgements: rules turn them into findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_KEPT = 1000
+"""Faults of one kind that are kept in full per document; beyond that they are counted."""
+MAX_VALUE = 200
+"""Characters of an offending value that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, and where."""
+
+    rule: str
+    """Id in the rule catalogue, such as `doc-truncated`."""
+    message: str
+    """One sentence."""
+    line: int | None = None
+    """Line, counted from 1."""
+    column: int | None = None
+    """Column, counted from 1, in characters."""
+    value: str | None = None
+    """The offending text, shortened."""
+
+
+class Faults:
+    """The faults of one document: complete counts, a bounded number in full."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._kept: list[Fault] = []
+
+    def add(
+        self, rule: str, message: str, line: int | None = None, column: int | None = None, value: str | None = None
+    ) -> None:
+        """Note a fault."""
+        self.counts[rule] += 1
+        if self.counts[rule] <= MAX_KEPT:
+            self._kept.append(Fault(rule, message, line, column, value and value[:MAX_VALUE]))
+
+    def first(self, *rules: str) -> Fault | None:
+        """The earliest fault of any of these rules."""
+        return next((fault for fault in self._kept if fault.rule in rules), None)
+
+    def __contains__(self, rule: str) -> bool:
+        return rule in self.counts
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return self.counts.total()

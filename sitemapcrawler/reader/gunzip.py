@@ -1,0 +1,176 @@
+"""Gzip, recognised by content and inflated as a stream, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, cast
+
+from isal import isal_zlib
+
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.limits import MAX_GZIP_LAYERS, RATIO_APPLIES_FROM, Limits
+
+MAGIC = b"\x1f\x8b\x08"
+"""ID1, ID2, CM=deflate: RFC 1952, 2.3.1."""
+FHCRC, FEXTRA, FNAME, FCOMMENT = 2, 4, 8, 16
+"""Flags of the header: RFC 1952, 2.3.1."""
+TRAILER = 8
+"""Bytes after the data: CRC32 and size, four bytes each."""
+DAMAGE = cast("type[Exception]", isal_zlib.error)
+RAW_DEFLATE = -15
+"""zlib's wbits for data without header and trailer, window of 32 KiB."""
+INPUT_STEP = 512
+"""Compressed bytes given at a time: what is lost before a damaged place."""
+OUTPUT_STEP = 64 * 1024
+"""Bytes of plain text given on at a time, at least, but for the last."""
+MAX_HEADER = 64 * 1024
+"""Bytes of one gzip header: file name and comment have no bound of their own."""
+
+
+def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults) -> Iterator[bytes]:
+    """The plain bytes behind any layers of gzip, at most `limits.max_bytes` of them.
+
+    Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given.
+    """
+    stream = iter(chunks)
+    for layer in range(MAX_GZIP_LAYERS + 1):
+        start, stream = _peek(stream, len(MAGIC))
+        if not start.startswith(MAGIC):
+            break
+        if layer == MAX_GZIP_LAYERS:
+            faults.add("doc-decompression-bomb", f"more than {MAX_GZIP_LAYERS} layers of gzip")
+            return
+        if layer:
+            faults.add("doc-gzip-name-mismatch", f"compressed {layer + 1} times")
+        stream = _Layer(stream, limits, faults).read()
+    yield from _limited(stream, limits.max_bytes, faults)
+
+
+def _peek(stream: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+    start = b""
+    for chunk in stream:
+        start += chunk
+        if len(start) >= size:
+            break
+    return start, chain([start] if start else [], stream)
+
+
+def _limited(stream: Iterator[bytes], size: int, faults: Faults) -> Iterator[bytes]:
+    left = size
+    for chunk in stream:
+        if len(chunk) > left:
+            if left:
+                yield chunk[:left]
+            faults.add("limit-bytes", f"more than {size} bytes uncompressed: the rest was not read", value=str(size))
+            return
+        left -= len(chunk)
+        yield chunk
+
+
+def header_size(data: bytes) -> int | None:
+    """Size in bytes of the gzip header at the start of `data`; None where `data` ends before it."""
+    if len(data) < 10:
+        return None
+    flags, size = data[3], 10
+    if flags & FEXTRA:
+        size += 2 + int.from_bytes(data[10:12], "little")
+    for flag in (FNAME, FCOMMENT):
+        if flags & flag:
+            size = data.find(b"\0", size) + 1
+            if not size:
+                return None
+    size += 2 if flags & FHCRC else 0
+    return size if size <= len(data) else None
+
+
+class _Layer:
+    """One layer of gzip: any number of members, one after the other."""
+
+    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults) -> None:
+        self._stream = stream
+        self._max_ratio = limits.max_ratio
+        self._faults = faults
+        self._taken = 0
+        self._given = 0
+        self._data = b""
+
+    def read(self) -> Iterator[bytes]:
+        """The inflated bytes of all members."""
+        members = 0
+        while self._fill(len(MAGIC)) and self._data.startswith(MAGIC):
+            if not self._skip_header():
+                self._faults.add("doc-truncated", "the gzip header ends before its end")
+                return
+            yield from self._member()
+            if self._faults.first("doc-gzip-error", "doc-truncated", "doc-decompression-bomb"):
+                return
+            members += 1
+            self._data = self._data.lstrip(b"\0")  # padding with zeros is usual on tapes, and harmless
+        if self._data:
+            self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
+
+    def _fill(self, size: int) -> bool:
+        while len(self._data) < size:
+            chunk = next(self._stream, b"")
+            if not chunk:
+                return False
+            self._taken += len(chunk)
+            self._data += chunk
+        return True
+
+    def _skip_header(self) -> bool:
+        while (size := header_size(self._data)) is None:
+            if len(self._data) > MAX_HEADER or not self._fill(len(self._data) + 1):
+                return False
+        self._data = self._data[size:]
+        return True
+
+    def _member(self) -> Iterator[bytes]:
+        inflater = isal_zlib.decompressobj(RAW_DEFLATE)
+        crc = size = 0
+        for out in self._inflated(inflater):
+            crc, size = isal_zlib.crc32(out, crc), size + len(out)
+            self._given += len(out)
+            yield out
+            if self._bomb():
+                return
+        if inflater.eof:
+            self._data = inflater.unused_data + self._data
+            self._check_trailer(crc, size)
+
+    def _inflated(self, inflater: Any) -> Iterator[bytes]:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            while not inflater.eof and self._fill(1):
+                step, self._data = self._data[:INPUT_STEP], self._data[INPUT_STEP:]
+                out = inflater.decompress(step)
+                size += len(out)
+                parts.append(out)
+                if size >= OUTPUT_STEP:
+                    yield b"".join(parts)
+                    parts, size = [], 0
+        except DAMAGE as error:
+            self._faults.add("doc-gzip-error", f"the gzip data is damaged: {error}")
+        if size:
+            yield b"".join(parts)
+        if not inflater.eof and "doc-gzip-error" not in self._faults:
+            self._faults.add("doc-truncated", "the gzip data ends before its end")
+
+    def _check_trailer(self, crc: int, size: int) -> None:
+        if not self._fill(TRAILER):
+            self._faults.add("doc-truncated", "the gzip data ends before its checksum")
+        elif self._data[:TRAILER] != crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"):
+            self._faults.add("doc-gzip-error", "the checksum of the gzip data does not fit")
+        self._data = self._data[TRAILER:]
+
+    def _bomb(self) -> bool:
+        if self._given < RATIO_APPLIES_FROM or self._given <= self._taken * self._max_ratio:
+            return False
+        self._faults.add(
+            "doc-decompression-bomb",
+            f"inflates to more than {self._max_ratio} times its size: the rest was not read",
+            value=f"{self._given}/{self._taken}",
+        )
+        return True

@@ -1,0 +1,53 @@
+"""Plain entries, read by one regular expression.
+
+Nearly all entries of large sitemaps are alike: a `<url>` with a `<loc>` and at most the three other elements of the
+protocol, in its order, without attributes, comments or anything else. One match checks such an entry and takes its
+values; it accepts nothing that the strict parser would read otherwise. Every other entry goes to the strict parser.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.reader.dates import utc_of_plain
+
+ENTRY = re.compile(
+    r"<url>[ \t\n]*+"
+    r"<loc>[ \t\n]*+(https?://[!#-%'-;=?-~]++(?:&amp;[!#-%'-;=?-~]*+)*+)[ \t\n]*+</loc>[ \t\n]*+"
+    r"(?:<lastmod>([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2}))?)</lastmod>"
+    r"[ \t\n]*+)?"
+    r"(?:<changefreq>(always|hourly|daily|weekly|monthly|yearly|never)</changefreq>[ \t\n]*+)?"
+    r"(?:<priority>(0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?)</priority>[ \t\n]*+)?"
+    r"</url>[ \t\n]*+"
+)
+"""One entry and the white space behind it. In `loc`: printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`."""
+
+BLANK = re.compile(r"[ \t\n]*+")
+
+
+def read_plain(text: str, position: int, line: int, sitemap: str, records: list[UrlRecord]) -> tuple[int, int]:
+    """Append the plain entries that follow each other from `position` on; where they end, and on which line."""
+    match = ENTRY.match
+    append = records.append
+    start = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
+    entry = match(text, start)
+    if entry is None:
+        return position, line
+    line += text.count("\n", position, start)
+    position = start
+    while entry is not None:
+        loc, lastmod, changefreq, priority = entry.groups()
+        if "&" in loc:
+            loc = loc.replace("&amp;", "&")
+        record = UrlRecord(loc, None, sitemap, line, lastmod, None, changefreq)
+        if lastmod is not None:
+            record.lastmod_at = utc_of_plain(lastmod)
+        if priority is not None:
+            record.priority = float(priority)
+        append(record)
+        end = entry.end()
+        line += text.count("\n", position, end)
+        position = end
+        entry = match(text, position)
+    return position, line

@@ -1,0 +1,129 @@
+"""What a document is, by its content: never by its name or its Content-Type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+Format = Literal["xml-urlset", "xml-index", "rss", "atom", "text", "html", "unknown"]
+
+ROOTS: dict[str, Format] = {
+    "urlset": "xml-urlset",
+    "sitemapindex": "xml-index",
+    "rss": "rss",
+    "RDF": "rss",
+    "feed": "atom",
+}
+"""Root elements by local name."""
+ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|sitemapindex|rss|RDF|feed)(?=[\s/>])")
+"""The beginning of a start tag of a known root."""
+ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*)*)>""")
+"""The rest of a start tag, quotes respected."""
+MAX_CANDIDATES = 8
+"""Places that are tried as the root where the document does not begin with it."""
+MISC = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
+"""Declaration, processing instruction or comment: what may stand before the root (XML 1.0, 2.8)."""
+DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
+DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>""", re.DOTALL)
+"""What decides where a document type declaration ends."""
+HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
+"""How the content of an HTML page begins."""
+HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
+URL_LINE = re.compile(r"^[^\S\n]*(?:https?:)?//[^\s/]", re.IGNORECASE | re.MULTILINE)
+"""A line of a text sitemap."""
+TEXT_WINDOW = 64 * 1024
+"""Characters of a text file in which its first URL must stand."""
+BLANK = re.compile("[\\s\ufeff]*")
+"""White space and byte order marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The start of a document up to its first entry. Positions are in characters."""
+
+    format: Format
+    """What the document is."""
+    prefix: str = ""
+    """Namespace prefix of the root, without colon."""
+    name: str = ""
+    """Local name of the root."""
+    attributes: str = ""
+    """The root's attributes, as written."""
+    start: int = 0
+    """Where the root's start tag begins."""
+    end: int = 0
+    """Where it ends."""
+    junk: str = ""
+    """What stands before the root and does not belong there."""
+    doctype: bool = False
+    """True where a DOCTYPE was skipped."""
+
+    @property
+    def tag(self) -> str:
+        """The root's name as written, prefix included."""
+        return f"{self.prefix}:{self.name}" if self.prefix else self.name
+
+
+def sniff(text: str, complete: bool) -> Head | None:
+    """The head of the document that begins with `text`; None where more is needed, never when `complete`."""
+    position, doctype = skip_prolog(text)
+    head = _root(text, position, doctype)
+    if head is not None or not complete:
+        return head
+    html = HTML.match(text, position) is not None or HTML_ANYWHERE.search(text) is not None
+    head = _root_later(text, position, doctype, html)
+    if head is not None:
+        return head
+    if html:
+        return Head("html")
+    if not text.startswith("<", position) and URL_LINE.search(text, 0, TEXT_WINDOW):
+        return Head("text")
+    return Head("unknown")
+
+
+def skip_prolog(text: str) -> tuple[int, bool]:
+    """Where the first element (or anything that is no prolog) begins, and whether a DOCTYPE came before it."""
+    position, doctype = 0, False
+    while True:
+        position = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
+        misc = MISC.match(text, position)
+        if misc is not None:
+            position = misc.end()
+        elif DOCTYPE.match(text, position):
+            end = _doctype_end(text, position)
+            if end is None:
+                return position, True
+            position, doctype = end, True
+        else:
+            return position, doctype
+
+
+def _doctype_end(text: str, position: int) -> int | None:
+    inside = False
+    for part in DOCTYPE_PART.finditer(text, position):
+        if part[0] == ">" and not inside:
+            return part.end()
+        if part[0] in "[]":
+            inside = part[0] == "["
+    return None
+
+
+def _root(text: str, position: int, doctype: bool) -> Head | None:
+    name = ROOT_NAME.match(text, position)
+    rest = name and ATTRIBUTES.match(text, name.end())
+    if not name or not rest:
+        return None
+    attributes = rest["attributes"]
+    return Head(ROOTS[name["name"]], name["prefix"] or "", name["name"], attributes, position, rest.end(), "", doctype)
+
+
+def _root_later(text: str, position: int, doctype: bool, html: bool) -> Head | None:
+    for name in islice(ROOT_NAME.finditer(text, position), MAX_CANDIDATES):
+        head = _root(text, name.start(), doctype)
+        if head is not None and not (html and head.format not in ("xml-urlset", "xml-index")):
+            return Head(
+                head.format, head.prefix, head.name, head.attributes, head.start, head.end, text[: head.start], doctype
+            )
+    return None
