@@ -1,0 +1,91 @@
+"""`scrapy crawl`, with the arguments and feeds checked before a crawler exists, and exit codes that tell."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.exceptions import UsageError
+
+from sitemapcrawler.addresses import AddressGuard
+from sitemapcrawler.feeds import named_formats, prepared
+from sitemapcrawler.params import Params
+from sitemapcrawler.spiders.sitemap import SitemapSpider
+
+NOT_STARTED = FEED_LOST = 1
+BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
+"""Exit codes besides 0: finished."""
+CHATTY = (
+    "scrapy.utils.log",
+    "scrapy.addons",
+    "scrapy.middleware",
+    "scrapy.crawler",
+    "scrapy.core.engine",
+    "scrapy.extensions.feedexport",
+    "scrapy.extensions.logstats",
+)
+"""Loggers of Scrapy whose INFO tells of its own parts, or counts batches as items; `-L` shows them."""
+
+
+class Command(CrawlCommand):
+    """Scrapy's command for our spider; other spiders of a project run as they always do."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check everything that the command line says. One line and exit code 2 for what cannot work."""
+        assert self.settings is not None
+        try:
+            formats, schemes = self._names("FEED_EXPORTERS"), self._names("FEED_STORAGES")
+            opts.output = named_formats(opts.output, formats)
+            opts.overwrite_output = named_formats(opts.overwrite_output, formats)
+            super().process_options(args, opts)
+            feeds = prepared(self.settings.getdict("FEEDS"), formats, schemes)
+            self.settings.set("FEEDS", feeds, priority="cmdline")
+            AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
+            if args[:1] == [SitemapSpider.name]:
+                Params.parse(opts.spargs)
+        except ValueError as error:
+            refuse(str(error))
+        if opts.loglevel is None:
+            for name in CHATTY:
+                logging.getLogger(name).addFilter(is_warning)  # a level would not outlive Scrapy's own set-up
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Crawl, and turn how it ended into the exit code."""
+        if len(args) != 1:
+            raise UsageError
+        assert self.crawler_process is not None
+        crawler = self._create_crawler(args[0])
+        self.crawler_process.crawl(crawler, **opts.spargs)
+        self.crawler_process.start()
+        if self.crawler_process.bootstrap_failed:
+            self.exitcode = NOT_STARTED
+        elif args[0] == SitemapSpider.name:
+            self.exitcode = exit_code(crawler.stats.get_stats())
+
+    def _names(self, setting: str) -> list[str]:
+        assert self.settings is not None
+        return [name for name, path in self.settings.getwithbase(setting).items() if path is not None]
+
+
+def is_warning(record: logging.LogRecord) -> bool:
+    """True for a log record that should be seen in any case."""
+    return record.levelno >= logging.WARNING
+
+
+def exit_code(stats: Mapping[str, Any]) -> int:
+    """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
+    if any(name.startswith("feedexport/failed_count/") for name in stats):
+        return FEED_LOST
+    if stats.get("sitemap/partial"):
+        return STOPPED
+    return 0 if stats.get("sitemap/files_read") else NOTHING_READ
+
+
+def refuse(message: str) -> NoReturn:
+    """One line on standard error, exit code 2."""
+    print(f"sitemapcrawler: {message}", file=sys.stderr)
+    sys.exit(BAD_ARGUMENT)

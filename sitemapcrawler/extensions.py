@@ -1,0 +1,123 @@
+"""Scrapy extensions: stopping in time, the closing line, and a log that shows files instead of items."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any, Self
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.logformatter import LogFormatter, LogFormatterResult
+from twisted.python.failure import Failure
+
+from sitemapcrawler.downloads import stopping
+
+logger = logging.getLogger("sitemapcrawler")
+
+SHORTEST_S = 0.001
+"""Seconds that a crawl is taken to last at least, for its rate."""
+FINISHED = "finished"
+"""Scrapy's reason for the end of a crawl that has nothing left to do."""
+
+
+class Stopping:
+    """Knows that a crawl is to end as soon as it is decided, and why; ends it after `max_time`.
+
+    Scrapy tells the reason only when the pipelines are closed, and nothing at all while it waits for running
+    requests. So the engine's own method is watched: the spider's `stop_reason` is set, and the download handlers are
+    told, before the waiting begins.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._budget: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the life of the spider."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+    def opened(self, spider: Spider) -> None:
+        """Begin to watch, and start the clock of `max_time`."""
+        self._watch(spider)
+        seconds = getattr(getattr(spider, "params", None), "max_time", None)
+        if seconds is not None:
+            self._budget = asyncio.get_running_loop().call_later(seconds, self._out_of_time)
+
+    def closed(self) -> None:
+        """Stop the clock."""
+        if self._budget is not None:
+            self._budget.cancel()
+
+    def _watch(self, spider: Any) -> None:
+        engine = self._crawler.engine
+        close = engine.close_spider_async
+
+        async def close_spider_async(*, reason: str = "cancelled") -> None:
+            if reason != FINISHED and getattr(spider, "stop_reason", None) is None:
+                spider.stop_reason = reason
+                self._crawler.signals.send_catch_log(stopping)
+            await close(reason=reason)
+
+        engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
+
+    def _out_of_time(self) -> None:
+        self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="max_time"))
+
+
+class ClosingLine:
+    """One line for a person at the end: files, URLs, problems, seconds, URLs per second."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._started = time.monotonic()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the end of each feed and of the crawl."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.wrote, signals.feed_slot_closed)
+        crawler.signals.connect(extension.closed, signals.engine_stopped)
+        return extension
+
+    def wrote(self, slot: Any) -> None:
+        """Name a feed that is finished."""
+        logger.info("wrote %s", slot.uri)
+
+    def closed(self) -> None:
+        """Write the line."""
+        logger.info("%s", closing_line(self._stats.get_stats(), time.monotonic() - self._started))
+
+
+def closing_line(stats: dict[str, Any], seconds: float) -> str:
+    """What a crawl came to, in one line."""
+    files, urls, problems = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls", "problems"))
+    partial = stats.get("sitemap/partial")
+    counts = f"{_count(files, 'file')}, {_count(urls, 'URL')}, {_count(problems, 'problem')}"
+    line = f"{counts} in {seconds:.1f} s ({urls / max(seconds, SHORTEST_S):,.0f} URLs/s)"
+    return f"{line}; stopped before the end: {partial}" if partial else line
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+class BriefFormatter(LogFormatter):
+    """Scrapy's messages without the items, of which each may hold a thousand records."""
+
+    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+        """Nothing: the log names files."""
+        return None
+
+    def item_error(
+        self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult:
+        """The kind of item only."""
+        return {"level": logging.ERROR, "msg": "Error processing a %(kind)s", "args": {"kind": type(item).__name__}}

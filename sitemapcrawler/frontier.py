@@ -1,0 +1,104 @@
+"""Which sitemaps are still to be read: each once, in the order found, a bounded number at a time."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from sitemapcrawler.urls import authority, visit_key
+
+KEY_BYTES = 16
+"""Bytes kept of a URL to know it again: collisions stay unlikely beyond 10^15 URLs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One sitemap to be read."""
+
+    url: str
+    found_by: str
+    """robots, common-path, html-link, index or argument."""
+    parent: str | None = None
+    """What named it: an index, a robots.txt or a page."""
+    depth: int = 0
+    """Indexes above it."""
+    probe: bool = False
+    """True for a guess: nothing is recorded where it turns out to be no sitemap."""
+
+
+class Frontier:
+    """The queue of a crawl, one line per host so that a slow host holds up only itself.
+
+    Memory: `KEY_BYTES` and a set entry for each URL ever seen, the URL itself while it waits.
+    """
+
+    def __init__(self, max_sitemaps: int, max_depth: int, at_once: int, at_once_per_host: int) -> None:
+        self.skipped: Counter[str] = Counter()
+        """Sitemaps left out, by the limit that was reached."""
+        self._left = max_sitemaps
+        self._max_depth = max_depth
+        self._at_once = at_once
+        self._per_host = at_once_per_host
+        self._seen: set[bytes] = set()
+        self._waiting: dict[str, deque[Visit]] = {}
+        self._running: Counter[str] = Counter()
+
+    def add(self, visit: Visit) -> bool:
+        """Queue a sitemap; False where it was seen before or a limit leaves it out."""
+        if visit.depth > self._max_depth:
+            self.skipped["max_depth"] += 1
+        elif not visit.probe and self._left <= 0 and not self.seen(visit.url):
+            self.skipped["max_sitemaps"] += 1
+        elif self.mark(visit.url):
+            self._left -= not visit.probe
+            self._waiting.setdefault(_host(visit), deque()).append(visit)
+            return True
+        return False
+
+    def mark(self, url: str) -> bool:
+        """Remember a URL as seen; False where it was."""
+        key = _key(url)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+    def seen(self, url: str) -> bool:
+        """True for a URL that was queued or marked."""
+        return _key(url) in self._seen
+
+    def take(self) -> list[Visit]:
+        """What may be asked for now, host by host in turn; each is to be given back with `done`."""
+        taken: list[Visit] = []
+        hosts = deque(self._waiting)
+        while hosts and self._running.total() < self._at_once:
+            host = hosts.popleft()
+            if self._running[host] >= self._per_host:
+                continue
+            taken.append(self._waiting[host].popleft())
+            self._running[host] += 1
+            if self._waiting[host]:
+                hosts.append(host)
+            else:
+                del self._waiting[host]
+        return taken
+
+    def done(self, visit: Visit) -> None:
+        """A sitemap that was taken has been read, or has failed."""
+        host = _host(visit)
+        self._running[host] -= 1
+        if self._running[host] <= 0:
+            del self._running[host]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+
+def _host(visit: Visit) -> str:
+    place = authority(visit.url)
+    return place.host if place else ""
+
+
+def _key(url: str) -> bytes:
+    return blake2b(visit_key(url).encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()

@@ -1,0 +1,101 @@
+"""Reading one sitemap file of a crawl: from the answer to url records and the file's own record."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.selection import Selection
+
+logger = logging.getLogger(__name__)
+
+NOT_FOUND = ("html", "unknown")
+"""Formats that are no sitemap."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What reading a file of one crawl depends on."""
+
+    selection: Selection
+    frontier: Frontier
+    limits: Limits
+    batch_size: int
+    stopping: Callable[[], bool]
+    """Asked between batches: True where the crawl ends."""
+    follow: Callable[[str], object] | None = None
+    """Test on the URLs of children; all are followed without one."""
+
+    def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
+        """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
+        record = _record(visit, answer)
+        if answer.ok:
+            yield from self._read(visit, answer, record)
+        else:
+            record.outcome = "blocked" if answer.blocked else "failed"
+            record.error = answer.error or f"HTTP status {answer.status}"
+        if visit.probe and record.format in NOT_FOUND:
+            return
+        level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
+        logger.log(level, "%s: %s, %d entries%s", visit.url, record.outcome, record.url_count, _why(record))
+        yield record
+
+    def _read(self, visit: Visit, answer: Answer, record: SitemapRecord) -> Iterator[UrlBatch]:
+        document = Document(visit.url, answer.final_url, self.limits, cut=answer.error)
+        try:
+            yield from self._batches(visit, document, answer)
+        except Exception as error:
+            logger.exception("%s: internal error", visit.url)
+            document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
+        _fill(record, document)
+
+    def _batches(self, visit: Visit, document: Document, answer: Answer) -> Iterator[UrlBatch]:
+        size = self.batch_size
+        waiting: list[UrlRecord] = []
+        for records in document.read(answer.body.chunks()):
+            waiting += self.selection.keep(self._pages(visit, records))
+            while len(waiting) >= size:
+                yield UrlBatch(visit.url, waiting[:size])
+                waiting = waiting[size:]
+            if self.selection.full or self.stopping():
+                document.cut_short("max_urls was reached" if self.selection.full else "the crawl was stopped")
+                break
+        if waiting:
+            yield UrlBatch(visit.url, waiting)
+
+    def _pages(self, visit: Visit, records: list[UrlRecord | ChildRecord]) -> list[UrlRecord]:
+        pages: list[UrlRecord] = []
+        for record in records:
+            if isinstance(record, UrlRecord):
+                pages.append(record)
+            elif self.follow is not None and not self.follow(record.loc):
+                self.frontier.skipped["follow"] += 1
+            else:
+                self.frontier.add(Visit(record.loc, "index", visit.url, visit.depth + 1))
+        return pages
+
+
+def _record(visit: Visit, answer: Answer) -> SitemapRecord:
+    record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+    record.status = None if visit.url.startswith("file:") else answer.status
+    record.final_url = answer.final_url if answer.hops else None
+    record.hops = answer.hops
+    record.bytes_fetched = answer.body.size
+    record.etag = answer.header("ETag")
+    record.last_modified = answer.header("Last-Modified")
+    return record
+
+
+def _fill(record: SitemapRecord, document: Document) -> None:
+    for name in ("format", "outcome", "url_count", "bytes", "encoding", "lastmod_min", "lastmod_max", "counts",
+                 "namespaces", "error"):  # fmt: skip
+        setattr(record, name, getattr(document, name))
+
+
+def _why(record: SitemapRecord) -> str:
+    return f" ({record.error})" if record.error else ""

@@ -1,0 +1,88 @@
+"""The wiring of the whole project, with safe and polite defaults. Every name is explained in docs/settings.md."""
+
+from sitemapcrawler import __version__
+
+BOT_NAME = "sitemapcrawler"
+SPIDER_MODULES = ["sitemapcrawler.spiders"]
+NEWSPIDER_MODULE = "sitemapcrawler.spiders"
+COMMANDS_MODULE = "sitemapcrawler.commands"
+
+# Who we are, and how much we ask of a host.
+USER_AGENT = f"sitemapcrawler/{__version__} (+https://pypi.org/project/sitemapcrawler/)"
+ROBOTSTXT_OBEY = True
+CONCURRENT_REQUESTS = 16
+CONCURRENT_REQUESTS_PER_DOMAIN = 4
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 0.5
+AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
+AUTOTHROTTLE_MAX_DELAY = 30.0
+DOWNLOAD_TIMEOUT = 60
+RETRY_TIMES = 2
+COOKIES_ENABLED = False
+
+# What may come in. Addresses that are not public are refused unless the user named them or allows their network.
+SITEMAP_ALLOW_NETWORKS: list[str] = []
+DOWNLOAD_MAXSIZE = 64 * 1024 * 1024
+SITEMAP_MAX_BYTES = 100 * 1024 * 1024
+SITEMAP_MAX_RATIO = 300
+SITEMAP_MAX_ENTRIES = 10_000_000
+SITEMAP_MAX_ELEMENT = 4 * 1024 * 1024
+SITEMAP_MAX_DEPTH = 32
+SITEMAP_MAX_SITEMAPS = 100_000
+DOWNLOAD_FAIL_ON_DATALOSS = False
+DOWNLOAD_HANDLERS = {
+    "http": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+    "https": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+    "file": "sitemapcrawler.downloads.NamedFileHandler",
+    "data": None,
+    "ftp": None,
+    "s3": None,
+}
+HTTPERROR_ALLOW_ALL = True
+METAREFRESH_ENABLED = False
+REDIRECT_MAX_TIMES = 10
+DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "sitemapcrawler.obeying.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
+}
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+
+# How records travel: a batch is one item, one at a time, and a bounded number of files is fetched and read at once.
+SITEMAP_ITEMS = "batches"
+SITEMAP_BATCH_SIZE = 1000
+SITEMAP_FETCH_AHEAD = 8
+SITEMAP_READ_AT_ONCE = 2
+CONCURRENT_ITEMS = 1
+SITEMAP_STOP_GRACE = 10.0
+EXTENSIONS = {
+    "sitemapcrawler.bodies.BodyCollector": 100,
+    "sitemapcrawler.extensions.Stopping": 110,
+    "sitemapcrawler.extensions.ClosingLine": 900,
+}
+ITEM_PIPELINES = {
+    "sitemapcrawler.pipelines.SummaryPipeline": 900,
+}
+
+# Where records go.
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {
+    "csv": "sitemapcrawler.exporters.CsvExporter",
+    "json": "sitemapcrawler.exporters.JsonExporter",
+    "jsonlines": "sitemapcrawler.exporters.JsonLinesExporter",
+    "jsonl": "sitemapcrawler.exporters.JsonLinesExporter",
+    "jl": "sitemapcrawler.exporters.JsonLinesExporter",
+}
+FEED_STORAGES = {
+    "": "sitemapcrawler.storages.AtomicFileStorage",
+    "file": "sitemapcrawler.storages.AtomicFileStorage",
+}
+
+# What a person reads.
+LOG_LEVEL = "INFO"
+LOG_FORMATTER = "sitemapcrawler.extensions.BriefFormatter"
+LOGSTATS_INTERVAL = 60.0
+STATS_DUMP = False

@@ -1,0 +1,188 @@
+"""The spider: finds the sitemaps of a site, reads them, and yields what they list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Self
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from twisted.python.failure import Failure
+
+from sitemapcrawler import answers, discovery, urls
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.bodies import Body
+from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.items import records
+from sitemapcrawler.params import Params, Start
+from sitemapcrawler.reader import Limits
+from sitemapcrawler.reading import Reading
+from sitemapcrawler.selection import Selection
+from sitemapcrawler.sites import Site, Sites
+
+
+class SitemapSpider(Spider):
+    """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.params`."""
+
+    name = "sitemap"
+    params: Params
+    selection: Selection
+    frontier: Frontier
+    stop_reason: str | None = None
+    """Why the crawl is ending before its end; set by the extension `Stopping`."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check the arguments before anything else happens; ArgumentError for a bad one."""
+        params = Params.parse(kwargs)
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.set_up(params)
+        return spider
+
+    def set_up(self, params: Params) -> None:
+        """Prepare the queue and what the arguments select."""
+        settings = self.settings
+        self.params = params
+        self.named_authorities = params.named_authorities
+        self.named_files = params.named_files
+        self.selection = Selection(params)
+        self.frontier = Frontier(
+            params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
+            params.max_depth,
+            settings.getint("SITEMAP_FETCH_AHEAD"),
+            settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        )
+        self.sites = Sites(self.frontier, params.probe)
+        self.stop_reason = None
+        self._reading = Reading(
+            self.selection,
+            self.frontier,
+            limits(settings),
+            settings.getint("SITEMAP_BATCH_SIZE"),
+            lambda: self.stop_reason is not None,
+            params.follow.search if params.follow else None,
+        )
+        self._reading_slots = asyncio.Semaphore(settings.getint("SITEMAP_READ_AT_ONCE"))
+        self._single_records = settings["SITEMAP_ITEMS"] == "records"
+
+    @property
+    def partial(self) -> str | None:
+        """Why the crawl does not cover everything; None where it does."""
+        return self.stop_reason or ("max_sitemaps" if self.frontier.skipped["max_sitemaps"] else None)
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Ask for the sitemaps that were named and the robots.txt of each site."""
+        for url in self.params.sitemaps:
+            self.frontier.add(Visit(url, "argument"))
+        for request in self.next_requests():
+            yield request
+        for start in self.params.starts:
+            yield self.robots_request(start)
+
+    # Discovery. Each step queues what it found; the next one is taken where there was nothing.
+
+    def robots_request(self, start: Start, candidate: int = 0) -> Request:
+        """Ask one of the origins that a start may mean for its robots.txt."""
+        last = candidate + 1 == len(start.url_candidates)
+        url = f"{start.url_candidates[candidate]}/robots.txt"
+        request = self.request(url, "parse_robots", discovery.MAX_ROBOTS_BYTES, start=start, candidate=candidate)
+        request.meta["dont_obey_robotstxt"] = True
+        if not last:
+            request.meta["max_retry_times"] = 0
+        return request
+
+    async def parse_robots(self, answer: Answer, start: Start, candidate: int) -> AsyncIterator[Request]:
+        """Take the sitemaps that robots.txt names, at the authority that gave it."""
+        if answer.status is None and candidate + 1 < len(start.url_candidates):
+            self.logger.warning("%s: %s; trying http", answer.url, answer.error)
+            yield self.robots_request(start, candidate + 1)
+            return
+        if answer.status is None:
+            self.logger.error("%s: %s", answer.url, answer.error)
+        robots = answer.content(discovery.MAX_ROBOTS_BYTES) if answer.ok else b""
+        site = self.sites.enter(answer.final_url, robots)
+        for request in self.next_requests(site):
+            yield request
+
+    def home_request(self, origin: str) -> Request:
+        """Ask for the home page of a site."""
+        return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
+
+    async def parse_home(self, answer: Answer) -> AsyncIterator[Request]:
+        """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
+        moved = urls.origin(answer.final_url)
+        if moved is not None and moved != urls.origin(answer.url) and not self.sites.entered(moved):
+            yield self.robots_request(Start((moved,)))
+            return
+        if answer.ok:
+            page = answer.content(discovery.HTML_BYTES)
+            self.sites.links(answer.final_url, discovery.from_html(page, answer.final_url))
+        for request in self.next_requests():
+            yield request
+
+    # Reading.
+
+    def next_requests(self, site: Site | None = None) -> Iterator[Request]:
+        """Requests for the sitemaps whose turn it is, and for the home page of a site that has named none."""
+        for visit in self.frontier.take():
+            yield self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
+        if site is not None and self.sites.wants_home(site):
+            yield self.home_request(site.origin)
+
+    async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
+        """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
+        hit = False
+        if not (answer.ok and self.sites.is_known(visit, answer.final_url, answer.body.digest())):
+            async with self._reading_slots:
+                for item in self._reading.read(visit, answer):
+                    hit = True
+                    for record in records(item) if self._single_records else [item]:
+                        yield record
+        answer.body.close()
+        self.frontier.done(visit)
+        if self.selection.full:
+            raise CloseSpider("max_urls")
+        for request in self.next_requests(self.sites.settle(visit, hit, answer.ok)):
+            yield request
+
+    # Requests: one way for all of them, whether they succeed or fail.
+
+    def request(self, url: str, handler: str, limit: int, **arguments: Any) -> Request:
+        """A request whose `Answer` goes to the method `handler`, with its body collected up to `limit` bytes."""
+        meta = Body(limit).meta()
+        if url.startswith("file:"):
+            meta["download_slot"] = "file"
+        return Request(
+            url,
+            callback=self.answered,
+            errback=self.failed,
+            meta=meta,
+            dont_filter=True,
+            cb_kwargs={"handler": handler, "arguments": arguments},
+        )
+
+    async def answered(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+        """Callback of every request."""
+        async for item in getattr(self, handler)(answers.answered(response), **arguments):
+            yield item
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Any]:
+        """Errback of every request."""
+        given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
+        async for item in getattr(self, given["handler"])(answers.failed(failure), **given["arguments"]):
+            yield item
+
+
+def limits(settings: BaseSettings) -> Limits:
+    """The reader's limits, each a setting."""
+    return Limits(
+        max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
+        max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
+        max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
+        max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
+        max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
+    )
