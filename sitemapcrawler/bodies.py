@@ -1,0 +1,148 @@
+"""Bodies of answers, collected while they arrive: what came is kept, however the download ends.
+
+Scrapy drops a body that a timeout, a size limit or a broken connection cuts short, and keeps a whole one in memory.
+A request that carries a `Body` in its meta gets neither: its bytes go into a spooled temporary file, chunk by chunk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers
+
+BODY_KEY = "sitemap_body"
+"""Key of the `Body` in `Request.meta`."""
+SPOOL_BYTES = 1 << 20  # bytes in memory before a body moves to disk; most sitemaps are smaller than 1 MiB
+CHUNK_BYTES = 1 << 16  # bytes read at a time; what Twisted hands over at once (abstract.FileDescriptor.bufferSize)
+DIGEST_BYTES = 16  # bytes of the BLAKE2b digest: told apart among any number of sitemaps
+
+
+class Body:
+    """The body of the last answer to one request, redirects and retries included."""
+
+    def __init__(self, limit: int = 0) -> None:
+        """`limit`: bytes that are kept at most, 0 for all; in a crawl the setting DOWNLOAD_MAXSIZE."""
+        self.limit = limit
+        self.stopped = False
+        """Set this to have the download end with the next chunk."""
+        self.url: str | None = None
+        """URL that gave the answer; None where no answer came through our download handler."""
+        self.status: int | None = None
+        """HTTP status of the answer; None as for `url`."""
+        self.headers: Headers | None = None
+        """Headers of the answer; None before the first one."""
+        self._file: IO[bytes] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.close()
+        self.size = 0
+        """Bytes kept."""
+        self.overflowed = False
+        """Whether there was more than `limit` bytes."""
+        self.error: OSError | None = None
+        """Why the temporary file could take no more (disk full); what came before is kept."""
+        self._hash: blake2b | None = blake2b(digest_size=DIGEST_BYTES)
+
+    def meta(self) -> dict[str, Any]:
+        """The request meta that collecting needs: Scrapy's own limits and its cache would lose the body."""
+        return {
+            BODY_KEY: self,
+            "download_maxsize": 0,
+            "download_warnsize": 0,
+            "download_fail_on_dataloss": False,
+            "dont_cache": True,
+        }
+
+    def restart(self, headers: Headers | None = None) -> None:
+        """Another answer begins (after a redirect or a retry): drop what was collected."""
+        self.headers = headers
+        self._begin()
+
+    def write(self, data: bytes) -> None:
+        """Keep `data`, up to `limit`. A write error is kept in `error`, and the body ends before it."""
+        if self.error is not None or not data:
+            return
+        kept = data[: self.limit - self.size] if self.limit else data
+        self.overflowed = self.overflowed or len(kept) < len(data)
+        try:
+            self._append(kept)
+        except OSError as error:
+            self.error = error
+
+    def _append(self, data: bytes) -> None:
+        if self._file is None:
+            self._file = SpooledTemporaryFile(max_size=SPOOL_BYTES)  # noqa: SIM115 - closed by close()
+        self._file.seek(self.size)
+        self._file.write(data)
+        self.size += len(data)
+        if self._hash is not None:
+            self._hash.update(data)
+
+    def attach(self, file: IO[bytes]) -> None:
+        """Take the body from an open regular file instead, in place and up to `limit`. The body closes it."""
+        self.restart()
+        self._file, self._hash = file, None
+        length = os.fstat(file.fileno()).st_size
+        self.size = min(length, self.limit or length)
+        self.overflowed = self.size < length
+
+    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
+        """What was kept, from its beginning, `size` bytes at a time. Several readers may take turns."""
+        offset = 0
+        while self._file is not None and offset < self.size:
+            self._file.seek(offset)
+            chunk = self._file.read(min(size, self.size - offset))
+            if not chunk:
+                return
+            offset += len(chunk)
+            yield chunk
+
+    def digest(self) -> bytes:
+        """BLAKE2b digest of what was kept, `DIGEST_BYTES` long. An attached file is read for it."""
+        if self._hash is not None:
+            return self._hash.digest()
+        whole = blake2b(digest_size=DIGEST_BYTES)
+        for chunk in self.chunks():
+            whole.update(chunk)
+        return whole.digest()
+
+    def close(self) -> None:
+        """Free the temporary file; the counts stay."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class BodyCollector:
+    """Scrapy extension that fills the `Body` of each request that carries one."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the signals of the download handlers."""
+        collector = cls()
+        crawler.signals.connect(collector.headers_received, signal=signals.headers_received)
+        crawler.signals.connect(collector.bytes_received, signal=signals.bytes_received)
+        return collector
+
+    def headers_received(self, headers: Headers, request: Request) -> None:
+        """An answer begins, a redirect or an error as well."""
+        body = request.meta.get(BODY_KEY)
+        if isinstance(body, Body):
+            body.restart(headers)
+
+    def bytes_received(self, data: bytes, request: Request) -> None:
+        """Keep a chunk. StopDownload, with the response as it is, where no more is wanted."""
+        body = request.meta.get(BODY_KEY)
+        if not isinstance(body, Body):
+            return
+        body.write(data)
+        if body.overflowed or body.stopped or body.error:
+            raise StopDownload(fail=False)

@@ -1,0 +1,152 @@
+"""Makes the requests of a job, in a process of its own, and writes down what became of each.
+
+Called with the path of the job: {`requests`: {name: {url, and if wanted method, meta, limit, plain}}, `settings`,
+`named`: [authority], `files`: [URL], `names`: {name: [IPv4 address]}, `stop`: path, `after`: {name: URL}}. The
+result is written beside it: {`results`: {name: {..}}, `stats`: {..}}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.http import Response
+from scrapy.resolver import dnscache
+from twisted.internet.address import IPv4Address
+from twisted.python.failure import Failure
+
+from sitemapcrawler import downloads
+from sitemapcrawler.bodies import BODY_KEY, Body
+
+SETTINGS = {
+    "AUTOTHROTTLE_ENABLED": False,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
+    "CONCURRENT_REQUESTS": 32,
+    "DOWNLOADER_MIDDLEWARES": {
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+        "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
+    },
+    "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_HANDLERS": {
+        "data": None,
+        "file": "sitemapcrawler.downloads.NamedFileHandler",
+        "ftp": None,
+        "http": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+        "https": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+        "s3": None,
+    },
+    "DOWNLOAD_TIMEOUT": 20,
+    "EXTENSIONS": {"sitemapcrawler.bodies.BodyCollector": 0},
+    "LOG_LEVEL": "INFO",
+    "RETRY_TIMES": 1,
+    "ROBOTSTXT_OBEY": False,
+    "TELNETCONSOLE_ENABLED": False,
+}
+
+
+class JobSpider(Spider):
+    """Makes the requests of a job and remembers what became of each."""
+
+    name = "job"
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        super().__init__()
+        self.job = job
+        self.named_authorities = {(host, port) for host, port in job.get("named", ())}
+        self.named_files = set(job.get("files", ()))
+        self.results: dict[str, dict[str, Any]] = {}
+        self.waiting = len(job["requests"])
+
+    async def start(self) -> AsyncIterator[Request]:
+        for name, wanted in self.job["requests"].items():
+            yield self.request(name, **wanted)
+
+    def request(
+        self, name: str, url: str, method: str = "GET", meta: Any = None, limit: int = 0, plain: bool = False
+    ) -> Request:
+        collected = {} if plain else Body(limit).meta()
+        return Request(
+            url,
+            method=method,
+            meta={"handle_httpstatus_all": False, **collected, **(meta or {})},
+            dont_filter=True,
+            callback=self.answered,
+            errback=self.failed,
+            cb_kwargs={"name": name},
+        )
+
+    def answered(self, response: Response, name: str) -> None:
+        self.results[name] = {
+            "status": response.status,
+            "url": response.url,
+            "flags": response.flags,
+            "in_memory": len(response.body),
+            "encoding": response.headers.get("Content-Encoding", b"").decode(),
+        } | self.collected(response.request)
+
+    def failed(self, failure: Failure) -> Iterator[Request]:
+        request: Request = failure.request  # type: ignore[attr-defined] # set by Scrapy
+        name = request.cb_kwargs["name"]
+        error = {"error": type(failure.value).__name__, "message": str(failure.value)}
+        self.results[name] = error | self.collected(request)
+        if after := self.job.get("after", {}).get(name):
+            yield self.request(f"after {name}", after)
+
+    def collected(self, request: Request | None) -> dict[str, Any]:
+        body = request.meta.get(BODY_KEY) if request else None
+        if not isinstance(body, Body):
+            return {}
+        read = b"".join(body.chunks())
+        return {
+            "size": body.size,
+            "digest": digest(read),
+            "true_digest": body.digest() == blake2b(read, digest_size=16).digest(),
+            "overflowed": body.overflowed,
+            "body_status": body.status,
+            "body_url": body.url,
+            "headers": sorted(name.decode() for name in body.headers or ()),
+        }
+
+
+def digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def crawl(path: Path) -> None:
+    """Run the job at `path` and write its results beside it."""
+    job = json.loads(path.read_text())
+    process = CrawlerProcess(SETTINGS | job.get("settings", {}))
+    crawler = process.create_crawler(JobSpider)
+    all_of_them = "Hostname" in crawler.settings["DNS_RESOLVER"]
+    for name, addresses in job.get("names", {}).items():  # as if DNS had answered; none is asked
+        dnscache[name] = [IPv4Address("TCP", address, 0) for address in addresses] if all_of_them else addresses[0]
+    stop = Stop(crawler, job.get("stop"))
+    crawler.signals.connect(stop.headers_received, signal=signals.headers_received)
+    process.crawl(crawler, job=job)
+    process.start()
+    assert isinstance(crawler.spider, JobSpider)
+    assert crawler.stats is not None
+    stats = {key: value for key, value in crawler.stats.get_stats().items() if isinstance(value, int | float | str)}
+    path.with_suffix(".out").write_text(json.dumps({"results": crawler.spider.results, "stats": stats}))
+
+
+class Stop:
+    """Says that the crawl ends, once the headers of an answer have come."""
+
+    def __init__(self, crawler: Crawler, path: str | None) -> None:
+        self.crawler = crawler
+        self.path = path
+
+    def headers_received(self, request: Request) -> None:
+        if self.path is not None and request.url.endswith(self.path):
+            self.crawler.signals.send_catch_log(downloads.stopping)
+
+
+if __name__ == "__main__":
+    crawl(Path(sys.argv[1]))
