@@ -28,8 +28,8 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
     (DownloadCancelledError, "the crawl was stopped"),
 )
 """Failures that need no more words; of all others the exception's own message is told."""
-CUT_SHORT = ("dataloss", "partial", "download_stopped")
-"""Response flags that say: there was more."""
+CUT_SHORT = ("dataloss", "download_stopped")
+"""Response flags that say: there was more. (`partial` stands on every answer that ends with its connection.)"""
 MAX_REASON = 300
 """Characters of an exception's message."""
 

@@ -11,6 +11,8 @@ W3C = re.compile(
 )
 """Year, month, day, hour, minute, second, fraction, zone: https://www.w3.org/TR/NOTE-datetime; the zone is optional
 here since many leave it out."""
+PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
+"""The shapes that nearly all sitemaps use."""
 MICROSECONDS = 6
 DATE_LENGTH = len("2024-05-01")
 
@@ -20,6 +22,8 @@ def utc(value: str) -> str | None:
 
     A missing month, day or time is the first of its kind, a missing zone is UTC.
     """
+    if PLAIN.fullmatch(value):
+        return utc_of_plain(value)
     moment = parse(value)
     return None if moment is None else iso(moment)
 

@@ -25,14 +25,14 @@ DECLARATION = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z
 START = 512
 """Bytes in which the declaration is looked for."""
 ASCII = bytes(range(0x20, 0x7F))
-REPLACED = "\ufffd"
-"""What stands for bytes of a multi-byte encoding that mean nothing."""
+UNKNOWN_BYTES = "\udfff"
+"""Stands for bytes of a multi-byte encoding that mean nothing: a lone surrogate, so that XML does not take it."""
 
 
 def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]:
     """Name of the encoding, and the text with its line ends made LF (XML 1.0, 2.11) and no byte order mark.
 
-    Bytes that the encoding does not allow become lone surrogates (UTF-8 and one-byte encodings) or U+FFFD, and
+    Bytes that the encoding does not allow become lone surrogates (UTF-8 and one-byte encodings) and
     the first of them is noted.
     """
     stream = iter(chunks)
@@ -86,6 +86,8 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
             faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", line + before, value=_hex(error))
             decoder.errors = "surrogateescape" if error.encoding in (UTF_8, "charmap", "ascii") else "replace"
             text = decoder.decode(chunk, final)
+        if decoder.errors == "replace":
+            text = text.replace("\ufffd", UNKNOWN_BYTES)
         text = newlines.decode(text, final)
         line += text.count("\n")
         if text:

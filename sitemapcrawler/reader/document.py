@@ -13,13 +13,13 @@ from sitemapcrawler.reader.feed import FeedEntries
 from sitemapcrawler.reader.gunzip import inflate
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.sniff import Format, Head, sniff
-from sitemapcrawler.reader.strict import Malformed
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
 
-CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
+CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element",
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults after which the rest of a file is missing."""
+BLANKS = "\ufeff \t\n"
 NO_SITEMAP = ("html", "unknown")
 DEFAULT_LIMITS = Limits()
 
@@ -125,14 +125,27 @@ class Document:
         return head, start, 1 + start.count("\n", 0, head.start)
 
     def _xml(self, head: Head, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
-        entries = (FeedEntries if head.format in ("rss", "atom") else Entries)(self.url, self._base, self.faults)
-        try:
-            reader = XmlReader(head, line + text.count("\n", head.start, head.end), entries, self.faults, self._limits)
-        except Malformed as fault:
-            self.faults.add(fault.rule, f"not well formed: {fault}", line, fault.offset + 1)
-            return
+        feed = head.format in ("rss", "atom")
+        entries: Entries = (
+            FeedEntries(self.url, self._base, self.faults, head.attributes)
+            if feed
+            else Entries(self.url, self._base, self.faults)
+        )
+        self._note_head(head, line)
+        line += text.count("\n", head.start, head.end)
+        reader = XmlReader(head, line, entries, self.faults, self._limits)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
+
+    def _note_head(self, head: Head, line: int) -> None:
+        if head.junk.strip(BLANKS):
+            self.faults.add("doc-leading-content", "text before the root element", 1, 1, head.junk.strip(BLANKS))
+        elif head.spaced:
+            self.faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
+        if head.doctype:
+            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", line)
+        if head.fragment:
+            self.faults.add("xml-root-unknown", "entries without a root element", line)
 
     def _note(self, records: list[Entry]) -> None:
         self.url_count += len(records)
@@ -157,6 +170,6 @@ class Document:
 
 MALFORMED = (
     "doc-xml-malformed", "doc-unescaped-ampersand", "doc-undeclared-entity", "doc-control-character",
-    "doc-trailing-content", "xml-ext-namespace-missing",
+    "doc-trailing-content", "xml-ext-namespace-missing", "doc-leading-content", "xml-root-unknown", "limit-depth",
 )  # fmt: skip
 """Faults that end strict reading."""

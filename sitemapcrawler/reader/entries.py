@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import NAMESPACES
+from sitemapcrawler.namespaces import find
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.urls import resolve
@@ -14,6 +16,10 @@ from sitemapcrawler.urls import resolve
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
 TEXT_FIELDS = ("lastmod", "changefreq")
+FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
+"""Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
+TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
+"""Marks of template languages."""
 
 
 @dataclass(slots=True)
@@ -44,40 +50,75 @@ class Entries:
         self.sitemap = sitemap
         self.base = base
         self.core = CORE
-        self._faults = faults
+        self.faults = faults
+
+    def entries_of(self, element: Element) -> Iterator[Element]:
+        """The element itself where it is an entry, or the entries that an unknown element wraps."""
+        if self._is_entry(element):
+            yield element
+            return
+        self.faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
+        wrapped = list(element.children)
+        while wrapped:
+            child = wrapped.pop(0)
+            if self._is_entry(child):
+                yield child
+            else:
+                wrapped[:0] = child.children
+
+    def has_url(self, element: Element) -> bool:
+        """True where an entry says which URL it is about."""
+        return any(child.name == "loc" and self.is_core(child) and child.text for child in element.children)
 
     def build(self, element: Element) -> Entry | None:
-        """The record of an entry; None for an element that is none, or that names no URL."""
-        if not self.is_core(element) or element.name not in ("url", "sitemap"):
-            self._faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
-            return None
+        """The record of an entry; None for one that names no URL."""
         fields, others = self._sort(element)
-        raw = fields["loc"].text if "loc" in fields else None
+        raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:
             rule = "xml-entry-without-loc" if raw is None else "loc-empty"
-            self._faults.add(rule, f"a <{element.name}> without a URL was left out", element.line)
+            self.faults.add(rule, f"a <{element.name}> without a URL was left out", element.line)
             return None
-        loc, written = self.locate(raw, fields["loc"].line)
+        if TEMPLATE.search(raw) and not raw.startswith(("http:", "https:")):
+            self.faults.add("loc-invalid-uri", "a template that was not filled in", element.line, value=raw)
+            return None
+        loc, written = self.locate(raw, element.line)
+        record = self._record(element, fields, loc, written)
+        record.recovered = "loc" not in fields
+        if isinstance(record, UrlRecord):
+            for other in others:
+                self.extend(record, other)
+        return record
+
+    def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
         if element.name == "sitemap":
             lastmod = fields["lastmod"].text if "lastmod" in fields else None
             return ChildRecord(loc, written, element.line, lastmod, utc(lastmod) if lastmod else None)
         record = UrlRecord(loc, written, self.sitemap, element.line)
         self._fill(record, fields)
-        for other in others:
-            self.extend(record, other)
         return record
+
+    def _url_in_text(self, element: Element) -> str | None:
+        """A URL written straight into the entry, as some generators do."""
+        text = element.text
+        if not text.startswith(("http://", "https://")) or len(text.split()) != 1:
+            return None
+        self.faults.add("xml-entry-without-loc", "the URL stands in the entry itself", element.line, value=text)
+        return text
+
+    def _is_entry(self, element: Element) -> bool:
+        return element.name in ("url", "sitemap") and self.is_core(element)
 
     def is_core(self, element: Element) -> bool:
         """True for an element of the protocol itself, whatever namespace the document uses for it."""
         return element.uri in (self.core, CORE, "")
 
-    def locate(self, raw: str, line: int | None) -> tuple[str, str | None]:
+    def locate(self, raw: str, line: int | None, base: str | None = None) -> tuple[str, str | None]:
         """The absolute URL for a URL as written, and the written one where they differ."""
         if raw.startswith(("https://", "http://")) and raw.isascii() and raw.isprintable() and " " not in raw:
             return raw, None
-        loc = resolve(self.base, raw)
+        loc = resolve(base or self.base, raw)
         if loc is None:
-            self._faults.add("loc-invalid-uri", "no http or https URL", line, value=raw)
+            self.faults.add("loc-invalid-uri", "no http or https URL", line, value=raw)
             return raw, None
         return loc, raw if loc != raw else None
 
@@ -89,7 +130,7 @@ class Entries:
                 if child.name not in fields:
                     fields[child.name] = child
                     continue
-                self._faults.add("xml-duplicate-element", f"<{child.name}> stands twice", child.line, value=child.text)
+                self.faults.add("xml-duplicate-element", f"<{child.name}> stands twice", child.line, value=child.text)
             others.append(child)
         return fields, others
 
@@ -99,14 +140,18 @@ class Entries:
                 setattr(record, name, fields[name].text)
         if record.lastmod:
             record.lastmod_at = utc(record.lastmod)
+        if record.changefreq and record.changefreq not in FREQUENCIES and record.changefreq.lower() in FREQUENCIES:
+            keep(record, fields["changefreq"])
+            record.changefreq = record.changefreq.lower()
         if "priority" in fields:
-            record.priority = number(fields["priority"].text)
-            if record.priority is None:
+            written = fields["priority"].text
+            record.priority = number(written.replace(",", "."))
+            if record.priority is None or "," in written:
                 keep(record, fields["priority"])
 
     def extend(self, record: UrlRecord, element: Element) -> None:
         """Put an element of a namespace where it belongs: in the field of that namespace, else in `extra`."""
-        namespace = NAMESPACES.get(element.uri)
+        namespace = find(element.uri)
         value = namespace.read(element) if namespace else None
         if namespace is None or value is None:
             keep(record, element)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 MAX_KEPT = 1000
 """Faults of one kind that are kept in full per document; beyond that they are counted."""
+CUT_BYTES = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
+"""Faults of the bytes themselves, which explain a document without end."""
 MAX_VALUE = 200
 """Characters of an offending value that are kept."""
 

@@ -2,49 +2,83 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from html import unescape
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import media
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import Entries
+from sitemapcrawler.reader.entries import Entries, keep
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.urls import resolve
 
 ITEMS = ("item", "entry")
-DATES = ("updated", "modified", "pubDate", "date", "published", "issued")
-"""Elements that date an item, the one that says when it changed first."""
+DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")
+"""Elements that date an item (RSS 2.0, Atom 1.0 and 0.3, Dublin Core), the one that says when it changed first."""
+ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
+"""Namespaces of Atom 1.0 (RFC 4287) and 0.3."""
+DUBLIN_CORE = ("http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/")
+RSS = ("", "http://purl.org/rss/1.0/", "http://backend.userland.com/rss2", "http://my.netscape.com/rdf/simple/0.9/")
+"""Namespaces of RSS: 2.0 has none, 1.0 and 0.90 are RDF."""
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
+ROOT_BASE = re.compile(r"""\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 class FeedEntries(Entries):
     """Builds url records from feed items; elements around the items are no fault."""
 
-    def __init__(self, sitemap: str, base: str, faults: Faults) -> None:
+    def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
         super().__init__(sitemap, base, faults)
-        self._noted = faults
+        declared = ROOT_BASE.search(root_attributes)
+        if declared is not None:
+            self.base = resolve(base, unescape(declared[1] or declared[2] or "")) or base
+
+    def entries_of(self, element: Element) -> Iterator[Element]:
+        """The element where it is an item; the other parts of a feed are none."""
+        if element.name in ITEMS:
+            yield element
+
+    def has_url(self, element: Element) -> bool:
+        """True where an item links somewhere."""
+        return any(links(element))
 
     def build(self, element: Element) -> UrlRecord | None:
-        """The record of an item; None for another element of the feed, or an item that links nowhere."""
-        if element.name not in ITEMS:
-            return None
+        """The record of an item; None for an item that links nowhere."""
         raw = next((link for link in links(element) if link), None)
         if raw is None:
-            self._noted.add("feed-item-without-link", "an item without a link was left out", element.line)
+            self.faults.add("feed-item-without-link", "an item without a link was left out", element.line)
             return None
-        loc, written = self.locate(raw, element.line)
+        loc, written = self.locate(raw, element.line, self._base_of(element))
         record = UrlRecord(loc, written, self.sitemap, element.line)
         record.lastmod = next((date for date in _dates(element) if date), None)
         record.lastmod_at = utc(record.lastmod) if record.lastmod else None
+        self._media(record, element)
         return record
+
+    def _base_of(self, item: Element) -> str:
+        base = item.attributes.get(BASE)
+        return (resolve(self.base, base) if base else None) or self.base
+
+    def _media(self, record: UrlRecord, item: Element) -> None:
+        images, videos = media.read(item)
+        record.images, record.videos = images or (), videos or ()
+        for child in item.children:
+            if child.uri == media.URI:
+                keep(record, child)
 
 
 def links(item: Element) -> Iterator[str]:
-    """URLs the item may stand for, the best first: its link, then a guid that is a permalink."""
-    found = [child for child in item.children if child.name == "link"]
+    """URLs the item may stand for, the best first: its link, then a guid that is a permalink, then what it is about."""
+    found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
+    yield from (link.text for link in found if link.uri not in ATOM)
     yield from (link.attributes["href"].strip() for link in found if _is_page(link))
-    yield from (link.text for link in found)
     for child in item.children:
-        if child.name == "guid" and child.attributes.get("isPermaLink", "true") == "true":
+        if child.name == "guid" and child.attributes.get("isPermaLink", "true").lower() == "true":
             yield child.text
+    about = item.attributes.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about", "")
+    yield about if about.startswith(("http://", "https://")) else ""
 
 
 def _is_page(link: Element) -> bool:
@@ -53,4 +87,6 @@ def _is_page(link: Element) -> bool:
 
 def _dates(item: Element) -> Iterator[str]:
     for name in DATES:
-        yield from (child.text for child in item.children if child.name == name)
+        for child in item.children:
+            if child.name == name and child.uri in (*ATOM, *RSS, *DUBLIN_CORE):
+                yield child.text

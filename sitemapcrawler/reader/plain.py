@@ -12,16 +12,22 @@ import re
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
 
-ENTRY = re.compile(
+URL = r"https?://[!#-%'-;=?-~]++(?:&amp;[!#-%'-;=?-~]*+)*+"
+"""Printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`."""
+IRI = r"""https?://[^\s<>"&]++(?:&amp;[^\s<>"&]*+)*+"""
+"""The same with any characters that are no blanks."""
+PATTERN = (
     r"<url>[ \t\n]*+"
-    r"<loc>[ \t\n]*+(https?://[!#-%'-;=?-~]++(?:&amp;[!#-%'-;=?-~]*+)*+)[ \t\n]*+</loc>[ \t\n]*+"
+    r"<loc>[ \t\n]*+(%s)[ \t\n]*+</loc>[ \t\n]*+"
     r"(?:<lastmod>([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2}))?)</lastmod>"
     r"[ \t\n]*+)?"
     r"(?:<changefreq>(always|hourly|daily|weekly|monthly|yearly|never)</changefreq>[ \t\n]*+)?"
     r"(?:<priority>(0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?)</priority>[ \t\n]*+)?"
     r"</url>[ \t\n]*+"
 )
-"""One entry and the white space behind it. In `loc`: printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`."""
+"""One entry and the white space behind it."""
+ENTRY = re.compile(PATTERN % URL)
+REPAIRED_ENTRY = re.compile(PATTERN % IRI)
 
 BLANK = re.compile(r"[ \t\n]*+")
 
@@ -51,3 +57,18 @@ def read_plain(text: str, position: int, line: int, sitemap: str, records: list[
         position = end
         entry = match(text, position)
     return position, line
+
+
+def read_repaired(text: str, line: int, sitemap: str) -> UrlRecord | None:
+    """The record of one entry whose text was repaired, if it is a plain one; `text` begins on `line`."""
+    start = BLANK.match(text).end()  # type: ignore[union-attr]  # it also matches nothing
+    entry = REPAIRED_ENTRY.fullmatch(text, start)
+    if entry is None:
+        return None
+    loc, lastmod, changefreq, priority = entry.groups()
+    record = UrlRecord(loc.replace("&amp;", "&"), None, sitemap, line + text.count("\n", 0, start), lastmod)
+    record.lastmod_at = utc_of_plain(lastmod) if lastmod else None
+    record.changefreq = changefreq
+    record.priority = None if priority is None else float(priority)
+    record.recovered = True
+    return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
@@ -35,6 +35,10 @@ URL_LINE = re.compile(r"^[^\S\n]*(?:https?:)?//[^\s/]", re.IGNORECASE | re.MULTI
 """A line of a text sitemap."""
 TEXT_WINDOW = 64 * 1024
 """Characters of a text file in which its first URL must stand."""
+ENTRY = re.compile(r"<(url|sitemap)>\s*<loc>")
+"""An entry, in a fragment that has lost its root."""
+CORE_DECLARATION = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+SPACED_DECLARATION = re.compile(r"\ufeff?\s+<\?xml\s")
 BLANK = re.compile("[\\s\ufeff]*")
 """White space and byte order marks."""
 
@@ -59,6 +63,10 @@ class Head:
     """What stands before the root and does not belong there."""
     doctype: bool = False
     """True where a DOCTYPE was skipped."""
+    spaced: bool = False
+    """True where white space comes before the XML declaration."""
+    fragment: bool = False
+    """True for entries without a root; the one named here is made up."""
 
     @property
     def tag(self) -> str:
@@ -78,6 +86,9 @@ def sniff(text: str, complete: bool) -> Head | None:
         return head
     if html:
         return Head("html")
+    fragment = ENTRY.search(text, position)
+    if fragment is not None:
+        return _fragment(text, fragment)
     if not text.startswith("<", position) and URL_LINE.search(text, 0, TEXT_WINDOW):
         return Head("text")
     return Head("unknown")
@@ -116,14 +127,32 @@ def _root(text: str, position: int, doctype: bool) -> Head | None:
     if not name or not rest:
         return None
     attributes = rest["attributes"]
-    return Head(ROOTS[name["name"]], name["prefix"] or "", name["name"], attributes, position, rest.end(), "", doctype)
+    return Head(
+        ROOTS[name["name"]],
+        name["prefix"] or "",
+        name["name"],
+        attributes,
+        position,
+        rest.end(),
+        doctype=doctype,
+        spaced=SPACED_DECLARATION.match(text) is not None,
+    )
+
+
+def later_root(text: str) -> Head | None:
+    """The root of a second document in what follows the first."""
+    return _root_later(text, 0, False, False)
+
+
+def _fragment(text: str, entry: re.Match[str]) -> Head:
+    name = "urlset" if entry[1] == "url" else "sitemapindex"
+    start = entry.start()
+    return Head(ROOTS[name], "", name, CORE_DECLARATION, start, start, text[:start], fragment=True)
 
 
 def _root_later(text: str, position: int, doctype: bool, html: bool) -> Head | None:
     for name in islice(ROOT_NAME.finditer(text, position), MAX_CANDIDATES):
         head = _root(text, name.start(), doctype)
         if head is not None and not (html and head.format not in ("xml-urlset", "xml-index")):
-            return Head(
-                head.format, head.prefix, head.name, head.attributes, head.start, head.end, text[: head.start], doctype
-            )
+            return replace(head, junk=text[: head.start])
     return None

@@ -13,6 +13,8 @@ from sitemapcrawler.element import Element
 
 SEPARATOR = " "
 """Between namespace and local name; it can occur in neither."""
+MAX_NAMES = 1000
+"""Element names that are remembered in split form."""
 ENDS = {
     expat.errors.codes[message]
     for message in (
@@ -49,6 +51,9 @@ class Malformed(Exception):
 class TooDeep(Exception):
     """More elements are open at once than the limit allows."""
 
+    rule = "limit-depth"
+    offset = 0
+
 
 class StrictParser:
     """Feeds text to expat and hands each complete entry to `build`.
@@ -57,15 +62,20 @@ class StrictParser:
     """
 
     def __init__(
-        self, root_tag: str, build: Callable[[Element], None], containers: Collection[str] = (), max_depth: int = 32
+        self,
+        root_tag: str,
+        build: Callable[[Element], None],
+        containers: Collection[str] = (),
+        max_depth: int = 32,
+        names: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         self._build = build
         self._containers = containers
         self._max_depth = max_depth
         self._stack: list[Element] = []
         self._above = 0
-        self._names: dict[str, tuple[str, str]] = {}
-        self._fed = 0
+        self._names = {} if names is None else names
+        self.fed = 0
         self._line_offset = 0
         self._next_line = 1
         self._entry_end = 0
@@ -74,7 +84,7 @@ class StrictParser:
         self.root_uri = ""
         self._parser = self._create()
         self.feed(root_tag, 1)
-        self._entry_end = self._fed
+        self._entry_end = self.fed
 
     def _create(self) -> expat.XMLParserType:
         parser = expat.ParserCreate("utf-8", SEPARATOR)
@@ -87,7 +97,13 @@ class StrictParser:
     @property
     def at_boundary(self) -> bool:
         """True where the text fed so far ends exactly with the end of an entry (or of the root's start tag)."""
-        return self._entry_end == self._fed and self._above == 1 and not self._stack
+        return self._entry_end == self.fed and self._above == 1 and not self._stack
+
+    def characters_done(self, text: str, start: int) -> int:
+        """Characters of `text`, fed from byte `start` on, that belong to complete entries."""
+        if self._entry_end <= start:
+            return 0
+        return len(text.encode("utf-8", "surrogatepass")[: self._entry_end - start].decode("utf-8", "surrogatepass"))
 
     @property
     def ended(self) -> bool:
@@ -99,8 +115,8 @@ class StrictParser:
         data = text.encode("utf-8", "surrogatepass")
         self._line_offset = line - self._next_line
         self._next_line += text.count("\n")
-        before = self._fed
-        self._fed += len(data)
+        before = self.fed
+        self.fed += len(data)
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
@@ -161,7 +177,8 @@ class StrictParser:
 
     def _split(self, tag: str) -> tuple[str, str]:
         uri, _, name = tag.rpartition(SEPARATOR)
-        self._names[tag] = uri, name
+        if len(self._names) < MAX_NAMES:
+            self._names[tag] = uri, name
         return uri, name
 
     @staticmethod

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import Entries, Entry
-from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 
 URL = re.compile(r"(?:https?:)?//\S+", re.IGNORECASE)
 COMMENT = "#"
-CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
-"""Faults of the bytes after which the last line may be half a URL."""
 MAX_LINE = 64 * 1024
 """Characters of one line; longer ones are no URL."""
 
@@ -29,7 +27,7 @@ def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterato
         if len(rest) > MAX_LINE:
             faults.add("txt-not-url-line", f"a line of more than {MAX_LINE} characters", number + 1, value=rest)
             return
-    if rest and faults.first(*CUT):
+    if rest and faults.first(*CUT_BYTES):
         faults.add("txt-cut-line", "the last line is cut and was left out", number + 1, value=rest)
         return
     last = _record(rest, number + 1, entries, faults)

@@ -7,76 +7,110 @@ from typing import Any
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader.entries import Entries
-from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.diagnose import diagnose, rule_of
+from sitemapcrawler.reader.entries import CORE, Entries
+from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.plain import read_plain
-from sitemapcrawler.reader.sniff import Head
+from sitemapcrawler.reader.plain import read_plain, read_repaired
+from sitemapcrawler.reader.recover import Recovery, is_trusted, readable_root
+from sitemapcrawler.reader.repair import FAULT, repair
+from sitemapcrawler.reader.sniff import Head, later_root
 from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
 
 ENTRY = {"urlset": "url", "sitemapindex": "sitemap", "rss": "item", "RDF": "item", "feed": "entry"}
 """Root element -> the element of its entries."""
+NAMES = {"urlset": ("url", "sitemap"), "sitemapindex": ("url", "sitemap")}
+"""Root element -> all elements that are read as entries, where that is more."""
+MAX_PLAIN = 4096
+"""Characters of an entry that is tried as a plain one after repair: the longest URL allowed, and all the rest."""
+MAX_SHOWN = 40
+"""Characters that show where a fault is."""
+ILLEGAL = "not well formed (illegal character)"
 CONTAINERS = ("channel",)
 """Elements between the root and its entries."""
-
-CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
-"""Faults of the bytes that explain a document without end."""
-
-
-class Stop(Exception):
-    """Reading cannot go on; what was read is kept."""
 
 
 class XmlReader:
     """Reads the entries of one document, whatever pieces its text comes in.
 
     The strict parser is given one entry at a time and never sees the plain ones in between, since they are complete
-    and change nothing for what follows. So reading can go back and forth between the two.
+    and change nothing for what follows. So reading can go back and forth between the two, and where the strict parser
+    meets a fault, the text since the last complete entry goes to recovery and a new parser goes on behind it.
     """
 
     def __init__(self, head: Head, line: int, entries: Entries, faults: Faults, limits: Limits) -> None:
-        self._head = head
         self._line = line
         self._entries = entries
         self._faults = faults
         self._limits = limits
-        self._close = f"</{head.prefix + ':' if head.prefix else ''}{ENTRY[head.name]}>"
-        self._plain = head.name == "urlset" and not head.prefix
         self._buffer = ""
         self._searched = 0
+        self._pending: list[str] = []
+        self._pending_size = 0
         self._records: list[Any] = []
-        self._strict = StrictParser(f"<{head.tag}{head.attributes}>", self._build, CONTAINERS, limits.max_depth)
-        self._strict.expect_close(self._close)
-        entries.core = self._strict.root_uri
+        self._outside = head.fragment
+        self._trailing = False
+        self._names: dict[str, tuple[str, str]] = {}
+        self.namespaces: dict[str, str] = {}
+        self._enter(head)
 
     def read(self, texts: Iterable[str]) -> Iterator[list[Any]]:
         """The records, in lists as the text arrives."""
-        try:
-            for text in texts:
-                self._feed(text)
-                yield self._take()
-            self._strictly(self._buffer, final=True)
-        except Malformed as fault:
-            self._note(fault)
-        except TooDeep as fault:
-            self._faults.add("limit-depth", str(fault), self._line)
-        except Stop:
-            pass
+        for text in texts:
+            self._feed(text)
+            yield self._take()
+            if "limit-element" in self._faults:
+                return
+        self._finish()
         yield self._take()
 
-    @property
-    def namespaces(self) -> list[str]:
-        """Namespace URIs in order of appearance."""
-        return list(self._strict.namespaces)
+    # Documents
+
+    def _enter(self, head: Head) -> None:
+        """Begin with a root: the document's own, or that of a second document behind it."""
+        self._head = head
+        self._close = f"</{head.prefix + ':' if head.prefix else ''}{ENTRY[head.name]}>"
+        self._plain = head.name == "urlset" and not head.prefix and not self._outside
+        root = f"<{head.tag}{head.attributes}>"
+        try:
+            self._open(root)
+        except Malformed as fault:
+            self._faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", self._line)
+            root = readable_root(head.tag, head.attributes, head.prefix, CORE)
+            self._open(root)
+        self._root = root
+        self._entries.core = self._strict.root_uri
+        names = NAMES.get(head.name, (ENTRY[head.name],))
+        self._recovery = Recovery(root, head.prefix, names, head.doctype, self._limits.max_depth)
+
+    def _open(self, root: str) -> None:
+        self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names)
+        self._strict.expect_close(self._close)
+        self.namespaces.update(self._strict.namespaces)
+        self._strict.namespaces = self.namespaces
+        self._reset()
+
+    def _finish(self) -> None:
+        rest, self._buffer = self._buffer, ""
+        while True:
+            again = self._strictly(rest, final=True)
+            if not again:
+                return
+            self._feed(again)
+            rest, self._buffer = self._buffer, ""
+
+    # Entries
 
     def _take(self) -> list[Any]:
         records, self._records = self._records, []
         return records
 
     def _build(self, element: Element) -> None:
-        record = self._entries.build(element)
-        if record is not None:
-            self._records.append(record)
+        for entry in self._entries.entries_of(element):
+            record = self._entries.build(entry)
+            if record is not None:
+                record.recovered = record.recovered or self._outside
+                self._records.append(record)
 
     def _feed(self, text: str) -> None:
         buffer = self._buffer + text
@@ -86,26 +120,134 @@ class XmlReader:
                 records: list[UrlRecord] = self._records
                 position, self._line = read_plain(buffer, position, self._line, self._entries.sitemap, records)
             end = buffer.find(self._close, max(position, self._searched))
+            self._searched = 0
             if end < 0:
                 break
             end += len(self._close)
-            self._strictly(buffer[position:end])
-            position = end
+            again = "" if self._repaired(buffer[position:end]) else self._strictly(buffer[position:end])
+            buffer, position = (again + buffer[end:], 0) if again else (buffer, end)
         self._buffer = buffer[position:]
         self._searched = max(0, len(self._buffer) - len(self._close))
-        if len(self._buffer) > self._limits.max_element:
+        if len(self._buffer) + self._pending_size > self._limits.max_element:
+            self._overflow()
+
+    def _repaired(self, piece: str) -> bool:
+        """Read a piece that would be a plain entry but for its characters. The strict parser need not see it fail."""
+        if not (self._plain and self._strict.at_boundary) or len(piece) > MAX_PLAIN:
+            return False
+        fault = FAULT.search(piece)
+        record = fault and read_repaired(repair(piece, self._head.doctype), self._line, self._entries.sitemap)
+        if not fault or not record:
+            return False
+        kept = is_trusted(record.loc)
+        if kept:
+            record.loc, record.loc_raw = self._entries.locate(record.loc, record.line)
+            self._records.append(record)
+        place = fault.start()
+        self._add(rule_of(piece, place), ILLEGAL, piece, place, self._line, outcome(int(kept), int(not kept)))
+        self._line += piece.count("\n")
+        return True
+
+    def _overflow(self) -> None:
+        """Without the end of an entry for too long: broken text is recovered, a giant element ends the reading."""
+        rest, self._buffer, self._searched = self._buffer, "", 0
+        before = len(self._faults)
+        self._buffer = self._strictly(rest)
+        if len(self._faults) == before:
             limit = self._limits.max_element
             self._faults.add("limit-element", f"an entry of more than {limit} characters", self._line, value=str(limit))
-            raise Stop
 
-    def _strictly(self, piece: str, final: bool = False) -> None:
-        self._piece = piece
-        self._strict.feed(piece, self._line, final)
+    # Faults
+
+    def _strictly(self, piece: str, final: bool = False) -> str:
+        """Give a piece to the strict parser; returns text that is to be read again, after a second root."""
+        if self._trailing:
+            return self._behind(piece)
+        self._pending.append(piece)
+        self._pending_size += len(piece)
+        try:
+            self._strict.feed(piece, self._line, final)
+        except (Malformed, TooDeep) as fault:
+            return self._recover(fault, final)
         self._line += piece.count("\n")
+        if self._strict.at_boundary:
+            self._reset()
+        return ""
 
-    def _note(self, fault: Malformed) -> None:
-        if fault.rule == "doc-truncated" and self._faults.first(*CUT):
+    def _reset(self) -> None:
+        self._pending = []
+        self._pending_size = 0
+        self._pending_start = self._strict.fed
+
+    def _recover(self, fault: Malformed | TooDeep, final: bool) -> str:
+        text = "".join(self._pending)
+        line = self._line - text.count("\n", 0, len(text) - len(self._pending[-1]))
+        self._line = line + text.count("\n")
+        offset = len(text) - len(self._pending[-1]) + fault.offset
+        done = self._strict.characters_done(text, self._pending_start)
+        if isinstance(fault, Malformed) and self._strict.ended and not final_end(fault):
+            self._note(fault, text, offset, line, "")
+            self._trailing = True
+            return self._behind(text[done:])
+        what = self._entries_in(text[done:], line + text.count("\n", 0, done), self._strict.salvage())
+        if not (final and self._outside and final_end(fault)):
+            self._note(fault, text, offset, line, what)
+        if not final:
+            self._open(self._root)
+        return ""
+
+    def _entries_in(self, text: str, line: int, broken: Element | None = None) -> str:
+        """Read the entries of broken text; what came of them, for the message. `broken`: where parsing it ended."""
+        kept = lost = 0
+        for found in self._recovery.read(text, line, broken):
+            record = None
+            if found is not None and self._entries.has_url(found.element):
+                record = self._entries.build(found.element)
+            if found is None or record is None or not is_trusted(record.loc):
+                lost += 1
+                continue
+            record.recovered = found.changed or self._outside
+            self._records.append(record)
+            kept += record.recovered
+        return outcome(kept, lost)
+
+    def _behind(self, text: str) -> str:
+        """Look for a second document, or for entries, behind the end of the root."""
+        head = later_root(text)
+        if head is not None:
+            self._trailing = False
+            self._line -= text.count("\n", head.end)
+            self._enter(head)
+            return text[head.end :]
+        kept = len(self._records)
+        self._outside = True
+        self._entries_in(text, self._line - text.count("\n"))
+        if len(self._records) > kept:
+            self._trailing = self._plain = False
+            self._open(self._root)
+        else:
+            self._outside = self._head.fragment
+        return ""
+
+    def _note(self, fault: Malformed | TooDeep, text: str, offset: int, line: int, what: str) -> None:
+        if fault.rule == "doc-truncated" and self._faults.first(*CUT_BYTES):
             return
-        before = self._piece[: fault.offset]
-        column = len(before) - before.rfind("\n")
-        self._faults.add(fault.rule, f"not well formed: {fault}", self._line + before.count("\n"), column)
+        rule, offset = diagnose(fault.rule, text, offset)
+        self._add(rule, str(fault), text, offset, line, what)
+
+    def _add(self, rule: str, message: str, text: str, offset: int, line: int, what: str) -> None:
+        column = offset - text.rfind("\n", 0, offset)
+        value = text[offset : offset + MAX_SHOWN].strip()
+        self._faults.add(rule, message + what, line + text.count("\n", 0, offset), column, value)
+
+
+def final_end(fault: Malformed | TooDeep) -> bool:
+    """True for the fault that the document has no end."""
+    return fault.rule == "doc-truncated"
+
+
+def outcome(kept: int, lost: int) -> str:
+    """How a fault ended, for its message."""
+    parts = [f"{kept} read after repair"] if kept else []
+    parts += [f"{lost} left out"] if lost else []
+    return f": {', '.join(parts)}" if parts else ""

@@ -1,0 +1,102 @@
+"""Recovery, entry by entry: what strict parsing could not read is split at its entries, each repaired and read alone.
+
+An entry counts as recovered where its text was changed or a part of it is missing. One whose URL is not whole beyond
+doubt is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces import PREFIXES
+from sitemapcrawler.reader.repair import FAULT, UNREADABLE, flatten, repair
+from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
+
+PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
+"""A namespace prefix in the name of an element or an attribute."""
+DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
+DECLARATION = re.compile(r"""\sxmlns(?::[A-Za-z_][\w.-]*)?\s*=\s*(?:"[^"<&]*"|'[^'<&]*')""")
+BUILT_IN = frozenset(("xml", "xmlns"))
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """One entry found in broken text."""
+
+    element: Element
+    """The entry; of a damaged one the children that are whole."""
+    changed: bool
+    """True where it was repaired or lost a part."""
+
+
+class Recovery:
+    """Finds the entries in broken pieces of one document.
+
+    `root` is the root's start tag, `names` the elements that are entries, `doctype` says that entities were declared.
+    """
+
+    def __init__(self, root: str, prefix: str, names: tuple[str, ...], doctype: bool, max_depth: int) -> None:
+        self._root = root
+        self._doctype = doctype
+        self._max_depth = max_depth
+        self._declared = BUILT_IN.union(DECLARED.findall(root))
+        prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
+        self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
+
+    def read(self, text: str, line: int, broken: Element | None = None) -> Iterator[Recovered | None]:
+        """The entries in `text`, which begins on `line`; None for each that cannot be trusted.
+
+        `broken`: the open entry in which parsing `text` ended; it stands where nothing can be repaired.
+        """
+        text = flatten(text)
+        starts = [start.start() for start in self._start.finditer(text)]
+        if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
+            yield Recovered(broken, True)
+            return
+        for start, end in pairwise([*starts, len(text)]):
+            yield self._entry(text[start:end], line + text.count("\n", 0, start))
+
+    def _entry(self, text: str, line: int) -> Recovered | None:
+        whole: list[Element] = []
+        repaired = repair(text, self._doctype)
+        missing = self._undeclared(repaired)
+        parser = StrictParser(self._context(missing), whole.append, max_depth=self._max_depth)
+        with suppress(Malformed, TooDeep):
+            parser.feed(repaired, line)
+        element = whole[0] if whole else parser.salvage()
+        if element is None:
+            return None
+        return Recovered(element, repaired != text or bool(missing) or not whole)
+
+    def _undeclared(self, text: str) -> set[str]:
+        used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
+        return used - set(DECLARED.findall(text)) if used else used
+
+    def _context(self, prefixes: set[str]) -> str:
+        if not prefixes:
+            return self._root
+        declarations = "".join(f' xmlns:{prefix}="{namespace_of(prefix)}"' for prefix in sorted(prefixes))
+        return f"{self._root[:-1]}{declarations}>"
+
+
+def namespace_of(prefix: str) -> str:
+    """The namespace that a prefix without declaration must mean, or a name of its own for an unknown one."""
+    return PREFIXES.get(prefix, f"urn:undeclared:{prefix}")
+
+
+def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
+    """A start tag for a root whose own is not well formed: its namespace declarations, and those it lacks."""
+    declarations = list(dict.fromkeys(DECLARATION.findall(attributes)))
+    if prefix and not any(f"xmlns:{prefix}" in declaration for declaration in declarations):
+        declarations.append(f' xmlns:{prefix}="{core}"')
+    return f"<{tag}{''.join(declarations)}>"
+
+
+def is_trusted(url: str) -> bool:
+    """False for a URL of which a part could not be read."""
+    return UNREADABLE not in url

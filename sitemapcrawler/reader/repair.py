@@ -1,0 +1,83 @@
+"""Repairing the text of one broken entry: only where one reading is possible.
+
+What is beyond repair becomes U+FFFD, so that nobody takes it for a value, and a URL that holds it is not trusted.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from xml.sax.saxutils import escape
+
+from sitemapcrawler.reader.decode import UNKNOWN_BYTES
+
+UNREADABLE = "\ufffd"
+"""Stands for characters that cannot be told."""
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that XML 1.0 forbids (production 2, Char), but for surrogates."""
+BAD_BYTE = re.compile("[\ud800-\udfff]")
+"""What `decode` makes of bytes that the encoding does not allow."""
+URL_TEXT = re.compile(r"(<(?:[\w.-]+:)?(?:[a-z_]*loc|link|guid)>)([^<]*)")
+"""A URL in the text of an element."""
+REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
+"""An ampersand, with what makes it a reference."""
+PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
+"""XML 1.0, 4.6."""
+TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
+"""A `<` that begins no tag."""
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+UNCLOSED = re.compile(r"<!(?:--|\[CDATA\[).*", re.DOTALL)
+
+
+FAULT = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
+)
+"""What `repair` mends: never well formed outside CDATA, comments and tags."""
+
+
+def flatten(text: str) -> str:
+    """Markup only: comments blanked, CDATA as plain text; cut where either has no end. Lines stay where they are."""
+    if "<!" not in text:
+        return text
+    text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    text = CDATA.sub(lambda section: escape(section[1]), text)
+    return UNCLOSED.sub("", text)
+
+
+def repair(text: str, doctype: bool) -> str:
+    """The text of an entry with raw ampersands, HTML entities, forbidden characters and bytes made legal.
+
+    `doctype`: the document declares entities of its own, which are not loaded, so that an unknown one has no value.
+    """
+    if BAD_BYTE.search(text):
+        text = BAD_BYTE.sub(UNREADABLE, URL_TEXT.sub(_escaped_bytes, text))
+    text = CONTROL.sub(UNREADABLE, text)
+    text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
+    return TEXT_LESS_THAN.sub("&lt;", text)
+
+
+def _escaped_bytes(url: re.Match[str]) -> str:
+    return url[1] + BAD_BYTE.sub(_escaped_byte, url[2])
+
+
+def _escaped_byte(byte: re.Match[str]) -> str:
+    return UNREADABLE if byte[0] == UNKNOWN_BYTES else f"%{ord(byte[0]) & 0xFF:02X}"
+
+
+def _reference(reference: re.Match[str], doctype: bool) -> str:
+    name = reference[1]
+    if name is None:
+        return "&amp;"
+    if name in PREDEFINED:
+        return reference[0]
+    if name.startswith("#"):
+        return reference[0] if _is_character(name[1:]) else UNREADABLE
+    if f"{name};" in html5:
+        return escape(html5[f"{name};"])
+    return UNREADABLE if doctype else f"&amp;{name};"
+
+
+def _is_character(number: str) -> bool:
+    code = int(number[1:], 16) if number.startswith("x") else int(number)
+    return code <= 0x10FFFF and not CONTROL.match(chr(code)) and not BAD_BYTE.match(chr(code))
