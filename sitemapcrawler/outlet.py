@@ -1,0 +1,81 @@
+"""Where an exporter writes to: the file of a feed, whatever stands between."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from scrapy.extensions.postprocessing import PostProcessingManager
+
+
+class Outlet:
+    """A feed's file, written in one encoding.
+
+    `appending` is True where rows stand in the file already. When its reader has gone (`| head`), `deserted`
+    becomes True, nothing more is written, and the crawl goes on.
+    """
+
+    def __init__(self, file: IO[bytes], encoding: str | None, errors: str) -> None:
+        self._file = file
+        self._target = _target(file)
+        self.appending = _appends(self._target)
+        self.deserted = False
+        self._is_utf8 = codecs.lookup(encoding or "utf-8").name == "utf-8"
+        self._encoder = codecs.getincrementalencoder(encoding or "utf-8")(errors)
+        if self.appending:
+            self._encoder.setstate(0)  # no byte order mark
+            self._end_line()
+
+    def write_utf8(self, data: bytes) -> None:
+        """Write text that is UTF-8 so far."""
+        self._write(data if self._is_utf8 else self._encoder.encode(data.decode()))
+
+    def write_text(self, text: str) -> None:
+        """Write text."""
+        self._write(self._encoder.encode(text))
+
+    def finish(self) -> None:
+        """Hand over what is buffered for standard output, while a reader that has gone can still be noticed."""
+        if self._target is sys.stdout.buffer:
+            self._attempt(self._target.flush)
+
+    def _write(self, data: bytes) -> None:
+        if data and not self.deserted:
+            self._attempt(self._file.write, data)
+
+    def _attempt(self, action: Any, *arguments: Any) -> None:
+        try:
+            action(*arguments)
+        except BrokenPipeError:
+            self.deserted = True
+            if self._target is sys.stdout.buffer:
+                _silence(self._target)
+
+    def _end_line(self) -> None:
+        """Feeds that another program wrote may lack the end of their last line."""
+        tail: bytes = getattr(self._target, "tail", b"") if self._target is self._file else b""
+        newline = self._encoder.encode("\n")
+        if tail and not tail.endswith(newline):
+            self._write(newline)
+
+
+def _target(file: Any) -> Any:
+    """The storage's file behind the plugins of `postprocessing`."""
+    return file.file if isinstance(file, PostProcessingManager) else file
+
+
+def _appends(file: Any) -> bool:
+    """Our storage tells; of other files only those opened for appending, by their size: tell() counts gzip's header."""
+    appending = getattr(file, "appending", None)
+    if appending is None:
+        return "a" in str(getattr(file, "mode", "")) and os.fstat(file.fileno()).st_size > 0
+    return bool(appending)
+
+
+def _silence(stream: IO[bytes]) -> None:
+    """Let the interpreter's last flush go nowhere. Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe"""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())

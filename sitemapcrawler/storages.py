@@ -1,0 +1,161 @@
+"""Feeds on this machine: written under a temporary name, moved into place when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import itertools
+import logging
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from scrapy.extensions.feedexport import FileFeedStorage
+
+from sitemapcrawler.feeds import is_stream
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from typing_extensions import Buffer
+
+logger = logging.getLogger(__name__)
+
+NAME_IN_PART = 60
+"""Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
+TAIL = 4
+"""Bytes: the longest end of line, that of UTF-32."""
+
+
+class FeedFile(io.BufferedWriter):
+    """The file a feed is written to. After the first error it takes everything and writes nothing, one line is
+    logged, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
+
+    `target` is where the feed belongs; `part` is its temporary file, None where the target itself is written.
+    `appending`: rows stand in it already, `tail` are their last bytes.
+    """
+
+    def __init__(self, raw: _Raw, target: Path, part: Path | None = None) -> None:
+        super().__init__(raw)
+        raw.target = target
+        self._raw = raw
+        self.target = target
+        self.part = part
+        self.appending = False
+        self.tail = b""
+
+    @property
+    def failure(self) -> OSError | None:
+        """The first error; None so far."""
+        return self._raw.failure
+
+    def fail(self, error: OSError) -> None:
+        """Write no more, for this reason."""
+        self._raw.fail(error)
+
+    def begin_with(self, earlier: Path) -> None:
+        """Take over the rows of an earlier feed."""
+        with earlier.open("rb") as source:
+            shutil.copyfileobj(source, self)
+            size = source.tell()
+            source.seek(max(0, size - TAIL))
+            self.tail = source.read()
+        self.appending = size > 0
+
+    def finish(self) -> OSError | None:
+        """Write everything to the disk and close; the first error, None: there was none."""
+        try:
+            with self:
+                self.flush()
+                if self.part:
+                    os.fsync(self.fileno())
+        except OSError as error:
+            return self.failure or error
+        return self.failure
+
+
+class _Raw(io.FileIO):
+    target: Path
+    failure: OSError | None = None
+
+    def write(self, data: Buffer, /) -> int:
+        if self.failure is None:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self.fail(error)
+        return memoryview(data).nbytes
+
+    def fail(self, error: OSError) -> None:
+        self.failure = error
+        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
+            logger.error("%s cannot be written: %s", self.target, error.strerror)
+
+
+class AtomicFileStorage(FileFeedStorage):
+    """`file:` URIs and paths. An earlier feed stays as it is until the new one is whole; with `overwrite` off, the
+    new one begins with a copy of its rows.
+
+    A link is followed. Devices and named pipes are written directly. Of two crawls that write to the same file at
+    the same time, the one that ends later wins.
+    """
+
+    def open(self, spider: Spider) -> FeedFile:
+        """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
+        path = Path(self.path)
+        try:
+            return FeedFile(_Raw(path, self.write_mode), path) if is_stream(path) else self._part(path.resolve())
+        except OSError as error:
+            lost = FeedFile(_Raw(os.devnull, "wb"), path)
+            lost.fail(error)
+            return lost
+
+    def store(self, file: IO[bytes]) -> None:
+        """Move the file into place. OSError where it could not be written; the earlier feed stays then."""
+        assert isinstance(file, FeedFile)
+        failure = file.finish()
+        if failure:
+            _discard(file, failure)
+        elif file.part:
+            _replace(file.target, file.part)
+
+    def _part(self, target: Path) -> FeedFile:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = _create(target)
+        if self.write_mode == "ab" and target.exists():
+            try:
+                file.begin_with(target)
+            except OSError as error:
+                file.fail(error)
+        return file
+
+
+def _create(target: Path) -> FeedFile:
+    """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id."""
+    numbers = itertools.count(1)
+    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
+    while True:
+        try:
+            return FeedFile(_Raw(part, "xb"), target, part)
+        except FileExistsError:
+            part = part.with_suffix(f".{next(numbers)}.part")
+
+
+def _replace(target: Path, part: Path) -> None:
+    with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
+        part.chmod(stat.S_IMODE(target.stat().st_mode))
+    try:
+        part.replace(target)
+    except OSError as error:
+        raise OSError(f"{target} could not be replaced: {error.strerror}; the rows are in {part}") from None
+
+
+def _discard(file: FeedFile, failure: OSError) -> None:
+    if file.part:
+        file.part.unlink(missing_ok=True)
+    if not isinstance(failure, BrokenPipeError):
+        raise OSError(f"{file.target} was not written: {failure.strerror}; what stood there before is kept")
