@@ -80,10 +80,11 @@ class JsonExporter(JsonLinesExporter):
             return
         between = b"," + self._newline
         if self.indent:
-            elements = between.join(self._json.pretty(line, self.indent) for line in lines.splitlines())
+            elements = b"".join(self._json.pretty(line, self.indent) + between for line in lines.splitlines())
         else:
-            elements = lines[:-1].replace(b"\n", between)
-        self.outlet.write_utf8(self._separator + elements)
+            elements = lines.replace(b"\n", between)
+        self.outlet.write_utf8(self._separator)
+        self.outlet.write_utf8(memoryview(elements)[: -len(between)])  # a slice of bytes would copy the batch
         self._separator = between
 
     def finish_exporting(self) -> None:

@@ -94,6 +94,8 @@ class SitemapRecord:
     """How it was found: robots, common-path, html-link, index or argument."""
     depth: int = 0
     """Number of indexes above the file."""
+    offsite: bool | None = None
+    """True where the file is on another host than the index, robots.txt or page that names it."""
     format: str = "unknown"
     """xml-urlset, xml-index, rss, atom, text, html or unknown, decided by content alone."""
     status: int | None = None

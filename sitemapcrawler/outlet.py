@@ -29,9 +29,9 @@ class Outlet:
             self._encoder.setstate(0)  # no byte order mark
             self._end_line()
 
-    def write_utf8(self, data: bytes) -> None:
+    def write_utf8(self, data: bytes | memoryview) -> None:
         """Write text that is UTF-8 so far."""
-        self._write(data if self._is_utf8 else self._encoder.encode(data.decode()))
+        self._write(data if self._is_utf8 else self._encoder.encode(str(data, "utf-8")))
 
     def write_text(self, text: str) -> None:
         """Write text."""
@@ -42,7 +42,7 @@ class Outlet:
         if self._target is sys.stdout.buffer:
             self._attempt(self._target.flush)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         if data and not self.deserted:
             self._attempt(self._file.write, data)
 

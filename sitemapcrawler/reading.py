@@ -11,6 +11,7 @@ from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.selection import Selection
+from sitemapcrawler.urls import authority
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,12 @@ class Reading:
         level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
         logger.log(level, "%s: %s, %d entries%s", visit.url, record.outcome, record.url_count, _why(record))
         yield record
+
+    def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
+        """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
+        if not visit.probe:
+            logger.info("%s: read already as %s", visit.url, answer.final_url)
+            yield _record(visit, answer)
 
     def _read(self, visit: Visit, answer: Answer, record: SitemapRecord) -> Iterator[UrlBatch]:
         document = Document(visit.url, answer.final_url, self.limits, cut=answer.error)
@@ -82,6 +89,7 @@ class Reading:
 
 def _record(visit: Visit, answer: Answer) -> SitemapRecord:
     record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+    record.offsite = is_offsite(visit.url, visit.parent) or None
     record.status = None if visit.url.startswith("file:") else answer.status
     record.final_url = answer.final_url if answer.hops else None
     record.hops = answer.hops
@@ -89,6 +97,12 @@ def _record(visit: Visit, answer: Answer) -> SitemapRecord:
     record.etag = answer.header("ETag")
     record.last_modified = answer.header("Last-Modified")
     return record
+
+
+def is_offsite(url: str, parent: str | None) -> bool:
+    """True for a URL on another host than the file that names it."""
+    here, there = authority(url), authority(parent) if parent else None
+    return here is not None and there is not None and here.host != there.host
 
 
 def _fill(record: SitemapRecord, document: Document) -> None:

@@ -10,6 +10,7 @@ COMMANDS_MODULE = "sitemapcrawler.commands"
 # Who we are, and how much we ask of a host.
 USER_AGENT = f"sitemapcrawler/{__version__} (+https://pypi.org/project/sitemapcrawler/)"
 ROBOTSTXT_OBEY = True
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 4
 AUTOTHROTTLE_ENABLED = True

@@ -42,7 +42,7 @@ class Sites:
         self._frontier = frontier
         self._probe = probe
         self._sites: dict[str, Site] = {}
-        self._digests: set[bytes] = set()
+        self._contents: dict[tuple[str | None, bytes], bool] = {}
 
     def entered(self, origin: str) -> bool:
         """True for a site whose robots.txt was looked at."""
@@ -76,13 +76,16 @@ class Sites:
         return site.exhausted(self._probe == "always")
 
     def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
-        """True for a file that was read already: under the URL a redirect led to, or a guess with the same content."""
+        """True for a file that was read already: under the URL a redirect led to, or of two files of a site with the
+        same content, one of them a guess."""
         redirected = urls.visit_key(final_url) != urls.visit_key(visit.url)
         if redirected and not self._frontier.mark(final_url):
             return True
-        known = digest in self._digests
-        self._digests.add(digest)
-        return known and visit.probe
+        content = urls.origin(final_url), digest
+        if content in self._contents:
+            return visit.probe or self._contents[content]
+        self._contents[content] = visit.probe
+        return False
 
     def settle(self, visit: Visit, hit: bool, answered: bool) -> Site | None:
         """Note whether a guess held a sitemap; its site, None for what was no guess."""

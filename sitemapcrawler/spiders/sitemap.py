@@ -136,12 +136,13 @@ class SitemapSpider(Spider):
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
         hit = False
-        if not (answer.ok and self.sites.is_known(visit, answer.final_url, answer.body.digest())):
-            async with self._reading_slots:
-                for item in self._reading.read(visit, answer):
-                    hit = True
-                    for record in records(item) if self._single_records else [item]:
-                        yield record
+        known = answer.ok and self.sites.is_known(visit, answer.final_url, answer.body.digest())
+        read = self._reading.alias if known else self._reading.read
+        async with self._reading_slots:
+            for item in read(visit, answer):
+                hit = True
+                for record in records(item) if self._single_records else [item]:
+                    yield record
         answer.body.close()
         self.frontier.done(visit)
         if self.selection.full:
