@@ -89,7 +89,8 @@ class ClosingLine:
 
     def wrote(self, slot: Any) -> None:
         """Name a feed that is finished."""
-        logger.info("wrote %s", slot.uri)
+        if not getattr(slot.storage, "lost", False):
+            logger.info("wrote %s", slot.uri)
 
     def closed(self) -> None:
         """Write the line."""

@@ -68,6 +68,10 @@ class Frontier:
         """True for a URL that was queued or marked."""
         return _key(url) in self._seen
 
+    def count_guess(self) -> None:
+        """A guess turned out to be a sitemap, and counts as one from now on."""
+        self._left -= 1
+
     def take(self) -> list[Visit]:
         """What may be asked for now, host by host in turn; each is to be given back with `done`."""
         taken: list[Visit] = []

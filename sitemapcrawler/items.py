@@ -19,8 +19,25 @@ ElementTree = dict[str, Any]
 """An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""
 
 
+class Judged:
+    """What travels with a record through the pipelines and is no part of its row."""
+
+    __slots__ = ("element", "file", "findings")
+
+    element: Any
+    """The entry as it stands in the XML, where it is not a plain one; unset otherwise."""
+    file: Any
+    """What is known of the file, for the rules (`rules.facts.FileFacts`); unset where nothing is judged."""
+    findings: list[FindingRecord]
+    """Findings on this record; unset where there are none."""
+
+    def attach(self, findings: list[FindingRecord]) -> None:
+        """Put findings on the record, which feeds write after it."""
+        self.findings = findings
+
+
 @dataclass(slots=True)
-class UrlRecord:
+class UrlRecord(Judged):
     """One `<url>` of a urlset, one item of a feed, or one line of a text sitemap."""
 
     type: str = field(default="url", init=False)
@@ -54,6 +71,8 @@ class UrlRecord:
     """Elements of other namespaces, by namespace URI, in document order."""
     recovered: bool = False
     """True where the entry could only be read after a repair."""
+    issues: Sequence[str] = ()
+    """Ids of the rules that found something on this entry."""
 
 
 @dataclass(slots=True)
@@ -81,7 +100,33 @@ class Hop:
 
 
 @dataclass(slots=True)
-class SitemapRecord:
+class FindingRecord:
+    """One thing that a rule found."""
+
+    type: str = field(default="finding", init=False)
+    """Always `finding`."""
+    rule: str = ""
+    """Id of the rule; docs/rules.md explains it."""
+    severity: str = ""
+    """error, warning or info."""
+    message: str = ""
+    """One sentence with the offending value and the limit."""
+    sitemap: str = ""
+    """URL of the file."""
+    line: int | None = None
+    """Line of the file, counted from 1."""
+    column: int | None = None
+    """Column, counted from 1."""
+    url: str | None = None
+    """The listed URL that the finding is about."""
+    value: str | None = None
+    """The offending value."""
+    source: str | None = None
+    """URL of the text that the rule implements."""
+
+
+@dataclass(slots=True)
+class SitemapRecord(Judged):
     """One sitemap file, also one that could not be read."""
 
     type: str = field(default="sitemap", init=False)
@@ -127,6 +172,8 @@ class SitemapRecord:
     """Totals over the entries of the file."""
     namespaces: list[str] = field(default_factory=list)
     """Namespace URIs declared in the file, in order of appearance."""
+    issues: Sequence[str] = ()
+    """Ids of the rules that found something on the file itself."""
     error: str | None = None
     """What went wrong, in one sentence."""
 
@@ -149,6 +196,10 @@ class SummaryRecord:
     """Number of sitemap records."""
     urls: int = 0
     """Number of url records."""
+    rules: dict[str, int] = field(default_factory=dict)
+    """Findings by rule, complete."""
+    severities: dict[str, int] = field(default_factory=dict)
+    """Findings by severity, complete."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit."""
     partial: str | None = None
@@ -163,12 +214,22 @@ class UrlBatch:
     """URL of the file all records stand in."""
     urls: list[UrlRecord]
     """The records."""
+    file: Any = None
+    """What is known of the file, for the rules (`rules.facts.FileFacts`)."""
+    judged: bool = False
+    """True where some record of the batch has findings."""
 
 
-Record = UrlRecord | SitemapRecord | SummaryRecord
+Record = UrlRecord | SitemapRecord | FindingRecord | SummaryRecord
 """What one row of a feed can be."""
 
 
 def records(item: object) -> list[Any]:
-    """The records an item stands for: those of a batch, or the item itself."""
-    return item.urls if isinstance(item, UrlBatch) else [item]
+    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings."""
+    if isinstance(item, UrlBatch):
+        return [row for record in item.urls for row in _with_findings(record)] if item.judged else item.urls
+    return _with_findings(item)
+
+
+def _with_findings(item: object) -> list[Any]:
+    return [item, *getattr(item, "findings", ())]

@@ -46,6 +46,13 @@ class Reading:
         logger.log(level, "%s: %s, %d entries%s", visit.url, record.outcome, record.url_count, _why(record))
         yield record
 
+    def refused(self, visit: Visit, reason: str) -> SitemapRecord:
+        """The record of a file whose URL cannot be asked for."""
+        logger.warning("%s: failed (%s)", visit.url, reason)
+        record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record.outcome, record.error = "failed", reason
+        return record
+
     def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
         """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
         if not visit.probe:
@@ -65,6 +72,8 @@ class Reading:
         size = self.batch_size
         waiting: list[UrlRecord] = []
         for records in document.read(answer.body.chunks()):
+            if visit.probe and document.url_count == len(records):
+                self.frontier.count_guess()
             waiting += self.selection.keep(self._pages(visit, records))
             while len(waiting) >= size:
                 yield UrlBatch(visit.url, waiting[:size])

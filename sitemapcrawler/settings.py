@@ -41,6 +41,7 @@ DOWNLOAD_HANDLERS = {
 }
 HTTPERROR_ALLOW_ALL = True
 METAREFRESH_ENABLED = False
+URLLENGTH_LIMIT = 0
 REDIRECT_MAX_TIMES = 10
 DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
 DOWNLOADER_MIDDLEWARES = {
@@ -71,6 +72,9 @@ ITEM_PIPELINES = {
 # Where records go.
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {
+    "xml": None,
+    "pickle": None,
+    "marshal": None,
     "csv": "sitemapcrawler.exporters.CsvExporter",
     "json": "sitemapcrawler.exporters.JsonExporter",
     "jsonlines": "sitemapcrawler.exporters.JsonLinesExporter",

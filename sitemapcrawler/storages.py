@@ -94,6 +94,17 @@ class _Raw(io.FileIO):
             logger.error("%s cannot be written: %s", self.target, error.strerror)
 
 
+class FeedLost(OSError):
+    """A feed could not be written. The text is one line."""
+
+
+def told_briefly(record: logging.LogRecord) -> bool:
+    """Log filter: a lost feed is its one line, since where Scrapy noticed it says nothing."""
+    if record.exc_info and isinstance(record.exc_info[1], FeedLost):
+        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
+    return True
+
+
 class AtomicFileStorage(FileFeedStorage):
     """`file:` URIs and paths. An earlier feed stays as it is until the new one is whole; with `overwrite` off, the
     new one begins with a copy of its rows.
@@ -101,6 +112,9 @@ class AtomicFileStorage(FileFeedStorage):
     A link is followed. Devices and named pipes are written directly. Of two crawls that write to the same file at
     the same time, the one that ends later wins.
     """
+
+    lost = False
+    """True for a feed that could not be written."""
 
     def open(self, spider: Spider) -> FeedFile:
         """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
@@ -113,13 +127,18 @@ class AtomicFileStorage(FileFeedStorage):
             return lost
 
     def store(self, file: IO[bytes]) -> None:
-        """Move the file into place. OSError where it could not be written; the earlier feed stays then."""
+        """Move the file into place. FeedLost where it could not be written; the earlier feed stays then."""
         assert isinstance(file, FeedFile)
+        logging.getLogger("scrapy.extensions.feedexport").addFilter(told_briefly)
         failure = file.finish()
-        if failure:
-            _discard(file, failure)
-        elif file.part:
-            _replace(file.target, file.part)
+        try:
+            if failure:
+                _discard(file, failure)
+            elif file.part:
+                _replace(file.target, file.part)
+        except FeedLost:
+            self.lost = True
+            raise
 
     def _part(self, target: Path) -> FeedFile:
         if target.is_dir():
@@ -151,11 +170,11 @@ def _replace(target: Path, part: Path) -> None:
     try:
         part.replace(target)
     except OSError as error:
-        raise OSError(f"{target} could not be replaced: {error.strerror}; the rows are in {part}") from None
+        raise FeedLost(f"{target} could not be replaced: {error.strerror}; the rows are in {part}") from None
 
 
 def _discard(file: FeedFile, failure: OSError) -> None:
     if file.part:
         file.part.unlink(missing_ok=True)
     if not isinstance(failure, BrokenPipeError):
-        raise OSError(f"{file.target} was not written: {failure.strerror}; what stood there before is kept")
+        raise FeedLost(f"{file.target} was not written: {failure.strerror}; what stood there before is kept")

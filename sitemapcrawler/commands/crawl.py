@@ -43,7 +43,7 @@ class Command(CrawlCommand):
             opts.overwrite_output = named_formats(opts.overwrite_output, formats)
             super().process_options(args, opts)
             feeds = prepared(self.settings.getdict("FEEDS"), formats, schemes)
-            self.settings.set("FEEDS", feeds, priority="cmdline")
+            self.settings.set("FEEDS", feeds, priority=self.settings.getpriority("FEEDS") or "project")
             AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
             if args[:1] == [SitemapSpider.name]:
                 Params.parse(opts.spargs)

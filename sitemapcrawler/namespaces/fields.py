@@ -37,7 +37,12 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
     """
     for child in element.children:
         read = fields.get(child.name) if child.uri == element.uri else None
-        if read is None or not _put(target, child.name, read(child)) or _loses(child, read):
+        if (
+            read is None
+            or (child.has_children and read is not nested)
+            or not _put(target, child.name, read(child))
+            or _loses(child, read)
+        ):
             target.extra.append(child.tree())
 
 
@@ -57,4 +62,4 @@ def _loses(child: Element, read: Callable[[Element], Any]) -> bool:
         names = [part.name for part in child.children]
         plain = not any(part.attributes or part.has_children or part.uri != child.uri for part in child.children)
         return bool(child.attributes or child.text) or len(names) != len(set(names)) or not plain
-    return child.has_children or (read is text and bool(child.attributes))
+    return read is text and bool(child.attributes)

@@ -82,6 +82,9 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
         try:
             text = decoder.decode(chunk, final)
         except UnicodeDecodeError as error:
+            if final:
+                faults.add("doc-truncated", "the text ends within a character", line, value=_hex(error))
+                return
             before = error.object[: error.start].decode(encoding, "ignore").count("\n")
             faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", line + before, value=_hex(error))
             decoder.errors = "surrogateescape" if error.encoding in (UTF_8, "charmap", "ascii") else "replace"

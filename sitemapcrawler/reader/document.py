@@ -28,12 +28,18 @@ class Document:
     """A sitemap while it is read and after.
 
     `url` is the address the records carry, `base` the one relative URLs are resolved against (after redirects),
-    `cut` says why the bytes are not all there, where that is known.
+    `cut` says why the bytes are not all there, where that is known. With `keep_elements` url records carry the
+    element they were read from, but for plain ones.
     The attributes are complete when `read` is exhausted.
     """
 
     def __init__(
-        self, url: str, base: str | None = None, limits: Limits = DEFAULT_LIMITS, cut: str | None = None
+        self,
+        url: str,
+        base: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        cut: str | None = None,
+        keep_elements: bool = False,
     ) -> None:
         self.url = url
         self.format: Format = "unknown"
@@ -48,6 +54,7 @@ class Document:
         self._base = base or url
         self._limits = limits
         self._cut = cut
+        self._keep_elements = keep_elements
         self._recovered = False
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
@@ -76,14 +83,14 @@ class Document:
             return "failed"
         if any(rule in self.faults for rule in CUT):
             return "truncated"
-        return "recovered" if self._recovered or self._malformed else "ok"
+        return "recovered" if self._recovered or self.faults.lost or self._malformed else "ok"
 
     @property
     def error(self) -> str | None:
         """The fault that decided the outcome, in one sentence."""
         if self.outcome == "ok":
             return None
-        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED)
+        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED) or self.faults.first("doc-encoding-not-utf8")
         if not self.bytes:
             return "an empty body"
         if fault is None:
@@ -133,7 +140,7 @@ class Document:
         )
         self._note_head(head, line)
         line += text.count("\n", head.start, head.end)
-        reader = XmlReader(head, line, entries, self.faults, self._limits)
+        reader = XmlReader(head, line, entries, self.faults, self._limits, self._keep_elements)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
 

@@ -15,6 +15,7 @@ from sitemapcrawler.urls import resolve
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
+FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
@@ -73,6 +74,10 @@ class Entries:
     def build(self, element: Element) -> Entry | None:
         """The record of an entry; None for one that names no URL."""
         fields, others = self._sort(element)
+        if "loc" in fields and fields["loc"].has_children:
+            self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
+            self.faults.lost += 1
+            return None
         raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:
             rule = "xml-entry-without-loc" if raw is None else "loc-empty"
@@ -126,12 +131,15 @@ class Entries:
         fields: dict[str, Element] = {}
         others: list[Element] = []
         for child in element.children:
-            if self.is_core(child) and child.name in ("loc", "lastmod", "changefreq", "priority"):
-                if child.name not in fields:
-                    fields[child.name] = child
-                    continue
+            if not self.is_core(child) or child.name not in FIELDS:
+                others.append(child)
+            elif child.name in fields:
                 self.faults.add("xml-duplicate-element", f"<{child.name}> stands twice", child.line, value=child.text)
-            others.append(child)
+                others.append(child)
+            elif child.has_children and child.name != "loc":
+                others.append(child)  # half a value is none
+            else:
+                fields[child.name] = child
         return fields, others
 
     def _fill(self, record: UrlRecord, fields: dict[str, Element]) -> None:

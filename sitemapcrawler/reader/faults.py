@@ -35,6 +35,8 @@ class Faults:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.lost = 0
+        """Entries that were left out since they could not be trusted."""
         self._kept: list[Fault] = []
 
     def add(

@@ -20,7 +20,7 @@ from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """A namespace prefix in the name of an element or an attribute."""
 DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
-DECLARATION = re.compile(r"""\sxmlns(?::[A-Za-z_][\w.-]*)?\s*=\s*(?:"[^"<&]*"|'[^'<&]*')""")
+DECLARATION = re.compile(r"""(\sxmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"[^"<&]+"|'[^'<&]+'))""")
 BUILT_IN = frozenset(("xml", "xmlns"))
 
 
@@ -44,6 +44,8 @@ class Recovery:
         self._root = root
         self._doctype = doctype
         self._max_depth = max_depth
+        self.unclosed = ""
+        """What ends the comment or CDATA section in which the text read last stops; empty: none."""
         self._declared = BUILT_IN.union(DECLARED.findall(root))
         prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
@@ -53,7 +55,7 @@ class Recovery:
 
         `broken`: the open entry in which parsing `text` ended; it stands where nothing can be repaired.
         """
-        text = flatten(text)
+        text, self.unclosed = flatten(text)
         starts = [start.start() for start in self._start.finditer(text)]
         if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
             yield Recovered(broken, True)
@@ -91,10 +93,10 @@ def namespace_of(prefix: str) -> str:
 
 def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
     """A start tag for a root whose own is not well formed: its namespace declarations, and those it lacks."""
-    declarations = list(dict.fromkeys(DECLARATION.findall(attributes)))
-    if prefix and not any(f"xmlns:{prefix}" in declaration for declaration in declarations):
-        declarations.append(f' xmlns:{prefix}="{core}"')
-    return f"<{tag}{''.join(declarations)}>"
+    declarations = {prefix: text for text, prefix in DECLARATION.findall(attributes)}
+    declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{core}"')
+    usable = {name: text for name, text in declarations.items() if name not in BUILT_IN}
+    return f"<{tag}{''.join(usable.values())}>"
 
 
 def is_trusted(url: str) -> bool:

@@ -25,24 +25,33 @@ PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
 """XML 1.0, 4.6."""
 TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
 """A `<` that begins no tag."""
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-UNCLOSED = re.compile(r"<!(?:--|\[CDATA\[).*", re.DOTALL)
-
-
+SECTION = re.compile(r"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>|<!(--|\[CDATA\[).*", re.DOTALL)
+"""A comment, a CDATA section, or one of them without an end."""
+ENDS = {"--": "-->", "[CDATA[": "]]>"}
+"""How a section that begins so must end."""
 FAULT = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
 )
 """What `repair` mends: never well formed outside CDATA, comments and tags."""
 
 
-def flatten(text: str) -> str:
-    """Markup only: comments blanked, CDATA as plain text; cut where either has no end. Lines stay where they are."""
+def flatten(text: str) -> tuple[str, str]:
+    """Markup only: comments blanked, CDATA as plain text; and what would end the section in which the text stops.
+
+    Such a section is cut away. Lines stay where they are.
+    """
     if "<!" not in text:
-        return text
-    text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
-    text = CDATA.sub(lambda section: escape(section[1]), text)
-    return UNCLOSED.sub("", text)
+        return text, ""
+    unclosed = ""
+
+    def replace(section: re.Match[str]) -> str:
+        nonlocal unclosed
+        if section[2] is not None:
+            unclosed = ENDS[section[2]]
+            return ""
+        return escape(section[1]) if section[1] is not None else "\n" * section[0].count("\n")
+
+    return SECTION.sub(replace, text), unclosed
 
 
 def repair(text: str, doctype: bool) -> str:

@@ -21,6 +21,8 @@ ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|site
 """The beginning of a start tag of a known root."""
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*)*)>""")
 """The rest of a start tag, quotes respected."""
+SECTION = re.compile(r"<!--(?:.*?-->|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)", re.DOTALL)
+"""What hides a root: a comment or a CDATA section, also one without an end."""
 MAX_CANDIDATES = 8
 """Places that are tried as the root where the document does not begin with it."""
 MISC = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
@@ -80,13 +82,14 @@ def sniff(text: str, complete: bool) -> Head | None:
     head = _root(text, position, doctype)
     if head is not None or not complete:
         return head
-    html = HTML.match(text, position) is not None or HTML_ANYWHERE.search(text) is not None
-    head = _root_later(text, position, doctype, html)
+    visible = SECTION.sub(lambda section: " " * len(section[0]), text)
+    html = HTML.match(visible, position) is not None or HTML_ANYWHERE.search(visible) is not None
+    head = _root_later(visible, position, doctype, html)
     if head is not None:
         return head
     if html:
         return Head("html")
-    fragment = ENTRY.search(text, position)
+    fragment = ENTRY.search(visible, position)
     if fragment is not None:
         return _fragment(text, fragment)
     if not text.startswith("<", position) and URL_LINE.search(text, 0, TEXT_WINDOW):
@@ -141,7 +144,7 @@ def _root(text: str, position: int, doctype: bool) -> Head | None:
 
 def later_root(text: str) -> Head | None:
     """The root of a second document in what follows the first."""
-    return _root_later(text, 0, False, False)
+    return _root_later(SECTION.sub(lambda section: " " * len(section[0]), text), 0, False, False)
 
 
 def _fragment(text: str, entry: re.Match[str]) -> Head:

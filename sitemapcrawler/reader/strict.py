@@ -82,6 +82,8 @@ class StrictParser:
         self._close_length = 0
         self.namespaces: dict[str, str] = {}
         self.root_uri = ""
+        self.container = ""
+        """Name of the open element between the root and the entries; empty: none."""
         self._parser = self._create()
         self.feed(root_tag, 1)
         self._entry_end = self.fed
@@ -97,7 +99,7 @@ class StrictParser:
     @property
     def at_boundary(self) -> bool:
         """True where the text fed so far ends exactly with the end of an entry (or of the root's start tag)."""
-        return self._entry_end == self.fed and self._above == 1 and not self._stack
+        return self._entry_end == self.fed and self._above > 0 and not self._stack
 
     def characters_done(self, text: str, start: int) -> int:
         """Characters of `text`, fed from byte `start` on, that belong to complete entries."""
@@ -141,8 +143,7 @@ class StrictParser:
         uri, name = self._names.get(tag) or self._split(tag)
         stack = self._stack
         if not stack and (self._above == 0 or (self._above == 1 and name in self._containers)):
-            self.root_uri = self.root_uri or uri
-            self._above += 1
+            self._go_down(uri, name)
             return
         for key in attributes:
             if SEPARATOR in key:
@@ -157,6 +158,13 @@ class StrictParser:
             self._parser.CharacterDataHandler = self._text
         stack.append(element)
 
+    def _go_down(self, uri: str, name: str) -> None:
+        if self._above == 0:
+            self.root_uri = uri
+        else:
+            self.container = name
+        self._above += 1
+
     def _text(self, text: str) -> None:
         self._stack[-1].content.append(text)
 
@@ -164,6 +172,7 @@ class StrictParser:
         stack = self._stack
         if not stack:
             self._above -= 1
+            self.container = ""
             return
         element = stack.pop()
         if not stack:

@@ -38,11 +38,14 @@ class XmlReader:
     meets a fault, the text since the last complete entry goes to recovery and a new parser goes on behind it.
     """
 
-    def __init__(self, head: Head, line: int, entries: Entries, faults: Faults, limits: Limits) -> None:
+    def __init__(
+        self, head: Head, line: int, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
+    ) -> None:
         self._line = line
         self._entries = entries
         self._faults = faults
         self._limits = limits
+        self._keep_elements = keep_elements
         self._buffer = ""
         self._searched = 0
         self._pending: list[str] = []
@@ -50,6 +53,7 @@ class XmlReader:
         self._records: list[Any] = []
         self._outside = head.fragment
         self._trailing = False
+        self._skip = ""
         self._names: dict[str, tuple[str, str]] = {}
         self.namespaces: dict[str, str] = {}
         self._enter(head)
@@ -76,12 +80,26 @@ class XmlReader:
             self._open(root)
         except Malformed as fault:
             self._faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", self._line)
-            root = readable_root(head.tag, head.attributes, head.prefix, CORE)
-            self._open(root)
+            root = self._open_readable(head)
         self._root = root
         self._entries.core = self._strict.root_uri
         names = NAMES.get(head.name, (ENTRY[head.name],))
         self._recovery = Recovery(root, head.prefix, names, head.doctype, self._limits.max_depth)
+
+    def _open_readable(self, head: Head) -> str:
+        root = readable_root(head.tag, head.attributes, head.prefix, CORE)
+        try:
+            self._open(root)
+        except Malformed:  # a declaration that XML reserves, or a name that is none
+            root = readable_root(head.tag, "", head.prefix, CORE)
+            self._open(root)
+        return root
+
+    def _reopen(self) -> None:
+        """Go on behind a fault, at the same depth, and behind a comment or CDATA section that is open there."""
+        self._skip = self._recovery.unclosed
+        container = self._strict.container
+        self._open(f"{self._root}<{container}>" if container else self._root)
 
     def _open(self, root: str) -> None:
         self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names)
@@ -110,12 +128,18 @@ class XmlReader:
             record = self._entries.build(entry)
             if record is not None:
                 record.recovered = record.recovered or self._outside
+                if self._keep_elements and isinstance(record, UrlRecord):
+                    record.element = entry
                 self._records.append(record)
 
     def _feed(self, text: str) -> None:
         buffer = self._buffer + text
         position = 0
         while True:
+            if self._skip:
+                position = self._skipped(buffer, position)
+            if self._skip:
+                break
             if self._plain and self._strict.at_boundary:
                 records: list[UrlRecord] = self._records
                 position, self._line = read_plain(buffer, position, self._line, self._entries.sitemap, records)
@@ -131,6 +155,13 @@ class XmlReader:
         if len(self._buffer) + self._pending_size > self._limits.max_element:
             self._overflow()
 
+    def _skipped(self, buffer: str, position: int) -> int:
+        """Where the section ends that was open at a fault; behind all but its last characters where it does not."""
+        end = buffer.find(self._skip, position)
+        end, self._skip = (end + len(self._skip), "") if end >= 0 else (max(position, len(buffer) - 2), self._skip)
+        self._line += buffer.count("\n", position, end)
+        return end
+
     def _repaired(self, piece: str) -> bool:
         """Read a piece that would be a plain entry but for its characters. The strict parser need not see it fail."""
         if not (self._plain and self._strict.at_boundary) or len(piece) > MAX_PLAIN:
@@ -143,6 +174,7 @@ class XmlReader:
         if kept:
             record.loc, record.loc_raw = self._entries.locate(record.loc, record.line)
             self._records.append(record)
+        self._faults.lost += not kept
         place = fault.start()
         self._add(rule_of(piece, place), ILLEGAL, piece, place, self._line, outcome(int(kept), int(not kept)))
         self._line += piece.count("\n")
@@ -162,6 +194,7 @@ class XmlReader:
     def _strictly(self, piece: str, final: bool = False) -> str:
         """Give a piece to the strict parser; returns text that is to be read again, after a second root."""
         if self._trailing:
+            self._line += piece.count("\n")
             return self._behind(piece)
         self._pending.append(piece)
         self._pending_size += len(piece)
@@ -193,7 +226,7 @@ class XmlReader:
         if not (final and self._outside and final_end(fault)):
             self._note(fault, text, offset, line, what)
         if not final:
-            self._open(self._root)
+            self._reopen()
         return ""
 
     def _entries_in(self, text: str, line: int, broken: Element | None = None) -> str:
@@ -209,6 +242,7 @@ class XmlReader:
             record.recovered = found.changed or self._outside
             self._records.append(record)
             kept += record.recovered
+        self._faults.lost += lost
         return outcome(kept, lost)
 
     def _behind(self, text: str) -> str:
@@ -222,9 +256,10 @@ class XmlReader:
         kept = len(self._records)
         self._outside = True
         self._entries_in(text, self._line - text.count("\n"))
+        self._skip = self._recovery.unclosed
         if len(self._records) > kept:
             self._trailing = self._plain = False
-            self._open(self._root)
+            self._reopen()
         else:
             self._outside = self._head.fragment
         return ""

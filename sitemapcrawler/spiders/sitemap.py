@@ -17,7 +17,7 @@ from sitemapcrawler import answers, discovery, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.frontier import Frontier, Visit
-from sitemapcrawler.items import records
+from sitemapcrawler.items import SitemapRecord, records
 from sitemapcrawler.params import Params, Start
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reading import Reading
@@ -74,7 +74,7 @@ class SitemapSpider(Spider):
         """Why the crawl does not cover everything; None where it does."""
         return self.stop_reason or ("max_sitemaps" if self.frontier.skipped["max_sitemaps"] else None)
 
-    async def start(self) -> AsyncIterator[Request]:
+    async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Ask for the sitemaps that were named and the robots.txt of each site."""
         for url in self.params.sitemaps:
             self.frontier.add(Visit(url, "argument"))
@@ -95,7 +95,9 @@ class SitemapSpider(Spider):
             request.meta["max_retry_times"] = 0
         return request
 
-    async def parse_robots(self, answer: Answer, start: Start, candidate: int) -> AsyncIterator[Request]:
+    async def parse_robots(
+        self, answer: Answer, start: Start, candidate: int
+    ) -> AsyncIterator[Request | SitemapRecord]:
         """Take the sitemaps that robots.txt names, at the authority that gave it."""
         if answer.status is None and candidate + 1 < len(start.url_candidates):
             self.logger.warning("%s: %s; trying http", answer.url, answer.error)
@@ -112,7 +114,7 @@ class SitemapSpider(Spider):
         """Ask for the home page of a site."""
         return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
 
-    async def parse_home(self, answer: Answer) -> AsyncIterator[Request]:
+    async def parse_home(self, answer: Answer) -> AsyncIterator[Request | SitemapRecord]:
         """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
         moved = urls.origin(answer.final_url)
         if moved is not None and moved != urls.origin(answer.url) and not self.sites.entered(moved):
@@ -126,12 +128,24 @@ class SitemapSpider(Spider):
 
     # Reading.
 
-    def next_requests(self, site: Site | None = None) -> Iterator[Request]:
-        """Requests for the sitemaps whose turn it is, and for the home page of a site that has named none."""
-        for visit in self.frontier.take():
-            yield self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
+    def next_requests(self, site: Site | None = None) -> Iterator[Request | SitemapRecord]:
+        """Requests for the sitemaps whose turn it is, and for the home page of a site that has named none.
+
+        A sitemap whose URL cannot be asked for is a record at once.
+        """
+        while visits := self.frontier.take():
+            for visit in visits:
+                yield self.sitemap_request(visit)
         if site is not None and self.sites.wants_home(site):
             yield self.home_request(site.origin)
+
+    def sitemap_request(self, visit: Visit) -> Request | SitemapRecord:
+        """The request for a sitemap, or its record where its URL is none that can be asked for."""
+        try:
+            return self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
+        except ValueError as error:
+            self.frontier.done(visit)
+            return self._reading.refused(visit, str(error))
 
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""

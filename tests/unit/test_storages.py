@@ -195,7 +195,7 @@ class TestStreams:
         os.mkfifo(tmp_path / "pipe")
         with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
             write(tmp_path / "pipe", b"rows", overwrite)
-            assert reader.communicate() == (b"rows", None)
+            assert reader.communicate()[0] == b"rows"
         assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
     def test_a_pipe_whose_reader_has_gone_is_no_failure(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -285,7 +285,7 @@ class TestCrawl:
         assert not list(tmp_path.glob(".*.part"))
 
     def test_append_writes_no_second_header(self, tmp_path: Path) -> None:
-        feeds = {
+        feeds: dict[str, dict[str, Any]] = {
             "urls.csv": {"format": "csv"},
             "urls.csv.gz": {"format": "csv", "postprocessing": [GZIP]},
             "urls.jsonl": {"format": "jsonl"},
@@ -318,5 +318,5 @@ class TestCrawl:
         process = job({"/dev/full": {"format": "jsonl"}}, tmp_path, batches=20)
         _, log = process.communicate(timeout=60)
         assert log.count(b"/dev/full cannot be written: No space left on device") == 1
-        assert log.count(b"Traceback") == 1  # Scrapy's, about the one failure to store
+        assert b"Traceback" not in log
         assert b"OSError: /dev/full was not written: No space left on device; what stood there before is kept" in log

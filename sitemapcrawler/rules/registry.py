@@ -1,0 +1,99 @@
+"""The rules: what is checked, one function each, registered by a decorator.
+
+A rule yields messages; the runner stamps id, severity, sitemap, URL and source on them. So a rule cannot mis-state
+what it is. Its docstring is its documentation: first line what, then `Why:`, `Bad:` and `Good:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Severity(StrEnum):
+    """What a finding means for the site."""
+
+    ERROR = "error"
+    """A search engine rejects, ignores or misreads it."""
+    WARNING = "warning"
+    """It works, but hurts or is likely wrong."""
+    INFO = "info"
+    """Worth knowing."""
+
+
+class Needs(StrEnum):
+    """The facts a rule is given."""
+
+    URL = "url"
+    """Each entry that is not plain beyond doubt: `facts.UrlFacts`."""
+    CHILD = "child"
+    """Each entry of an index: `facts.ChildFacts`."""
+    FILE = "file"
+    """Each file when it has been read: `facts.FileFacts`."""
+    FAULT = "fault"
+    """Each fault the reader noted under the rule's own id: `reader.faults.Fault`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a rule has to say once. Without a line the runner takes that of the entry."""
+
+    text: str
+    """One sentence with the offending value and the limit."""
+    line: int | None = None
+    column: int | None = None
+    value: str | None = None
+    severity: Severity | None = None
+    """Where one rule has two severities: the one of this case."""
+
+
+Check = Callable[[Any], Iterator[Message]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the catalogue."""
+
+    id: str
+    severity: Severity
+    source: str
+    """URL of the text it implements, or what is known without one."""
+    needs: Needs
+    check: Check
+    also: dict[str, str] = field(default_factory=dict)
+    """Names other tools give it: {tool: name}."""
+
+    @property
+    def family(self) -> str:
+        """The part of the id before its first dash."""
+        return self.id.partition("-")[0]
+
+    @property
+    def documentation(self) -> str:
+        """The docstring of the check."""
+        return self.check.__doc__ or ""
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by id, in the order of the catalogue."""
+
+
+def rule(
+    id: str, severity: Severity, source: str, needs: Needs = Needs.URL, also: dict[str, str] | None = None
+) -> Callable[[Check], Check]:
+    """Register a check as the rule `id`."""
+
+    def register(check: Check) -> Check:
+        if id in RULES:
+            raise ValueError(f"two rules are named {id}")
+        RULES[id] = Rule(id, severity, source, needs, check, also or {})
+        return check
+
+    return register
+
+
+def families(rules: Iterable[Rule]) -> list[str]:
+    """The families of rules, each once, in order."""
+    return list(dict.fromkeys(rule.family for rule in rules))
