@@ -35,13 +35,14 @@ def document() -> str:
 
 def _record(record: type) -> dict[str, Any]:
     schema = _tidied(ItemAdapter.get_json_schema(record))
+    hints = get_type_hints(record)
     (type_field,) = (field for field in dataclasses.fields(record) if field.name == "type")
     of_type = {"const": type_field.default, "description": schema["properties"]["type"]["description"]}
     return {
         "description": " ".join((record.__doc__ or "").split()),
         **schema,
         "properties": {**schema["properties"], "type": of_type},
-        "required": [name for name, hint in get_type_hints(record).items() if _is_always_written(hint)],
+        "required": [field.name for field in dataclasses.fields(record) if _is_always_written(hints[field.name])],
     }
 
 

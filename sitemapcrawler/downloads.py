@@ -67,7 +67,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             with wrap_twisted_exceptions():
                 return await maybe_deferred_to_future(download)
         except Exception as failure:
-            if self._stopped:  # whatever it failed with: some of what a cancelled download raises would be retried
+            if self._stopping:  # whatever it failed with: a closing engine drops, unheard, what would be asked again
                 raise _cancelled(request) from failure
             if agent.refusal is not None and agent.refusal is not failure:
                 raise agent.refusal from failure

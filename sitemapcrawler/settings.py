@@ -45,6 +45,8 @@ URLLENGTH_LIMIT = 0
 REDIRECT_MAX_TIMES = 10
 DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "sitemapcrawler.retrying.StoppableRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "sitemapcrawler.obeying.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,

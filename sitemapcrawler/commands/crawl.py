@@ -51,7 +51,7 @@ class Command(CrawlCommand):
             refuse(str(error))
         if opts.loglevel is None:
             for name in CHATTY:
-                logging.getLogger(name).addFilter(is_warning)  # a level would not outlive Scrapy's own set-up
+                logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and turn how it ended into the exit code."""
@@ -64,23 +64,23 @@ class Command(CrawlCommand):
         if self.crawler_process.bootstrap_failed:
             self.exitcode = NOT_STARTED
         elif args[0] == SitemapSpider.name:
-            self.exitcode = exit_code(crawler.stats.get_stats())
+            self.exitcode = exit_code(crawler.stats.get_stats(), getattr(crawler.spider, "stop_reason", None))
 
     def _names(self, setting: str) -> list[str]:
         assert self.settings is not None
         return [name for name, path in self.settings.getwithbase(setting).items() if path is not None]
 
 
-def is_warning(record: logging.LogRecord) -> bool:
-    """True for a log record that should be seen in any case."""
-    return record.levelno >= logging.WARNING
+def is_news(record: logging.LogRecord) -> bool:
+    """True for a log record that should be seen in any case: a warning, or the answer to Ctrl-C."""
+    return record.levelno >= logging.WARNING or "shutting down" in str(record.msg)
 
 
-def exit_code(stats: Mapping[str, Any]) -> int:
+def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
     """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
     if any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST
-    if stats.get("sitemap/partial"):
+    if stop_reason or stats.get("sitemap/partial"):
         return STOPPED
     return 0 if stats.get("sitemap/files_read") else NOTHING_READ
 

@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 - names in Greek and Cyrillic letters look like Latin ones
+# ruff: noqa: RUF001 - Greek and Cyrillic names have letters that look like Latin ones
 """The ways in which dates are written on the web, as data: patterns, and the names of months, weekdays and zones.
 
 A table and no library: python-dateutil and dateparser guess where day and month may be swapped (`01/02/2024`), Babel
@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-FIRST_YEAR, LAST_YEAR = 1900, 2100
-"""Years taken from the dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
 INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\ufeff"))
-"""Zero-width space, direction marks (in what some browsers write) and byte order mark."""
-LETTERS = str.maketrans({"ı": "i", "ł": "l", "’": "'"})
-"""Letters that Unicode does not decompose, as people without them on their keyboard write them."""
+"""Zero-width space, the direction marks that some browsers write, byte order mark."""
+LETTERS = str.maketrans({"ı": "i", "ł": "l", "\u2019": "'"})
+"""Letters without accents, and a quotation mark, that Unicode does not decompose."""
 
 
 def simplified(text: str) -> str:
@@ -27,21 +25,11 @@ def simplified(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(letter for letter in letters if not unicodedata.combining(letter)))
 
 
-def numbered(paragraphs: str, first: int) -> dict[str, int]:
-    """Number of the paragraph by each word in it."""
-    return {
-        simplified(word): number
-        for number, words in enumerate(paragraphs.split("\n\n"), first)
-        for word in words.split()
-    }
-
-
-MONTHS = numbered(
-    """\
-jan january januar januari januarie januara janvier janv enero ene janeiro gennaio gen gener jenner janner stycznia
-styczen sty января январь янв січня січень січ студзеня студзень сту јануар јануари јан януари яну ocak oca ledna leden
-led ianuarie ian siecnja sijecnja sijecanj sij tammikuuta tammikuu tammi ιανουαριου ιανουαριος ιαν sausio sausis saus
-janvaris jaanuar jaan xaneiro xan
+MONTH_NAMES = """\
+jan january januar januari januarie januara janvier janv enero ene janeiro gennaio gen gener janner stycznia styczen sty
+января январь янв січня січень січ студзеня студзень сту јануар јануари јан януари яну ocak oca ledna leden led ianuarie
+ian sijecnja sijecanj sij tammikuuta tammikuu tammi ιανουαριου ιανουαριος ιαν sausio sausis saus janvaris jaanuar jaan
+xaneiro xan
 
 feb february februar februari februarie februara fevrier fevr febrero fevereiro fev febbraio febrer febr lutego luty lut
 февраля февраль февр фев лютого лютий лют лютага люты фебруар феб февруари subat sub unora unor uno veljace veljaca velj
@@ -86,52 +74,101 @@ dec december dezember dez decembre diciembre dic dezembro dicembre grudnia grudz
 грудень груд снежня снежань сне децембар дец декември aralik ara prosince prosinec prosinca prosinac pro desember des
 decembra decembrie joulukuuta joulukuu joulu δεκεμβριου δεκεμβριος δεκ gruodzio gruodis gruod decembris detsember dets
 desembre decembro disember dis
-""",
-    first=1,
-)
-"""Month by name, whole and short, as CLDR has them for English, German, French, Spanish, Portuguese, Italian, Dutch,
-Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages, Turkish, Czech,
-Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Left out are names that
-mean different months in two of them or are too much like one that does: listopad, lis, lip, srp, srpen.
 """
+"""A paragraph per month: its names, whole and short, as CLDR has them for English, German, French, Spanish, Portuguese,
+Italian, Dutch, Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages,
+Turkish, Czech, Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Left out
+are names that mean different months in two of them, or nearly so: listopad, lis, lip, srp, srpen."""
+MONTHS = {simplified(name): month for month, names in enumerate(MONTH_NAMES.split("\n\n"), 1) for name in names.split()}
+"""Month by name."""
 
-WEEKDAYS = numbered(
-    """\
+WEEKDAY_NAMES = """\
 monday mon montag mo lundi lun lunes lunedi luni dilluns segunda-feira segunda seg maandag ma poniedzialek понедельник
 пн понеділок панядзелак понедељак понеделник пон måndag mån mandag man pazartesi pzt pondeli po pondelok hetfo
 ponedjeljak ponedeljek pon maanantai maanantaina δευτερα δευ pirmadienis pirmdiena esmaspaev luns senin sen isnin
 
 tuesday tue tues dienstag di mardi mar martes martedi marti dimarts terca-feira terca ter dinsdag wtorek wt вторник вт
 вівторок ауторак уторак tisdag tis tirsdag tir sali sal utery ut utorok kedd utorak uto torek tiistai tiistaina ti τριτη
-τρι antradienis otrdiena teisipaev selasa sel
+τρι antradienis otrdiena teisipaev selasa sel вто уто
 
 wednesday wed mittwoch mi mercredi mer miercoles mie mercoledi miercuri mercores dimecres quarta-feira quarta qua
 woensdag wo sroda sr среда ср середа серада onsdag ons carsamba car streda szerda srijeda sri sreda sre keskiviikko
-keskiviikkona ke τεταρτη τετ treciadienis tresdiena kolmapaev rabu rab
+keskiviikkona ke τεταρτη τετ treciadienis tresdiena kolmapaev rabu rab сре сряда sze
 
 thursday thu thur thurs donnerstag do jeudi jeu jueves jue giovedi gio joi dijous quinta-feira quinta qui donderdag
 czwartek czw четверг чт четвер чацвер четвртак четврток четвъртък torsdag tors persembe per ctvrtek ct stvrtok csutortok
-cetvrtak cet cetrtek torstai torstaina πεμπτη πεμ ketvirtadienis ceturtdiena neljapaev xoves kamis kam khamis
+cetvrtak cet cetrtek torstai torstaina πεμπτη πεμ ketvirtadienis ceturtdiena neljapaev xoves kamis kam khamis чет чц
 
 friday fri freitag fr vendredi ven viernes vie venerdi vineri divendres sexta-feira sexta sex vrijdag vr piatek pt
 пятница пт п'ятниця пʼятниця пятніца петак петок петък fredag fre cuma cum patek pa piatok pi pentek petak pet petek
-perjantai perjantaina pe παρασκευη παρ penktadienis piektdiena reede venres jumat jum jumaat
+perjantai perjantaina pe παρασκευη παρ penktadienis piektdiena reede venres jumat jum jumaat пет vin
 
 saturday sat samstag sonnabend sa samedi sam sabado sab sabato sambata dissabte zaterdag za sobota sob суббота сб субота
 lördag lör lørdag lør cumartesi cmt szombat subota sub lauantai lauantaina la σαββατο σαβ sestadienis sestdiena laupaev
-sabtu
+sabtu саб суб сабота събота szo
 
 sunday sun sonntag dimanche dim domingo dom domenica duminica diumenge zondag zo niedziela воскресенье вс неділя нядзеля
 недеља недела неделя söndag sön søndag søn pazar paz nedele ne nedela vasarnap nedjelja ned nedelja sunnuntai
-sunnuntaina su κυριακη κυρ sekmadienis svetdiena puhapaev minggu min ahad
-""",
-    first=0,
-)
-"""Weekday by name in the same languages; a date that does not fall on its weekday is none. Left out are `so` (Sunday
-in German, Saturday in Czech), `st` and `tor`, for the same reason."""
+sunnuntaina su κυριακη κυρ sekmadienis svetdiena puhapaev minggu min ahad нед нд dum niedz
+"""
+"""A paragraph per weekday, Monday first, in the same languages. Left out are, for the same reason, single letters and
+`so` (Sunday in German, Saturday in Czech), `st` and `tor`."""
+WEEKDAYS = {
+    simplified(name): weekday for weekday, names in enumerate(WEEKDAY_NAMES.split("\n\n")) for name in names.split()
+}
+"""Weekday by name, numbered as by `datetime.date.weekday`."""
 
 ZONES = {"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "eet": 2, "eest": 3}
 """Offsets from UTC, in hours, of names that mean one zone only."""
-RFC2822_ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
-"""Names that mean these zones by RFC 2822, 4.3, and elsewhere others (CST is China's too). The military letters, which
-it reads as UTC since their sign is uncertain, are none here."""
+RFC2822_ZONES = {**ZONES, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
+"""Names that mean these zones by RFC 2822, 4.3, and others elsewhere (CST is China's too). The military letters, which
+it takes for UTC because they were used with either sign, name no certain moment and are none."""
+
+NUMBER = "[0-9]{1,2}"
+YEAR = r"(?P<year>[0-9]{4})"
+SHORT_YEAR = r"(?P<year>[0-9]{2,4})"
+MONTH = rf"(?P<month>{NUMBER})"
+DAY = rf"(?P<day>{NUMBER})"
+NTH = rf"{DAY}(?:st|nd|rd|th|er|[º°ª.])?"
+NAME = r"(?P<name>[^\W\d_]+)\.?"
+ENGLISH = r"(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+WEEKDAY = r"(?P<weekday>(?:[^\W\d_]|')+(?:-feira)?)\.?(?:, ?| )(?:den )?"
+GAP = r"(?:[-/.,] ?| )"
+OF = r"(?:of |de |del |do |d')?"
+OFFSET = r"(?P<offset>[+-][0-9]{2}(?::?[0-9]{2})?)"
+ZONE = rf"(?: ?(?:utc|gmt)? ?{OFFSET}| ?(?P<zone>[a-z]+))"
+RFC2822_ZONE = rf" ?(?:{OFFSET}|(?P<rfc2822_zone>[a-z]+))"
+REGION = r"(?: ?\[[^\[\]]+\])?"
+REMARK = r"(?: ?\([^()]*\))?"
+FRACTION = r"(?:[.,](?P<fraction>[0-9]+))?"
+CLOCK = rf"(?P<hour>{NUMBER}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}){FRACTION})?"
+HALF = r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
+TIME = rf"{CLOCK}{HALF}(?: uhr)?(?:{ZONE}{REGION}{REMARK})?"
+AT = r"(?: ?t ?|,? (?:(?:at|um|om|a|as|a las|alle|alle ore|kl\.?|klo|la|v|u|o|ob|в|о) )?)"
+"""What stands between a date and its time."""
+LATER = rf"(?:{AT}{TIME})?"
+COMPACT_TIME = rf"(?P<hour>[0-9]{{2}})(?P<minute>[0-9]{{2}})(?:(?P<second>[0-9]{{2}}){FRACTION})?{ZONE}?"
+DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])"
+"""Ten digits that may also be meant as a year, month, day and hour."""
+
+PATTERNS = (
+    ("iso", rf"{YEAR}-{MONTH}-{DAY}{LATER}"),
+    ("xsd-date", rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))"),
+    ("compact", rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:(?: ?t ?|(?= ?[0-9]{{6}}) ?){COMPACT_TIME})?"),
+    ("epoch", rf"(?!{DAY_AND_HOUR}\b)(?P<epoch>[0-9]{{10}})(?:\.(?P<fraction>[0-9]+))?"),
+    ("epoch", r"(?P<epoch>[0-9]{10})(?P<fraction>[0-9]{3})"),
+    ("rfc2822", rf"(?:{WEEKDAY})?{DAY} {ENGLISH} {SHORT_YEAR} {CLOCK}{RFC2822_ZONE}{REMARK}"),
+    ("rfc850", rf"{WEEKDAY}{DAY}-{ENGLISH}-(?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}"),
+    ("asctime", rf"{WEEKDAY}{ENGLISH} {DAY} {CLOCK}{ZONE}? {YEAR}"),
+    ("slashes", rf"{YEAR}/{MONTH}/{DAY}{LATER}"),
+    ("slashes", rf"(?P<one>{NUMBER})(?P<slash>[-/])(?P<other>{NUMBER})(?P=slash){YEAR}{LATER}"),
+    ("dots", rf"{YEAR}\. ?{MONTH}\. ?{DAY}\.?{LATER}"),
+    ("dots", rf"{DAY}\. ?{MONTH}\. ?{YEAR}\.?(?: г\.)?{LATER}"),
+    ("cjk", rf"{YEAR} ?[年년] ?{MONTH} ?[月월] ?{DAY} ?[日일](?: ?{TIME})?"),
+    ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{OF}{NAME}{GAP}{OF}{YEAR}(?: ?[гр]\.?|\.)?{LATER}"),
+    ("month-name", rf"(?:{WEEKDAY})?{NAME}{GAP}{NTH}{GAP}{OF}{YEAR}{LATER}"),
+    ("month-name", rf"{YEAR}(?: m\.)?{GAP}{NAME}{GAP}{NTH}(?: d\.)?{LATER}"),
+    ("month-name", rf"{YEAR}(?:\. gada)?{GAP}{NTH}{GAP}{NAME}{LATER}"),
+)
+DIALECTS = [(name, re.compile(pattern)) for name, pattern in PATTERNS]
+"""Name and pattern of each way to write a date, for a `simplified` text. At most one of them matches."""

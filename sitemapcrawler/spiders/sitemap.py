@@ -104,7 +104,9 @@ class SitemapSpider(Spider):
             yield self.robots_request(start, candidate + 1)
             return
         if answer.status is None:
+            # RFC 9309, 2.3.1.4: an unreachable robots.txt forbids everything; and nothing else would answer either
             self.logger.error("%s: %s", answer.url, answer.error)
+            return
         robots = answer.content(discovery.MAX_ROBOTS_BYTES) if answer.ok else b""
         site = self.sites.enter(answer.final_url, robots)
         for request in self.next_requests(site):

@@ -208,7 +208,7 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false',
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,',
         ]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:

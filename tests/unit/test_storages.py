@@ -319,4 +319,4 @@ class TestCrawl:
         _, log = process.communicate(timeout=60)
         assert log.count(b"/dev/full cannot be written: No space left on device") == 1
         assert b"Traceback" not in log
-        assert b"OSError: /dev/full was not written: No space left on device; what stood there before is kept" in log
+        assert b"/dev/full was not written: No space left on device; what stood there before is kept" in log
