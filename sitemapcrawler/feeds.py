@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from w3lib.url import file_uri_to_path
 
-FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl")
+FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "parquet")
 """Feed formats of the FEED_EXPORTERS setting."""
 ALIASES = frozenset({"jsonlines", "jl"})
 """Other names of `jsonl`: understood, not advertised."""
@@ -51,7 +51,10 @@ def prepared(
 def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES) -> None:
     """ValueError, one line, for a feed whose format, character encoding, place or appending cannot work."""
     for uri, options in feeds.items():
-        _check_format(str(uri), options.get("format") or _suffix(str(uri)), formats)
+        name = options.get("format") or _suffix(str(uri))
+        _check_format(str(uri), name, formats)
+        if name == "parquet":
+            _check_parquet(str(uri), options)
         _check_encoding(options.get("encoding"))
         try:
             _check_place(uri, schemes)
@@ -111,6 +114,21 @@ def _check_format(uri: str, name: str, formats: Collection[str]) -> None:
     if name not in formats:
         problem = f"feed format {name} is not written" if name else f"feed {uri} names no format"
         raise ValueError(f"{problem}; use {', '.join(sorted(set(formats) - ALIASES))}")
+
+
+def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
+    """By writing a row to nowhere: only that tells what pyarrow makes of `item_export_kwargs`."""
+    if uri.endswith(".gz") or GZIP in options.get("postprocessing", ()):
+        raise ValueError(f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out")
+    # Imported here: Scrapy's exporters are of no use to the rest of this module.
+    from sitemapcrawler.parquet import try_options
+
+    try:
+        try_options(options.get("item_export_kwargs") or {})
+    except ImportError:
+        raise ValueError("feed format parquet needs pyarrow: pip install 'sitemapcrawler[parquet]'") from None
+    except Exception as error:  # pyarrow raises whatever comes
+        raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
 
 
 def _check_encoding(encoding: str | None) -> None:

@@ -31,6 +31,10 @@ class Judged:
     findings: list[FindingRecord]
     """Findings on this record; unset where there are none."""
 
+    def know(self, file: Any) -> None:
+        """Give the record what is known of its file."""
+        self.file = file
+
     def attach(self, findings: list[FindingRecord]) -> None:
         """Put findings on the record, which feeds write after it."""
         self.findings = findings

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sitemapcrawler import urls
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import check_names
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -162,6 +164,11 @@ def _seconds(text: str) -> float:
     return float(text)
 
 
+def _rule(text: str) -> str:
+    check_names([text], all_rules())
+    return text
+
+
 def _argument(
     name: str,
     summary: str,
@@ -249,6 +256,23 @@ class Params:
     )
     max_time: float | None = field(
         default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", _seconds)
+    )
+
+    select: tuple[str, ...] = field(
+        default=(),
+        metadata=_argument(
+            "select",
+            "the rules to run, all without it",
+            "ids and families of rules (docs/rules.md), separated by commas, or none",
+            _rule,
+            _COMMA,
+        ),
+    )
+    ignore: tuple[str, ...] = field(
+        default=(),
+        metadata=_argument(
+            "ignore", "rules not to run", "ids and families of rules, separated by commas", _rule, _COMMA
+        ),
     )
 
     @classmethod

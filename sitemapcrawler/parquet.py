@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
 from importlib import import_module
 from typing import IO, Any
 
@@ -42,8 +44,8 @@ class ParquetExporter(BaseItemExporter):
         `ParquetWriter` raises for its arguments."""
         if getattr(self._file, "appending", False):
             raise ValueError("parquet cannot be appended to; use overwrite")
-        if self._size < 1:
-            raise ValueError(f"row_group_size {self._size} is not a number above 0")
+        if not isinstance(self._size, int) or self._size < 1:
+            raise ValueError(f"row_group_size {self._size!r} is not a whole number above 0")
         # Scrapy imports every exporter of the settings, and pyarrow may not be there.
         from sitemapcrawler.arrow import Columns, pa
 
@@ -113,3 +115,11 @@ class Sink(Outlet):
 
     def close(self) -> None:
         """Nothing: the storage closes."""
+
+
+def try_options(options: Mapping[str, Any]) -> None:
+    """Write one record to nowhere with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
+    exporter = ParquetExporter(io.BytesIO(), **options)
+    exporter.start_exporting()
+    exporter.export_item(UrlRecord())
+    exporter.finish_exporting()

@@ -13,10 +13,44 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.rules.judge import Judge
 
 READ = ("ok", "recovered", "truncated", "unchanged")
 """Outcomes of files that could be read, at least in part."""
 KIB = 1024
+
+
+class StructurePipeline:
+    """Runs the rules of the protocol over entries and files; findings ride on their records."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A pipeline of this crawl."""
+        return cls(crawler)
+
+    def open_spider(self) -> None:
+        """Take the judge of the crawl."""
+        spider: Any = self._crawler.spider
+        self._judge: Judge = spider.judge
+
+    def process_item(self, item: Any) -> Any:
+        """Judge what carries facts; all else passes."""
+        file = getattr(item, "file", None)
+        if file is not None and isinstance(item, UrlBatch):
+            item.judged = self._judge.urls(item.urls, file)
+        elif file is not None and isinstance(item, UrlRecord):
+            self._judge.urls([item], file)
+        elif file is not None and isinstance(item, SitemapRecord):
+            self._judge.file(item, file)
+        return item
+
+    def close_spider(self) -> None:
+        """Put the complete counts into the stats."""
+        for rule, count in self._judge.counts.items():
+            self._crawler.stats.set_value(f"sitemap/findings/{rule}", count)
 
 
 class SummaryPipeline:
@@ -61,6 +95,8 @@ class SummaryPipeline:
             peak_mb=round(peak_mb(), 1),
             sitemaps=self._stats.get_value("sitemap/files", 0),
             urls=self._stats.get_value("sitemap/urls", 0),
+            rules=dict(sorted(spider.judge.counts.items())),
+            severities=dict(spider.judge.severities),
             skipped=dict(skipped),
             partial=spider.partial,
         )

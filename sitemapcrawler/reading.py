@@ -10,6 +10,7 @@ from sitemapcrawler.answers import Answer
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.urls import authority
 
@@ -31,12 +32,17 @@ class Reading:
     """Asked between batches: True where the crawl ends."""
     follow: Callable[[str], object] | None = None
     """Test on the URLs of children; all are followed without one."""
+    judging: bool = False
+    """True where rules run: records then carry the facts they need."""
 
     def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
         record = _record(visit, answer)
+        document = Document(visit.url, answer.final_url, self.limits, answer.error, self.judging)
+        if self.judging:
+            record.know(FileFacts(visit.url, record, document, answer.header("Content-Type")))
         if answer.ok:
-            yield from self._read(visit, answer, record)
+            yield from self._read(visit, answer, record, document)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"
@@ -59,37 +65,39 @@ class Reading:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             yield _record(visit, answer)
 
-    def _read(self, visit: Visit, answer: Answer, record: SitemapRecord) -> Iterator[UrlBatch]:
-        document = Document(visit.url, answer.final_url, self.limits, cut=answer.error)
+    def _read(self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document) -> Iterator[UrlBatch]:
         try:
-            yield from self._batches(visit, document, answer)
+            yield from self._batches(visit, document, answer, getattr(record, "file", None))
         except Exception as error:
-            logger.exception("%s: internal error", visit.url)
+            logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         _fill(record, document)
 
-    def _batches(self, visit: Visit, document: Document, answer: Answer) -> Iterator[UrlBatch]:
+    def _batches(self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None) -> Iterator[UrlBatch]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
         for records in document.read(answer.body.chunks()):
             if visit.probe and document.url_count == len(records):
                 self.frontier.count_guess()
-            waiting += self.selection.keep(self._pages(visit, records))
+            waiting += self.selection.keep(self._pages(visit, records, file))
             while len(waiting) >= size:
-                yield UrlBatch(visit.url, waiting[:size])
+                yield UrlBatch(visit.url, waiting[:size], file)
                 waiting = waiting[size:]
             if self.selection.full or self.stopping():
                 document.cut_short("max_urls was reached" if self.selection.full else "the crawl was stopped")
                 break
         if waiting:
-            yield UrlBatch(visit.url, waiting)
+            yield UrlBatch(visit.url, waiting, file)
 
-    def _pages(self, visit: Visit, records: list[UrlRecord | ChildRecord]) -> list[UrlRecord]:
+    def _pages(self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None) -> list[UrlRecord]:
         pages: list[UrlRecord] = []
         for record in records:
             if isinstance(record, UrlRecord):
                 pages.append(record)
-            elif self.follow is not None and not self.follow(record.loc):
+                continue
+            if file is not None:
+                file.list_child(record)
+            if self.follow is not None and not self.follow(record.loc):
                 self.frontier.skipped["follow"] += 1
             else:
                 self.frontier.add(Visit(record.loc, "index", visit.url, visit.depth + 1))

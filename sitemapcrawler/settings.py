@@ -67,7 +67,9 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.Stopping": 110,
     "sitemapcrawler.extensions.ClosingLine": 900,
 }
+SITEMAP_FINDINGS_PER_RULE = 100
 ITEM_PIPELINES = {
+    "sitemapcrawler.pipelines.StructurePipeline": 100,
     "sitemapcrawler.pipelines.SummaryPipeline": 900,
 }
 
@@ -82,6 +84,7 @@ FEED_EXPORTERS = {
     "jsonlines": "sitemapcrawler.exporters.JsonLinesExporter",
     "jsonl": "sitemapcrawler.exporters.JsonLinesExporter",
     "jl": "sitemapcrawler.exporters.JsonLinesExporter",
+    "parquet": "sitemapcrawler.parquet.ParquetExporter",
 }
 FEED_STORAGES = {
     "": "sitemapcrawler.storages.AtomicFileStorage",

@@ -49,9 +49,12 @@ def utc_of_plain(value: str) -> str | None:
     if NO_HOUR in value:
         return None
     try:
-        if value[-1] == "Z" or len(value) == DATE_LENGTH:
+        if len(value) == DATE_LENGTH:
             datetime.fromisoformat(value)
-            return value if value[-1] == "Z" else value + "T00:00:00Z"
+            return value + "T00:00:00Z"
+        if value[-1] == "Z":
+            datetime.fromisoformat(value)
+            return value
         local, zone = value[:ZONE_AT], value[ZONE_AT:]
         moment = datetime.fromisoformat(local)
         return local + "Z" if zone == "+00:00" else (moment - _plain_offset(zone)).isoformat() + "Z"

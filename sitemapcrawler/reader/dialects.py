@@ -136,8 +136,10 @@ WEEKDAY = r"(?P<weekday>(?:[^\W\d_]|')+(?:-feira)?)\.?(?:, ?| )(?:den )?"
 GAP = r"(?:[-/.,] ?| )"
 OF = r"(?:of |de |del |do |d')?"
 OFFSET = r"(?P<offset>[+-][0-9]{2}(?::?[0-9]{2})?)"
-ZONE = rf"(?: ?(?:utc|gmt)? ?{OFFSET}| ?(?P<zone>[a-z]+))"
-RFC2822_ZONE = rf" ?(?:{OFFSET}|(?P<rfc2822_zone>[a-z]+))"
+NO_RANGE = "(?(second)|(?!-[0-9]{2}:))"
+"""`10:00-12:00` may also be the hours of an event."""
+ZONE = rf"(?: ?(?:(?:utc|gmt) ?|{NO_RANGE}){OFFSET}| ?(?P<zone>{'|'.join(ZONES)}))"
+RFC2822_ZONE = rf" ?(?:{NO_RANGE}{OFFSET}|(?P<rfc2822_zone>{'|'.join(RFC2822_ZONES)}))"
 REGION = r"(?: ?\[[^\[\]]+\])?"
 REMARK = r"(?: ?\([^()]*\))?"
 FRACTION = r"(?:[.,](?P<fraction>[0-9]+))?"
@@ -152,6 +154,7 @@ DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[
 """Ten digits that may also be meant as a year, month, day and hour."""
 
 PATTERNS = (
+    # Names of dialects may stand twice. `one` and `other` are day and month, in an order that only the values can tell.
     ("iso", rf"{YEAR}-{MONTH}-{DAY}{LATER}"),
     ("xsd-date", rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))"),
     ("compact", rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:(?: ?t ?|(?= ?[0-9]{{6}}) ?){COMPACT_TIME})?"),
@@ -171,4 +174,4 @@ PATTERNS = (
     ("month-name", rf"{YEAR}(?:\. gada)?{GAP}{NTH}{GAP}{NAME}{LATER}"),
 )
 DIALECTS = [(name, re.compile(pattern)) for name, pattern in PATTERNS]
-"""Name and pattern of each way to write a date, for a `simplified` text. At most one of them matches."""
+"""Name and pattern of each way to write a date, for a `simplified` text. The first that matches decides."""

@@ -50,6 +50,8 @@ class Document:
         self.lastmod_min: str | None = None
         self.lastmod_max: str | None = None
         self.namespaces: list[str] = []
+        self.root = ""
+        """Start tag of the root, as the entries were read under; empty for text."""
         self.faults = Faults()
         self._base = base or url
         self._limits = limits
@@ -141,6 +143,7 @@ class Document:
         self._note_head(head, line)
         line += text.count("\n", head.start, head.end)
         reader = XmlReader(head, line, entries, self.faults, self._limits, self._keep_elements)
+        self.root = reader.root
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
 

@@ -81,7 +81,7 @@ class XmlReader:
         except Malformed as fault:
             self._faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", self._line)
             root = self._open_readable(head)
-        self._root = root
+        self.root = root
         self._entries.core = self._strict.root_uri
         names = NAMES.get(head.name, (ENTRY[head.name],))
         self._recovery = Recovery(root, head.prefix, names, head.doctype, self._limits.max_depth)
@@ -99,7 +99,7 @@ class XmlReader:
         """Go on behind a fault, at the same depth, and behind a comment or CDATA section that is open there."""
         self._skip = self._recovery.unclosed
         container = self._strict.container
-        self._open(f"{self._root}<{container}>" if container else self._root)
+        self._open(f"{self.root}<{container}>" if container else self.root)
 
     def _open(self, root: str) -> None:
         self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names)

@@ -11,8 +11,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
-from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.rules.tally import Tally
 from sitemapcrawler.urls import Authority, authority
 
@@ -27,9 +27,8 @@ class FileFacts:
     url: str
     """URL the file was asked for under."""
     record: SitemapRecord
-    faults: Faults
-    root: str = ""
-    """The root's start tag, as the entries were read under."""
+    document: Document
+    """The document as it was read: `root`, `faults`, `format`, and so on."""
     content_type: str | None = None
     """Content-Type header as sent."""
     fetched_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -41,6 +40,12 @@ class FileFacts:
     """Indexes of this crawl so far, this one included."""
     findings: Counter[str] = field(default_factory=Counter)
     """Findings of each rule in this file so far."""
+
+    def list_child(self, child: ChildRecord) -> None:
+        """Note what an index lists."""
+        self.child_count += 1
+        if len(self.children) < MAX_CHILDREN:
+            self.children.append(child)
 
     @cached_property
     def tally(self) -> Tally:

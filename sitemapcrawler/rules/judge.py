@@ -69,7 +69,7 @@ class Judge:
     def _about(self, file: FileFacts) -> list[tuple[Rule, Message, int | None, str | None]]:
         about: list[tuple[Rule, Message, int | None, str | None]] = []
         by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
-        for fault in file.faults:
+        for fault in file.document.faults:
             if fault.rule in by_id:
                 rule = by_id[fault.rule]
                 about += [(rule, message, fault.line, None) for message in self._messages(rule, fault)]

@@ -17,10 +17,13 @@ from sitemapcrawler import answers, discovery, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.frontier import Frontier, Visit
-from sitemapcrawler.items import SitemapRecord, records
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params, Start
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reading import Reading
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
 
@@ -65,7 +68,10 @@ class SitemapSpider(Spider):
             settings.getint("SITEMAP_BATCH_SIZE"),
             lambda: self.stop_reason is not None,
             params.follow.search if params.follow else None,
+            params.select != ("none",),
         )
+        choice = Choice(all_rules(), params.select, params.ignore)
+        self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self._reading_slots = asyncio.Semaphore(settings.getint("SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
@@ -157,7 +163,7 @@ class SitemapSpider(Spider):
         async with self._reading_slots:
             for item in read(visit, answer):
                 hit = True
-                for record in records(item) if self._single_records else [item]:
+                for record in single(item) if self._single_records else [item]:
                     yield record
         answer.body.close()
         self.frontier.done(visit)
@@ -192,6 +198,17 @@ class SitemapSpider(Spider):
         given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
         async for item in getattr(self, given["handler"])(answers.failed(failure), **given["arguments"]):
             yield item
+
+
+def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord]:
+    """The records of a batch one by one, each with the facts of the batch."""
+    if not isinstance(item, UrlBatch):
+        yield item
+        return
+    for record in item.urls:
+        if item.file is not None:
+            record.know(item.file)
+        yield record
 
 
 def limits(settings: BaseSettings) -> Limits:

@@ -1,0 +1,40 @@
+"""Judging a document in a test: bytes in, findings out, the way a crawl does it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.reader import Document
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.judge import Judge
+
+URL = "https://example.com/sitemap.xml"
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def judge(
+    data: bytes, url: str = URL, choice: Choice | None = None, status: int = 200, **record: object
+) -> list[FindingRecord]:
+    """Findings on the document `data`, as fetched from `url` at `NOW`; further arguments set fields of its record."""
+    judging = Judge(choice or Choice(all_rules()), per_rule=1_000_000)
+    document = Document(url, keep_elements=True)
+    sitemap = SitemapRecord(url)
+    file = FileFacts(url, sitemap, document, content_type="application/xml", fetched_at=NOW)
+    findings: list[FindingRecord] = []
+    for records in document.read([data]):
+        urls = [entry for entry in records if isinstance(entry, UrlRecord)]
+        for child in records:
+            if not isinstance(child, UrlRecord):
+                file.list_child(child)
+        judging.urls(urls, file)
+        findings += [finding for entry in urls for finding in getattr(entry, "findings", ())]
+    sitemap.status = status
+    for name in ("format", "outcome", "url_count", "bytes", "encoding", "counts", "namespaces", "error"):
+        setattr(sitemap, name, getattr(document, name))
+    for name, value in record.items():
+        setattr(sitemap, name, value)
+    judging.file(sitemap, file)
+    return findings + list(getattr(sitemap, "findings", ()))
