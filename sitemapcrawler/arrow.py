@@ -10,7 +10,8 @@ The type of a column follows from the type hint of its field:
     trees of elements
 
 Null stays null, an empty list or map stays empty. Text is kept as it is, but for lone surrogates, which no UTF-8
-holds: they become U+FFFD. A value that its column cannot hold, such as text among numbers, is null.
+holds: they become U+FFFD. What stands in a text column and is no text is written as text (a date, for instance);
+what is no number is null among numbers.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _columns(kind: Any) -> dict[str, Column]:
 def _field(title: str, column: Column, kind: Any, name: str) -> Any:
     """A `pyarrow.Field`, described by the string under the field of the dataclass."""
     description = _descriptions(kind).get(name)
-    return pa.field(title, column.type, metadata=description and {"description": description})
+    return pa.field(title, column.type, metadata={"description": description} if description else None)
 
 
 def _nothing(record: Any) -> None:
@@ -120,8 +121,8 @@ def _scalar(kind: Any) -> Column:
 
 
 def _fitting(value: Any, kind: Any) -> Any:
-    if isinstance(value, str):
-        value = _SURROGATE.sub("\ufffd", value)
+    if kind == pa.string() and value is not None:
+        return _SURROGATE.sub("\ufffd", str(value))
     try:
         return pa.scalar(value, kind).as_py()
     except UNFIT:

@@ -18,7 +18,7 @@ well, and few enough to wait in memory. Source: https://www.sitemaps.org/protoco
 ROW_GROUP_BYTES = 64 * 1024 * 1024
 """Bytes in memory at which a row group is written though it has fewer rows, those of pages with many images."""
 ROWS_AT_ONCE = 1000
-"""Records that become columns together: one by one, each took fifty times as long."""
+"""Records that become columns together: one by one, each takes ninety times as long."""
 
 
 class ParquetExporter(BaseItemExporter):

@@ -17,7 +17,7 @@ MAX_LENGTH = 100
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 """Years taken from the dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
 W3C = re.compile(
-    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?)?)?",
+    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
 )
 """The profiles of https://www.w3.org/TR/NOTE-datetime; the zone is optional here since many leave it out."""

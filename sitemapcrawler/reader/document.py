@@ -92,12 +92,19 @@ class Document:
         """The fault that decided the outcome, in one sentence."""
         if self.outcome == "ok":
             return None
-        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED) or self.faults.first("doc-encoding-not-utf8")
+        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED)
+        if fault is None:
+            return self._state
+        return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+
+    @property
+    def _state(self) -> str | None:
+        """What is wrong where no fault is to blame."""
         if not self.bytes:
             return "an empty body"
-        if fault is None:
-            return {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}.get(self.format)
-        return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+        if self.faults.lost:
+            return f"{self.faults.lost} entries could not be trusted and were left out"
+        return {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}.get(self.format)
 
     @property
     def _malformed(self) -> bool:

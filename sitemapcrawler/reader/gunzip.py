@@ -106,7 +106,7 @@ class _Layer:
             if self._faults.first("doc-gzip-error", "doc-truncated", "doc-decompression-bomb"):
                 return
             members += 1
-            self._data = self._data.lstrip(b"\0")  # padding with zeros is usual on tapes, and harmless
+            self._skip_padding()
         if self._data:
             self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
 
@@ -118,6 +118,12 @@ class _Layer:
             self._taken += len(chunk)
             self._data += chunk
         return True
+
+    def _skip_padding(self) -> None:
+        """Zeros behind a member, which tapes and some tools leave, are harmless."""
+        self._data = self._data.lstrip(b"\0")
+        while not self._data and self._fill(1):
+            self._data = self._data.lstrip(b"\0")
 
     def _skip_header(self) -> bool:
         while (size := header_size(self._data)) is None:
@@ -143,7 +149,7 @@ class _Layer:
         parts: list[bytes] = []
         size = 0
         try:
-            while not inflater.eof and self._fill(1):
+            while not inflater.eof and (self._fill(INPUT_STEP) or self._data):
                 step, self._data = self._data[:INPUT_STEP], self._data[INPUT_STEP:]
                 out = inflater.decompress(step)
                 size += len(out)

@@ -33,7 +33,7 @@ DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>""", r
 HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
 """How the content of an HTML page begins."""
 HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
-URL_LINE = re.compile(r"^[^\S\n]*(?:https?:)?//[^\s/]", re.IGNORECASE | re.MULTILINE)
+URL_LINE = re.compile(r"""^[^\S\n]*(?:https?:)?//[^\s/<>"][^\s<>"]*+(?=\s|\Z)""", re.IGNORECASE | re.MULTILINE)
 """A line of a text sitemap."""
 TEXT_WINDOW = 64 * 1024
 """Characters of a text file in which its first URL must stand."""

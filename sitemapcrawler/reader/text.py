@@ -9,7 +9,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import Entries, Entry
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 
-URL = re.compile(r"(?:https?:)?//\S+", re.IGNORECASE)
+URL = re.compile(r"""(?:https?:)?//[^\s<>"]+""", re.IGNORECASE)
 COMMENT = "#"
 MAX_LINE = 64 * 1024
 """Characters of one line; longer ones are no URL."""

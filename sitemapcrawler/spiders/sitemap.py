@@ -56,8 +56,8 @@ class SitemapSpider(Spider):
         self.frontier = Frontier(
             params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
             params.max_depth,
-            settings.getint("SITEMAP_FETCH_AHEAD"),
-            settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+            at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
+            at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
         )
         self.sites = Sites(self.frontier, params.probe)
         self.stop_reason = None
@@ -65,14 +65,14 @@ class SitemapSpider(Spider):
             self.selection,
             self.frontier,
             limits(settings),
-            settings.getint("SITEMAP_BATCH_SIZE"),
+            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             lambda: self.stop_reason is not None,
             params.follow.search if params.follow else None,
             params.select != ("none",),
         )
         choice = Choice(all_rules(), params.select, params.ignore)
         self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
-        self._reading_slots = asyncio.Semaphore(settings.getint("SITEMAP_READ_AT_ONCE"))
+        self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
     @property
@@ -209,6 +209,11 @@ def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord
         if item.file is not None:
             record.know(item.file)
         yield record
+
+
+def at_least_one(settings: BaseSettings, name: str) -> int:
+    """A setting that counts things to do at once; none at all would never end."""
+    return max(1, settings.getint(name))
 
 
 def limits(settings: BaseSettings) -> Limits:
