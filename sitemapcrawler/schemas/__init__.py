@@ -16,10 +16,10 @@ PACKAGE = "package:"
 class _PackageResolver(etree.Resolver):
     """Gives imported schemas from this package, and an empty document for anything else."""
 
-    def resolve(self, url: str, public_id: str | None, context: Any) -> Any:
+    def resolve(self, url: str, public_id: str | None, context: Any) -> Any:  # type: ignore[override]  # the stub lacks it
         """The text of the schema that `url` names."""
         text = _text(url.removeprefix(PACKAGE)) if url.startswith(PACKAGE) else b"<none/>"
-        return self.resolve_string(text, context)
+        return self.resolve_string(text, context)  # type: ignore[call-arg, arg-type, unused-ignore]  # the stub lacks it
 
 
 @cache
