@@ -10,8 +10,9 @@ from sitemapcrawler.reader.decode import decode
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
-from sitemapcrawler.reader.gunzip import inflate
+from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reader.root import ENTRIES, MAX_PROLOG, core_uri, doctype_line, no_root, unknown_attributes
 from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
@@ -52,6 +53,14 @@ class Document:
         self.namespaces: list[str] = []
         self.root = ""
         """Start tag of the root, as the entries were read under; empty for text."""
+        self.root_line: int | None = None
+        """Line on which it begins."""
+        self.root_uri: str | None = None
+        """Namespace that it declares for itself, empty for none; None where it cannot be told."""
+        self.prolog = ""
+        """What stands before it, the first `MAX_PROLOG` characters."""
+        self.compressed = False
+        """True where the bytes came as gzip."""
         self.faults = Faults()
         self._base = base or url
         self._limits = limits
@@ -61,7 +70,7 @@ class Document:
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
         """The records of the document in its order, in lists as they become known. Never raises for its content."""
-        plain = self._counted(inflate(chunks, self._limits, self.faults))
+        plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults))
         self.encoding, texts = decode(self._ended(plain), self.faults)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count
@@ -110,6 +119,14 @@ class Document:
     def _malformed(self) -> bool:
         return any(rule in self.faults for rule in (*CUT, *MALFORMED))
 
+    def _begun(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        start = b""
+        for chunk in chunks:
+            if len(start) < len(MAGIC):
+                start += chunk[: len(MAGIC)]
+                self.compressed = start.startswith(MAGIC)
+            yield chunk
+
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
             self.bytes += len(chunk)
@@ -123,10 +140,13 @@ class Document:
     def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
         head, text, line = self._head(texts)
         self.format = head.format
+        self.prolog = text[: min(head.start, MAX_PROLOG)]
         if head.format == "text":
             yield from read_text(chain([text], texts), Entries(self.url, self._base, self.faults), self.faults)
         elif head.name:
             yield from self._xml(head, text, line, texts)
+        elif not self.faults.first(*CUT):
+            no_root(head, text, self.faults)
 
     def _head(self, texts: Iterator[str]) -> tuple[Head, str, int]:
         start = ""
@@ -147,22 +167,27 @@ class Document:
             if feed
             else Entries(self.url, self._base, self.faults)
         )
-        self._note_head(head, line)
+        entries.expected = ENTRIES.get(head.format, "")
+        self._note_head(head, text, line)
+        self.root_line = line
         line += text.count("\n", head.start, head.end)
         reader = XmlReader(head, line, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
+        self.root_uri = None if "doc-xml-malformed" in self.faults else core_uri(head)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
 
-    def _note_head(self, head: Head, line: int) -> None:
-        if head.junk.strip(BLANKS):
+    def _note_head(self, head: Head, text: str, line: int) -> None:
+        if head.fragment:
+            self.faults.add("xml-root-unknown", "entries without a root element", line)
+        elif head.junk.strip(BLANKS):
             self.faults.add("doc-leading-content", "text before the root element", 1, 1, head.junk.strip(BLANKS))
         elif head.spaced:
             self.faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
         if head.doctype:
-            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", line)
-        if head.fragment:
-            self.faults.add("xml-root-unknown", "entries without a root element", line)
+            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", doctype_line(text))
+        if head.format in ENTRIES:
+            unknown_attributes(head, line, self.faults)
 
     def _note(self, records: list[Entry]) -> None:
         self.url_count += len(records)

@@ -16,6 +16,8 @@ from sitemapcrawler.urls import resolve
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
+CHILD_FIELDS = ("loc", "lastmod")
+"""Fields of an index's entry."""
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
@@ -51,7 +53,10 @@ class Entries:
         self.sitemap = sitemap
         self.base = base
         self.core = CORE
+        self.expected = ""
+        """Name of the entries that the root is for; empty: any."""
         self.faults = faults
+        self._inexact: set[str] = set()
 
     def entries_of(self, element: Element) -> Iterator[Element]:
         """The element itself where it is an entry, or the entries that an unknown element wraps."""
@@ -73,6 +78,7 @@ class Entries:
 
     def build(self, element: Element) -> Entry | None:
         """The record of an entry; None for one that names no URL."""
+        self._note_entry(element)
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
             self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
@@ -93,6 +99,20 @@ class Entries:
             for other in others:
                 self.extend(record, other)
         return record
+
+    def _note_entry(self, element: Element) -> None:
+        if element.attributes:
+            self._note_attributes(element)
+        noted = "xml-mixed-index-urlset" in self.faults or "doc-trailing-content" in self.faults  # two documents in one
+        if self.expected and element.name != self.expected and not noted:
+            text = f"<{element.name}> in a file of <{self.expected}> entries"
+            self.faults.add("xml-mixed-index-urlset", text, element.line, value=element.name)
+
+    def _note_attributes(self, element: Element) -> None:
+        for name in element.attributes:
+            if not name.startswith("{"):
+                text = f"<{element.name}> has an attribute {name}, which the protocol does not know"
+                self.faults.add("xml-unknown-attribute", text, element.line, value=name)
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
         if element.name == "sitemap":
@@ -130,17 +150,31 @@ class Entries:
     def _sort(self, element: Element) -> tuple[dict[str, Element], list[Element]]:
         fields: dict[str, Element] = {}
         others: list[Element] = []
+        repeated: dict[str, list[Element]] = {}
         for child in element.children:
-            if not self.is_core(child) or child.name not in FIELDS:
+            if not self._is_known(child, element):
                 others.append(child)
             elif child.name in fields:
-                self.faults.add("xml-duplicate-element", f"<{child.name}> stands twice", child.line, value=child.text)
+                repeated.setdefault(child.name, []).append(child)
                 others.append(child)
             elif child.has_children and child.name != "loc":
                 others.append(child)  # half a value is none
             else:
                 fields[child.name] = child
+        for name, (second, *more) in repeated.items():
+            text = f"<{name}> stands {len(more) + 2} times in one <{element.name}>"
+            self.faults.add("xml-duplicate-element", text, second.line, value=second.text)
         return fields, others
+
+    def _is_known(self, child: Element, entry: Element) -> bool:
+        if not self.is_core(child):
+            return False
+        if child.attributes:
+            self._note_attributes(child)
+        if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
+            text = f"<{child.name}> is no part of a <{entry.name}>"
+            self.faults.add("xml-unknown-element", text, child.line, value=child.name)
+        return child.name in FIELDS
 
     def _fill(self, record: UrlRecord, fields: dict[str, Element]) -> None:
         for name in TEXT_FIELDS:
@@ -160,6 +194,8 @@ class Entries:
     def extend(self, record: UrlRecord, element: Element) -> None:
         """Put an element of a namespace where it belongs: in the field of that namespace, else in `extra`."""
         namespace = find(element.uri)
+        if namespace is not None and element.uri != namespace.uri:
+            self._note_inexact(element, namespace.uri)
         value = namespace.read(element) if namespace else None
         if namespace is None or value is None:
             keep(record, element)
@@ -173,6 +209,12 @@ class Entries:
             setattr(record, namespace.field, value)
         else:
             keep(record, element)
+
+    def _note_inexact(self, element: Element, meant: str) -> None:
+        if element.uri not in self._inexact:
+            self._inexact.add(element.uri)
+            text = f"the namespace of <{element.name}> is {element.uri}, not {meant}"
+            self.faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri)
 
 
 def keep(record: UrlRecord, element: Element) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("file:///tmp/out:csv", "file:///tmp/out:csv"),
         ("s3://bucket/out.v2.json", "s3://bucket/out.v2.json:json"),
         ("12:30.csv", "12:30.csv:csv"),
+        ("out.parquet", "out.parquet:parquet"),
     ],
 )
 def test_a_target_has_its_format_named(target: str, named: str) -> None:
@@ -42,13 +45,13 @@ def test_a_target_has_its_format_named(target: str, named: str) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("out.xml", "feed format xml is not written; use csv, json, jsonl"),
-        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl"),
-        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl"),
-        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl"),
-        ("out", "feed out names no format; use csv, json, jsonl"),
-        ("-", "feed - names no format; use csv, json, jsonl"),
-        ("out.gz", "feed out.gz names no format; use csv, json, jsonl"),
+        ("out.xml", "feed format xml is not written; use csv, json, jsonl, parquet"),
+        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, parquet"),
+        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, parquet"),
+        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, parquet"),
+        ("out", "feed out names no format; use csv, json, jsonl, parquet"),
+        ("-", "feed - names no format; use csv, json, jsonl, parquet"),
+        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, parquet"),
     ],
 )
 def test_a_target_of_another_format_is_refused(target: str, message: str) -> None:
@@ -101,7 +104,7 @@ def test_the_given_feeds_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", ["xml", "pickle", "marshal", "yaml"])
 def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl$"):
+    with pytest.raises(ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, parquet$"):
         feeds.check_feeds({"out": {"format": name}})
 
 
@@ -121,6 +124,76 @@ def test_json_is_not_appended_to(folder: Path) -> None:
         with pytest.raises(ValueError, match=r"^json cannot be appended to; use -O"):
             feeds.check_feeds({uri: {"format": "json"}})
         feeds.check_feeds({uri: {"format": "json", "overwrite": True}})
+
+
+def test_parquet_is_not_appended_to() -> None:
+    with pytest.raises(ValueError, match=r"^parquet cannot be appended to; use -O"):
+        feeds.check_feeds({"out.parquet": {"format": "parquet"}})
+    feeds.check_feeds({"out.parquet": {"format": "parquet", "overwrite": True}, "stdout:": {"format": "parquet"}})
+
+
+@pytest.mark.parametrize(
+    ("uri", "options"),
+    [
+        ("out.parquet.gz", {}),
+        ("out.gz", {"format": "parquet"}),
+        ("out.parquet", {"postprocessing": [feeds.GZIP]}),
+    ],
+)
+def test_parquet_is_not_compressed_once_more(uri: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError) as refusal:
+        feeds.prepared({uri: {"overwrite": True, **options}})
+    assert str(refusal.value) == f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out"
+
+
+def test_parquet_says_what_cannot_work() -> None:
+    feed: dict[str, Any] = {"overwrite": True, "item_export_kwargs": {"compression": "gzip", "row_group_size": 10}}
+    feeds.prepared({"out.parquet": feed})
+    feed["item_export_kwargs"] = {"compression": "rar"}
+    with pytest.raises(
+        ValueError, match=r"^item_export_kwargs of out.parquet cannot work: Unsupported compression: rar$"
+    ):
+        feeds.prepared({"out.parquet": feed})
+
+
+WITHOUT_PYARROW = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from sitemapcrawler.cli import main
+main(["sitemapcrawler", "crawl", "sitemap", "-a", "domain=127.0.0.1:1", *sys.argv[1:]])
+"""
+
+
+def test_without_pyarrow_parquet_is_refused_in_one_line(folder: Path) -> None:
+    done = without_pyarrow("-O", "out.parquet")
+    line = "sitemapcrawler: feed format parquet needs pyarrow: pip install 'sitemapcrawler[parquet]'\n"
+    assert (done.returncode, done.stderr, done.stdout) == (2, line, "")
+    assert list(folder.iterdir()) == []
+
+
+def test_without_pyarrow_other_feeds_are_written(folder: Path) -> None:
+    done = without_pyarrow("-O", "out.csv", "-s", "RETRY_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (folder / "out.csv").read_text().startswith("type,loc,")
+
+
+def without_pyarrow(*options: str) -> subprocess.CompletedProcess[str]:
+    """A crawl of a closed port, in a process that finds no pyarrow."""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYARROW, *options],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize("uri", ["there", "there/", "new/", "file:{folder}/there"])
