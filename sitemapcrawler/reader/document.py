@@ -12,7 +12,15 @@ from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
 from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.root import ENTRIES, MAX_PROLOG, core_uri, doctype_line, no_root, unknown_attributes
+from sitemapcrawler.reader.root import (
+    ENTRIES,
+    MAX_PROLOG,
+    core_uri,
+    doctype_line,
+    fragment,
+    no_root,
+    unknown_attributes,
+)
 from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
@@ -179,7 +187,7 @@ class Document:
 
     def _note_head(self, head: Head, text: str, line: int) -> None:
         if head.fragment:
-            self.faults.add("xml-root-unknown", "entries without a root element", line)
+            fragment(text, line, self.faults)
         elif head.junk.strip(BLANKS):
             self.faults.add("doc-leading-content", "text before the root element", 1, 1, head.junk.strip(BLANKS))
         elif head.spaced:

@@ -11,13 +11,11 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import find
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.notes import FIELDS, note_child, note_entry, note_inexact, note_repeated
 from sitemapcrawler.urls import resolve
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
-FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
-CHILD_FIELDS = ("loc", "lastmod")
-"""Fields of an index's entry."""
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
@@ -78,7 +76,7 @@ class Entries:
 
     def build(self, element: Element) -> Entry | None:
         """The record of an entry; None for one that names no URL."""
-        self._note_entry(element)
+        note_entry(element, self.expected, self.faults)
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
             self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
@@ -99,20 +97,6 @@ class Entries:
             for other in others:
                 self.extend(record, other)
         return record
-
-    def _note_entry(self, element: Element) -> None:
-        if element.attributes:
-            self._note_attributes(element)
-        noted = "xml-mixed-index-urlset" in self.faults or "doc-trailing-content" in self.faults  # two documents in one
-        if self.expected and element.name != self.expected and not noted:
-            text = f"<{element.name}> in a file of <{self.expected}> entries"
-            self.faults.add("xml-mixed-index-urlset", text, element.line, value=element.name)
-
-    def _note_attributes(self, element: Element) -> None:
-        for name in element.attributes:
-            if not name.startswith("{"):
-                text = f"<{element.name}> has an attribute {name}, which the protocol does not know"
-                self.faults.add("xml-unknown-attribute", text, element.line, value=name)
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
         if element.name == "sitemap":
@@ -152,7 +136,11 @@ class Entries:
         others: list[Element] = []
         repeated: dict[str, list[Element]] = {}
         for child in element.children:
-            if not self._is_known(child, element):
+            if not self.is_core(child):
+                others.append(child)
+                continue
+            note_child(child, element, self.faults)
+            if child.name not in FIELDS:
                 others.append(child)
             elif child.name in fields:
                 repeated.setdefault(child.name, []).append(child)
@@ -161,20 +149,9 @@ class Entries:
                 others.append(child)  # half a value is none
             else:
                 fields[child.name] = child
-        for name, (second, *more) in repeated.items():
-            text = f"<{name}> stands {len(more) + 2} times in one <{element.name}>"
-            self.faults.add("xml-duplicate-element", text, second.line, value=second.text)
+        if repeated:
+            note_repeated(repeated, element, self.faults)
         return fields, others
-
-    def _is_known(self, child: Element, entry: Element) -> bool:
-        if not self.is_core(child):
-            return False
-        if child.attributes:
-            self._note_attributes(child)
-        if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
-            text = f"<{child.name}> is no part of a <{entry.name}>"
-            self.faults.add("xml-unknown-element", text, child.line, value=child.name)
-        return child.name in FIELDS
 
     def _fill(self, record: UrlRecord, fields: dict[str, Element]) -> None:
         for name in TEXT_FIELDS:
@@ -195,7 +172,7 @@ class Entries:
         """Put an element of a namespace where it belongs: in the field of that namespace, else in `extra`."""
         namespace = find(element.uri)
         if namespace is not None and element.uri != namespace.uri:
-            self._note_inexact(element, namespace.uri)
+            note_inexact(element, namespace.uri, self._inexact, self.faults)
         value = namespace.read(element) if namespace else None
         if namespace is None or value is None:
             keep(record, element)
@@ -209,12 +186,6 @@ class Entries:
             setattr(record, namespace.field, value)
         else:
             keep(record, element)
-
-    def _note_inexact(self, element: Element, meant: str) -> None:
-        if element.uri not in self._inexact:
-            self._inexact.add(element.uri)
-            text = f"the namespace of <{element.name}> is {element.uri}, not {meant}"
-            self.faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri)
 
 
 def keep(record: UrlRecord, element: Element) -> None:

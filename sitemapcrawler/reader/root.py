@@ -47,6 +47,17 @@ def doctype_line(text: str) -> int:
     return 1 + text.count("\n", 0, doctype.start() if doctype else 0)
 
 
+def fragment(text: str, line: int, faults: Faults) -> None:
+    """Note that entries, the first of them on `line`, have no root or one of another name."""
+    position, _ = skip_prolog(text)
+    element = ELEMENT.match(text, position)
+    if element is None or element[2] in ENTRIES.values():
+        faults.add("xml-root-unknown", "entries without a root element", line)
+    else:
+        at = 1 + text.count("\n", 0, position)
+        faults.add("xml-root-unknown", f"entries in a root <{element[1]}>", at, value=element[1])
+
+
 def no_root(head: Head, text: str, faults: Faults) -> None:
     """Note what a document that is no sitemap is instead."""
     position, _ = skip_prolog(text)
@@ -54,7 +65,8 @@ def no_root(head: Head, text: str, faults: Faults) -> None:
     if head.format == "html":
         page = CHALLENGE.search(text, 0, SEARCHED)
         if page is not None:
-            faults.add("doc-waf-blocked", "the page of a firewall instead of a sitemap", value=page[0])
+            line = 1 + text.count("\n", 0, page.start())
+            faults.add("doc-waf-blocked", "the page of a firewall instead of a sitemap", line, value=page[0])
     elif position == len(text) and not head.doctype:
         faults.add("doc-empty-body", "the body is empty")
     else:

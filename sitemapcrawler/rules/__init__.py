@@ -6,7 +6,7 @@ from importlib import import_module
 
 from sitemapcrawler.rules.registry import RULES, Message, Needs, Rule, Severity, rule
 
-FAMILIES = ("loc",)
+FAMILIES = ("transport", "document", "xml", "text", "loc")
 """Modules of the families, in the order of the catalogue."""
 
 __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]

@@ -165,8 +165,9 @@ class SitemapSpider(Spider):
                 hit = True
                 for record in single(item) if self._single_records else [item]:
                     yield record
-        answer.body.close()
         self.frontier.done(visit)
+        if visit.probe and not hit:
+            self.crawler.stats.inc_value("sitemap/probes_missed")
         if self.selection.full:
             raise CloseSpider("max_urls")
         for request in self.next_requests(self.sites.settle(visit, hit, answer.ok)):
@@ -190,14 +191,21 @@ class SitemapSpider(Spider):
 
     async def answered(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
         """Callback of every request."""
-        async for item in getattr(self, handler)(answers.answered(response), **arguments):
+        async for item in self._handled(answers.answered(response), handler, arguments):
             yield item
 
     async def failed(self, failure: Failure) -> AsyncIterator[Any]:
         """Errback of every request."""
         given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
-        async for item in getattr(self, given["handler"])(answers.failed(failure), **given["arguments"]):
+        async for item in self._handled(answers.failed(failure), given["handler"], given["arguments"]):
             yield item
+
+    async def _handled(self, answer: Answer, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+        try:
+            async for item in getattr(self, handler)(answer, **arguments):
+                yield item
+        finally:
+            answer.body.close()
 
 
 def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord]:

@@ -316,9 +316,7 @@ def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
     assert "did you mean domain?" in refusal(domains="e.com")
 
 
-@pytest.mark.parametrize(
-    "name", ["agents", "verify", "sample", "seed", "urls", "select", "report", "baseline", "fresh"]
-)
+@pytest.mark.parametrize("name", ["agents", "verify", "sample", "seed", "urls", "report", "baseline", "fresh"])
 def test_argument_that_is_not_built_yet_is_unknown(name: str) -> None:
     assert f"argument {name}='x': unknown" in refusal(domain="e.com", **{name: "x"})
 

@@ -1,0 +1,151 @@
+"""Real crawls in a process of their own, as a user starts them, but without delays."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+ROOT = Path(__file__).parents[2]
+FEED = "records.jsonl"
+"""The feed of a crawl whose options name none."""
+LOG = "log.txt"
+JUDGEMENTS = ("finding", "robots")
+DEADLINE_S = 90
+"""Seconds after which a crawl is taken to hang."""
+POLL_S = 0.02
+SHOWN = 300
+"""Characters of the log before a traceback that a failing test shows, and a tenth of those after."""
+NO_DELAYS = {"AUTOTHROTTLE_ENABLED": "0", "DOWNLOAD_DELAY": "0"}
+LOOPBACK = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+"""Settings that let a crawl go to every server of a test."""
+
+
+@dataclass
+class Crawl:
+    """What a crawl left."""
+
+    code: int
+    log: str
+    """Standard error."""
+    output: str
+    """Standard output."""
+    folder: Path
+    seconds: float
+    records: list[dict[str, Any]] = field(default_factory=list)
+    """Of `FEED`, in order."""
+
+    def of_type(self, name: str) -> list[dict[str, Any]]:
+        """The records of one type."""
+        return [record for record in self.records if record["type"] == name]
+
+    @property
+    def types(self) -> list[str]:
+        """The types of the records in order, but for what rules and robots.txt add to any crawl."""
+        return types(self.records)
+
+    @property
+    def sitemaps(self) -> dict[str, dict[str, Any]]:
+        """The sitemap records by URL, of which each has one."""
+        records = self.of_type("sitemap")
+        by_url = {record["sitemap"]: record for record in records}
+        assert len(by_url) == len(records), [record["sitemap"] for record in records]
+        return by_url
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The last record."""
+        assert [record["type"] for record in self.records].count("summary") == 1
+        assert self.records[-1]["type"] == "summary"
+        return self.records[-1]
+
+    def locs(self, sitemap: str | None = None) -> list[str]:
+        """The pages that were listed, by one sitemap or by all, in order."""
+        return [record["loc"] for record in self.of_type("url") if sitemap in (None, record["sitemap"])]
+
+
+@dataclass
+class Running:
+    """A crawl that has been started; as a context manager it is killed at the end, if it still runs."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    started: float
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since its start."""
+        return time.monotonic() - self.started
+
+    @property
+    def log(self) -> str:
+        """What it has written to standard error."""
+        return (self.folder / LOG).read_text("utf-8", "replace")
+
+    def finish(self) -> Crawl:
+        """Wait for its end and read what it left. A traceback in its log fails the test, whatever it is about."""
+        with self:
+            output, _ = self.process.communicate(timeout=DEADLINE_S)
+        seconds, log = self.seconds, self.log
+        assert "Traceback" not in log, log[max(0, log.index("Traceback") - SHOWN) :][: 10 * SHOWN]
+        return Crawl(self.process.returncode, log, output, self.folder, seconds, read_feed(self.folder / FEED))
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition holds; fails where the crawl ends before that."""
+        while not condition():
+            assert self.process.poll() is None, self.log
+            assert self.seconds < DEADLINE_S, "the crawl hangs"
+            time.sleep(POLL_S)
+
+
+def types(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The types of records in order, judgements left out: most tests are about facts."""
+    return [record["type"] for record in records if record["type"] not in JUDGEMENTS]
+
+
+def read_feed(path: Path) -> list[dict[str, Any]]:
+    """The records of a JSON lines feed, every line of which must be whole; none of a feed that is not there."""
+    return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+
+
+def start(folder: Path, *options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> Running:
+    """Start a crawl in a folder. `arguments` are the spider's, `options` the command's: `-O records.jsonl` without."""
+    chosen = {**NO_DELAYS, **(settings or {})}
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
+    command += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    command += [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
+    with (folder / LOG).open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    return Running(process, folder, time.monotonic())
+
+
+def crawl(folder: Path, *options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> Crawl:
+    """Run a crawl to its end; parameters as for `start`."""
+    return start(folder, *options, settings=settings, **arguments).finish()
+
+
+def environment() -> dict[str, str]:
+    """The environment of a crawl: the package importable, no proxy."""
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}

@@ -1,0 +1,195 @@
+"""Where a crawl goes: to what the user named and to public addresses, and only where robots.txt lets it."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import LOOPBACK, Crawl, crawl
+from tests.crawl.documents import index, pages, robots, urlset
+from tests.crawl.site_server import SiteServer, moved
+
+SPELLINGS = (
+    "http://127.0.0.1",
+    "http://localhost",
+    "http://LOCALHOST.",
+    "http://127.1",
+    "http://127.0.0.1.",
+    "http://2130706433",
+    "http://0x7f000001",
+    "http://0177.0.0.1",
+    "http://0.0.0.0",
+    "http://127.0.0.2",
+    "http://[::ffff:127.0.0.1]",
+    "http://[::1]",
+    "http://user:password@127.0.0.1",
+    "http://\uff11\uff12\uff17.0.0.1",
+    "https://127.0.0.1",
+)
+"""Ways to name a server on this machine; nothing but loopback, so that no test can leave it."""
+UNRESOLVED = ("http://LOCALHOST.", "http://127.0.0.1.", "http://user:password@127.0.0.1")
+"""Those that need not lead anywhere: it depends on the system's resolver."""
+
+
+@dataclass
+class Refusals:
+    """A crawl of a site that names a server nobody allowed."""
+
+    crawl: Crawl
+    site: SiteServer
+    canary: SiteServer
+
+
+def spelt(number: int, canary: SiteServer) -> str:
+    """A URL of the canary in one of the spellings, each with a path of its own."""
+    return f"{SPELLINGS[number]}:{canary.server_address[1]}/{number}.xml"
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusals]:
+    with SiteServer() as site, SiteServer() as canary:
+        canary.otherwise = urlset(*pages("canary", 1))
+        spellings = [spelt(number, canary) for number in range(len(SPELLINGS))]
+        site.routes = {
+            "/robots.txt": robots("/index.xml", canary.url("/robots-names-me.xml")),
+            "/index.xml": index(*spellings, site.url("/go.xml"), "/good.xml"),
+            "/go.xml": moved(canary.url("/redirected.xml")),
+            "/good.xml": urlset(*pages("good", 2)),
+        }
+        folder = tmp_path_factory.mktemp("refusals")
+        settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0}
+        yield Refusals(crawl(folder, domain=site.url(), settings=settings), site, canary)
+
+
+def test_server_that_nobody_named_sees_nothing(refusals: Refusals) -> None:
+    assert refusals.canary.connections == 0
+
+
+@pytest.mark.parametrize("number", range(len(SPELLINGS)), ids=SPELLINGS)
+def test_refused_address_has_a_record_that_says_why(refusals: Refusals, number: int) -> None:
+    record = refusals.crawl.sitemaps[spelt(number, refusals.canary)]
+    assert (record["outcome"], record["url_count"]) == ("failed", 0)
+    assert "status" not in record
+    if SPELLINGS[number] in UNRESOLVED:
+        assert record["error"]
+    else:
+        assert "not public" in record["error"], record["error"]
+        assert "SITEMAP_ALLOW_NETWORKS" in record["error"]
+
+
+def test_refused_redirect_keeps_its_hop(refusals: Refusals) -> None:
+    record = refusals.crawl.sitemaps[refusals.site.url("/go.xml")]
+    assert record["outcome"] == "failed"
+    assert "not public" in record["error"]
+    assert record["hops"] == [{"status": 302, "url": refusals.site.url("/go.xml")}]
+
+
+def test_refused_line_of_robots_has_a_record(refusals: Refusals) -> None:
+    record = refusals.crawl.sitemaps[refusals.canary.url("/robots-names-me.xml")]
+    assert (record["found_by"], record["outcome"]) == ("robots", "failed")
+    assert "not public" in record["error"]
+
+
+def test_crawl_goes_on_after_refusals(refusals: Refusals) -> None:
+    assert refusals.crawl.code == 0
+    assert refusals.crawl.locs() == pages("good", 2)
+
+
+@pytest.mark.parametrize("network", ["127.0.0.0/8", "10.0.0.0/8,127.0.0.1"])
+def test_allowed_network_may_be_asked(site: SiteServer, other: SiteServer, tmp_path: Path, network: str) -> None:
+    site.routes = {"/index.xml": index(other.url("/a.xml"))}
+    other.routes = {"/a.xml": urlset(*pages("other", 2))}
+    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings={"SITEMAP_ALLOW_NETWORKS": network})
+    assert done.locs(other.url("/a.xml")) == pages("other", 2)
+
+
+def test_named_server_may_be_asked_by_the_other_one(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/index.xml": index(other.url("/a.xml"))}
+    other.routes = {"/a.xml": urlset(*pages("other", 2)), "/named.xml": urlset(*pages("named", 1))}
+    done = crawl(tmp_path, sitemap=f"{site.url('/index.xml')},{other.url('/named.xml')}")
+    assert done.locs(other.url("/a.xml")) == pages("other", 2)
+
+
+def test_network_that_is_allowed_does_not_allow_another(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/index.xml": index(other.url("/a.xml"))}
+    settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.64/26,10.0.0.0/8"}
+    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings=settings)
+    assert other.connections == 0
+    assert done.sitemaps[other.url("/a.xml")]["outcome"] == "failed"
+
+
+# ---- robots.txt
+
+
+@dataclass
+class Obedience:
+    """A crawl of a site whose robots.txt forbids some of its sitemaps, and of another one that forbids all."""
+
+    crawl: Crawl
+    site: SiteServer
+    other: SiteServer
+
+
+@pytest.fixture(scope="module")
+def obedience(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Obedience]:
+    with SiteServer() as site, SiteServer() as other:
+        names = ["/private/a.xml", "/private/open.xml", "/go.xml", "/free.xml"]
+        rules = ["Disallow: /private/", "Allow: /private/open.xml"]
+        site.routes = {
+            "/robots.txt": codecs.BOM_UTF8 + b"# rules\n" + robots(*map(site.url, names), rules=rules),
+            "/private/a.xml": urlset(*pages("private", 1)),
+            "/private/b.xml": urlset(*pages("private", 2)),
+            "/private/open.xml": urlset(*pages("open", 1)),
+            "/go.xml": moved("/private/b.xml"),
+            "/free.xml": index(other.url("/theirs.xml")),
+        }
+        other.routes = {
+            "/robots.txt": b"User-agent: *\nAllow: /\n\nUser-agent: sitemapcrawler\nDisallow: /\n",
+            "/theirs.xml": urlset(*pages("theirs", 1)),
+        }
+        folder = tmp_path_factory.mktemp("obedience")
+        yield Obedience(crawl(folder, domain=site.url(), settings=LOOPBACK), site, other)
+
+
+def test_forbidden_sitemap_is_not_fetched_and_is_recorded(obedience: Obedience) -> None:
+    record = obedience.crawl.sitemaps[obedience.site.url("/private/a.xml")]
+    assert "/private/a.xml" not in obedience.site.paths
+    assert (record["outcome"], record["found_by"], record["url_count"]) == ("blocked", "robots", 0)
+    assert "robots.txt" in record["error"]
+    assert "status" not in record
+
+
+def test_redirect_to_a_forbidden_place_is_not_followed(obedience: Obedience) -> None:
+    record = obedience.crawl.sitemaps[obedience.site.url("/go.xml")]
+    assert "/private/b.xml" not in obedience.site.paths
+    assert record["outcome"] == "blocked"
+    assert record["hops"] == [{"status": 302, "url": obedience.site.url("/go.xml")}]
+
+
+def test_other_authority_is_asked_for_its_own_rules(obedience: Obedience) -> None:
+    assert obedience.other.paths == []
+    assert obedience.crawl.sitemaps[obedience.other.url("/theirs.xml")]["outcome"] == "blocked"
+
+
+def test_exception_to_a_rule_is_read(obedience: Obedience) -> None:
+    assert obedience.crawl.locs() == pages("open", 1)
+    assert obedience.crawl.code == 0
+
+
+def test_site_that_forbids_everything_ends_with_4(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/robots.txt": robots("/a.xml", rules=["Disallow: /"]), "/a.xml": urlset(*pages("a", 1))}
+    done = crawl(tmp_path, domain=site.url())
+    assert site.paths == []
+    assert done.sitemaps[site.url("/a.xml")]["outcome"] == "blocked"
+    assert done.code == 4
+
+
+def test_owner_may_override_robots(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/robots.txt": robots("/a.xml", rules=["Disallow: /"]), "/a.xml": urlset(*pages("a", 1))}
+    done = crawl(tmp_path, domain=site.url(), settings={"ROBOTSTXT_OBEY": 0})
+    assert done.locs() == pages("a", 1)
+    assert done.code == 0

@@ -1,0 +1,147 @@
+"""A bad argument is one line and exit code 2, before any request; a deployment's own arguments pass."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawl.crawling import LOG, crawl, environment
+from tests.crawl.documents import robots, urlset
+from tests.crawl.site_server import SiteServer
+
+CRAWLER_PROCESS = """
+import sys
+from scrapy.crawler import CrawlerProcess
+from scrapy.utils.project import get_project_settings
+process = CrawlerProcess(get_project_settings())
+process.crawl("sitemap", **dict(argument.split("=", 1) for argument in sys.argv[1:]))
+process.start()
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with SiteServer() as site:
+        site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": urlset(site.url("/page"))}
+        yield site
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown": ({"domian": "example.com"}, r"domain"),
+    "probe": ({"probe": "sometimes"}, "auto, always, never"),
+    "max_urls": ({"max_urls": "many"}, "whole number"),
+    "max_time": ({"max_time": "soon"}, "number"),
+    "include": ({"include": "(unclosed"}, "regular expression"),
+    "since": ({"since": "yesterday"}, "2024-05-01"),
+    "missing file": ({"sitemap": "./missing.xml"}, "no such file"),
+    "missing list": ({"domain": "@missing.txt"}, "missing.txt"),
+    "scheme": ({"domain": "ftp://example.com"}, "ftp"),
+    "password": ({"domain": "http://me:secret@example.com"}, "SITEMAP_AUTH"),
+    "line break": ({"include": "a\nb"}, "control character"),
+}
+"""Arguments beside a good `domain`, and what the line says."""
+
+
+def refused(folder: Path, server: SiteServer, *options: str, **arguments: Any) -> str:
+    """The only line that a refused crawl leaves: no request was made, and the folder is as it was."""
+    before, connections = set(folder.iterdir()), server.connections
+    done = crawl(folder, *options, **{"domain": server.url(), **arguments})
+    [line] = done.log.splitlines()
+    assert done.code == 2
+    assert done.output == ""
+    assert server.connections == connections
+    assert set(folder.iterdir()) - before == {folder / LOG}
+    return line
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_argument(server: SiteServer, tmp_path: Path, name: str) -> None:
+    arguments, says = BAD[name]
+    line = refused(tmp_path, server, **arguments)
+    [(argument, value)] = arguments.items()
+    assert argument in line
+    assert name == "password" or str(value).replace("\n", "\\n") in line
+    assert says in line
+
+
+def test_unknown_argument_is_told_what_was_meant(server: SiteServer, tmp_path: Path) -> None:
+    line = refused(tmp_path, server, maxurls=5)
+    assert "maxurls" in line
+    assert "did you mean max_urls?" in line
+
+
+def test_neither_domain_nor_sitemap(tmp_path: Path) -> None:
+    done = crawl(tmp_path)
+    [line] = done.log.splitlines()
+    assert "domain" in line and "sitemap" in line
+    assert done.code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["-O", "urls.xlsx"], "xlsx"),
+        (["-O", "urls"], "urls"),
+        (["-O", "urls.xml"], "xml"),
+        (["-O", "urls.dat:pickle"], "pickle"),
+        (["-o", "urls.json"], "-O"),
+        (["-O", "smb://host/urls.csv"], "smb"),
+        (["-O", "./"], "."),
+    ],
+)
+def test_bad_feed(server: SiteServer, tmp_path: Path, options: list[str], says: str) -> None:
+    assert says in refused(tmp_path, server, *options)
+
+
+def test_earlier_feed_outlives_a_bad_argument(server: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "urls.csv").write_text("earlier\n")
+    refused(tmp_path, server, "-O", "urls.csv", max_urls="many")
+    assert (tmp_path / "urls.csv").read_text() == "earlier\n"
+
+
+def test_bad_network(server: SiteServer, tmp_path: Path) -> None:
+    line = refused(tmp_path, server, settings={"SITEMAP_ALLOW_NETWORKS": "10.0.0.0/8,everything"})
+    assert "SITEMAP_ALLOW_NETWORKS" in line
+    assert "everything" in line
+
+
+def test_value_does_no_harm_to_a_terminal(server: SiteServer, tmp_path: Path) -> None:
+    assert "\x1b" not in refused(tmp_path, server, probe="\x1b[31mred")
+
+
+def test_arguments_of_a_deployment_are_ignored(server: SiteServer, tmp_path: Path) -> None:
+    done = crawl(tmp_path, domain=server.url(), _job="26f", _version="r1")
+    assert done.code == 0
+    assert done.locs() == [server.url("/page")]
+
+
+def test_spider_checks_too_where_no_command_does(server: SiteServer, tmp_path: Path) -> None:
+    connections = server.connections
+    command = [sys.executable, "-c", CRAWLER_PROCESS, f"domain={server.url()}", "max_urls=many"]
+    variables = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
+    assert "argument max_urls='many'" in done.stderr
+    assert server.connections == connections
+
+
+def test_scrapy_command_checks_and_crawls_alike(server: SiteServer, tmp_path: Path) -> None:
+    variables = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
+    command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a"]
+    bad, good = (
+        subprocess.run(
+            [*command, argument, "-s", "AUTOTHROTTLE_ENABLED=0"],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        for argument in ("domain=", f"domain={server.url()}")
+    )
+    assert (bad.returncode, len(bad.stderr.splitlines())) == (2, 1)
+    assert good.returncode == 0

@@ -1,0 +1,478 @@
+"""How a crawl finds the sitemaps of a site: what it asks for, in which order, and what it says of that."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import ssl
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.crawl.crawling import LOOPBACK, Crawl, crawl
+from tests.crawl.documents import index, packed, page, pages, robots, rss, text, urlset
+from tests.crawl.site_server import Reply, SiteServer, moved
+
+COMMON = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz",
+          "/sitemap.txt", "/sitemap.php")  # fmt: skip
+"""The common paths that the project promises; there may be more."""
+ONE = urlset("https://pages.example/one")
+NO_RETRIES = {"RETRY_TIMES": 0}
+ONE_AT_A_TIME = {"CONCURRENT_REQUESTS": 1}
+HTML = Reply(page(), headers={"Content-Type": "text/html"})
+
+Program = Callable[[SiteServer], None]
+"""Gives a server its pages."""
+Writer = Callable[[str], bytes]
+"""From the URL of a page to a sitemap that lists it."""
+
+
+@dataclass
+class Sites:
+    """Sites that one crawl visited, by name."""
+
+    crawl: Crawl
+    servers: dict[str, SiteServer]
+
+    def of(self, name: str) -> list[dict[str, object]]:
+        """The sitemap records of a site."""
+        start = self.servers[name].url("/")
+        return [record for record in self.crawl.of_type("sitemap") if record["sitemap"].startswith(start)]
+
+    def found(self, name: str) -> list[tuple[str, str]]:
+        """Path and way of finding of each sitemap of a site, in order."""
+        start = self.servers[name].url()
+        return [(str(record["sitemap"]).removeprefix(start), str(record["found_by"])) for record in self.of(name)]
+
+    def locs(self, name: str) -> list[str]:
+        """The pages that the sitemaps of a site list, in order."""
+        start = self.servers[name].url("/")
+        return [record["loc"] for record in self.crawl.of_type("url") if record["sitemap"].startswith(start)]
+
+
+def visited(folder: Path, programs: Mapping[str, Program]) -> Iterator[Sites]:
+    """One crawl over a site for each program."""
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(SiteServer()) for name in programs}
+        for name, program in programs.items():
+            program(servers[name])
+        domains = ",".join(server.url() for server in servers.values())
+        yield Sites(crawl(folder, domain=domains), servers)
+
+
+# ---- robots.txt
+
+ROBOTS: dict[str, bytes] = {
+    "plain": b"User-agent: *\nDisallow:\n\nSitemap: BASE/a.xml\n",
+    "upper case": b"SITEMAP: BASE/a.xml\n",
+    "lower case, no blank": b"sitemap:BASE/a.xml\n",
+    "before any group": b"Sitemap: BASE/a.xml\nUser-agent: *\nDisallow: /admin/\n",
+    "inside a group": b"User-agent: *\nDisallow: /admin/\nSitemap: BASE/a.xml\nDisallow: /cart/\n",
+    "in a group of another agent": b"User-agent: otherbot\nSitemap: BASE/a.xml\nDisallow: /\n",
+    "byte order mark": codecs.BOM_UTF8 + b"Sitemap: BASE/a.xml\nUser-agent: *\nDisallow:\n",
+    "UTF-16 LE with mark": codecs.BOM_UTF16_LE + "Sitemap: BASE/a.xml\r\n".encode("utf-16-le"),
+    "UTF-16 BE with mark": codecs.BOM_UTF16_BE + "Sitemap: BASE/a.xml\r\n".encode("utf-16-be"),
+    "UTF-16 LE without mark": "User-agent: *\nSitemap: BASE/a.xml\n".encode("utf-16-le"),
+    "CR only": b"User-agent: *\rDisallow:\rSitemap: BASE/a.xml\r",
+    "CRLF": b"User-agent: *\r\nSitemap: BASE/a.xml\r\n",
+    "no line end": b"Sitemap: BASE/a.xml",
+    "inline comment": b"Sitemap: BASE/a.xml # the main one\n",
+    "comment that names another": b"# Sitemap: BASE/old.xml\nSitemap: BASE/a.xml\n",
+    "relative": b"Sitemap: /a.xml\n",
+    "relative without slash": b"Sitemap: a.xml\n",
+    "protocol-relative": b"Sitemap: //PLACE/a.xml\n",
+    "upper-case scheme": b"Sitemap: HTTP://PLACE/a.xml\n",
+    "site-map": b"Site-map: BASE/a.xml\n",
+    "plural": b"Sitemaps: BASE/a.xml\n",
+    "no colon": b"Sitemap BASE/a.xml\n",
+    "URL alone": b"User-agent: *\nDisallow:\nBASE/a.xml\n",
+    "named twice": b"Sitemap: BASE/a.xml\nsitemap: BASE/a.xml\nSitemap: /a.xml\n",
+    "blank before the colon": b"Sitemap : BASE/a.xml\n",
+    "tabs and NBSP": b"\tSitemap:\t\xc2\xa0BASE/a.xml\xc2\xa0\t\n",
+}
+"""Each names /a.xml, and nothing else; BASE and PLACE stand for the site's origin and authority."""
+
+
+def robots_program(body: bytes) -> Program:
+    def program(server: SiteServer) -> None:
+        filled = body
+        for word, value in {"BASE": server.url(), "PLACE": server.place}.items():
+            for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+                filled = filled.replace(word.encode(encoding), value.encode(encoding))
+        server.routes = {
+            "/robots.txt": filled,
+            "/a.xml": urlset(server.url("/page")),
+            "/sitemap.xml": urlset(server.url("/common")),
+        }
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    programs = {name: robots_program(body) for name, body in ROBOTS.items()}
+    yield from visited(tmp_path_factory.mktemp("named"), programs)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_sitemap_line_is_found(named: Sites, name: str) -> None:
+    server = named.servers[name]
+    assert named.found(name) == [("/a.xml", "robots")]
+    assert named.locs(name) == [server.url("/page")]
+    assert named.of(name)[0]["parent"] == server.url("/robots.txt")
+    assert named.of(name)[0]["depth"] == 0
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_common_paths_are_left_alone_where_robots_names_a_sitemap(named: Sites, name: str) -> None:
+    assert set(named.servers[name].paths) & set(COMMON) == set()
+    assert named.servers[name].paths.count("/a.xml") == 1
+
+
+def test_crawl_of_many_sites_finishes(named: Sites) -> None:
+    assert named.crawl.code == 0
+    assert len(named.crawl.summary["domains"]) == len(ROBOTS)
+    assert named.crawl.summary["sitemaps"] == named.crawl.summary["urls"] == len(ROBOTS)
+    assert "partial" not in named.crawl.summary
+
+
+def test_several_sitemaps_are_read_in_the_order_of_robots(site: SiteServer, tmp_path: Path) -> None:
+    names = [f"/{name}.xml" for name in "cabfed"]
+    site.routes = {name: urlset(site.url(f"{name}/page")) for name in names}
+    site.routes["/robots.txt"] = robots(*map(site.url, names))
+    done = crawl(tmp_path, domain=site.url(), settings=ONE_AT_A_TIME)
+    assert site.paths == names
+    assert list(done.sitemaps) == [site.url(name) for name in names]
+
+
+# ---- common paths, home page, feeds
+
+
+def only(path: str, robots_reply: bytes | Reply | None = None, write: Writer = urlset) -> Program:
+    """A site with one sitemap, which lists its page /one."""
+
+    def program(server: SiteServer) -> None:
+        server.routes = {path: write(server.url("/one"))}
+        if robots_reply is not None:
+            server.routes["/robots.txt"] = robots_reply
+
+    return program
+
+
+def linking(*head: str, **files: Writer) -> Program:
+    """A site whose home page has these elements in its head, with sitemaps that list its page /one."""
+
+    def program(server: SiteServer) -> None:
+        server.routes = {"/": Reply(page(*head), headers={"Content-Type": "text/html"})}
+        server.routes |= {f"/{name}.xml": write(server.url("/one")) for name, write in files.items()}
+
+    return program
+
+
+def soft_404(body: bytes, content_type: str, *, with_robots: bool = True) -> Program:
+    def program(server: SiteServer) -> None:
+        server.otherwise = Reply(body, headers={"Content-Type": content_type})
+        if not with_robots:
+            server.routes["/robots.txt"] = Reply("", 404)
+
+    return program
+
+
+def same_file_twice(server: SiteServer) -> None:
+    server.routes = {path: urlset(*pages("same", 2)) for path in ("/sitemap.xml", "/sitemap_index.xml")}
+
+
+def redirect_to_known(server: SiteServer) -> None:
+    server.routes = {
+        "/sitemap.xml": moved(server.url("/sitemap_index.xml"), 301),
+        "/wp-sitemap.xml": moved("/sitemap_index.xml"),
+        "/sitemap_index.xml": urlset(*pages("known", 2)),
+    }
+
+
+RSS_LINK = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+ATOM_LINK = '<link rel="alternate" type="application/atom+xml" href="/feed.xml">'
+UNNAMED: dict[str, Program] = {
+    "common /sitemap.xml": only("/sitemap.xml"),
+    "common /sitemap_index.xml": only("/sitemap_index.xml"),
+    "common /sitemap-index.xml": only("/sitemap-index.xml"),
+    "common /wp-sitemap.xml": only("/wp-sitemap.xml"),
+    "common /sitemap.xml.gz": only("/sitemap.xml.gz", write=lambda loc: packed(urlset(loc))),
+    "common /sitemap.txt": only("/sitemap.txt", write=text),
+    "common /sitemap.php": only("/sitemap.php"),
+    "robots forbidden": only("/sitemap.xml", Reply("no", 403)),
+    "robots empty": only("/sitemap.xml", b""),
+    "robots html": only("/sitemap.xml", Reply(page("\nSitemap: /no.xml\n"), headers={"Content-Type": "text/html"})),
+    "robots without a sitemap": only("/sitemap.xml", robots(rules=["Disallow: /admin/"])),
+    "same file twice": same_file_twice,
+    "redirect to known": redirect_to_known,
+    "link": linking('<link rel="sitemap" type="application/xml" href="/linked.xml">', linked=urlset),
+    "link in another form": linking("<LINK HREF=linked.xml REL='nofollow SiteMap'>", linked=urlset),
+    "link with base": linking('<base href="/deep/">', '<link rel="sitemap" href="../linked.xml">', linked=urlset),
+    "link before feed": linking(RSS_LINK, '<link rel="sitemap" href="/linked.xml">', linked=urlset, feed=rss),
+    "link that is no sitemap": linking('<link rel="sitemap" href="/sitemap.html">'),
+    "rss": linking(RSS_LINK, feed=rss),
+    "atom link to rss": linking(ATOM_LINK, feed=rss),
+    "soft 404": soft_404(page(), "text/html"),
+    "soft 404 with true robots": soft_404(page(), "text/html", with_robots=False),
+    "soft 404 as xml": soft_404(b"<?xml version='1.0'?><error>not found</error>", "application/xml"),
+    "soft 404 as text": soft_404(b"not found", "text/plain"),
+    "soft 404 empty": soft_404(b"", "text/plain"),
+    "nothing": only("/nothing"),
+}
+
+
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    yield from visited(tmp_path_factory.mktemp("unnamed"), UNNAMED)
+
+
+@pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("common ")])
+def test_common_path_is_found_where_robots_is_missing(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [(name.removeprefix("common "), "common-path")]
+    assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
+
+
+@pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("robots ")])
+def test_common_paths_are_tried_where_robots_names_none(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
+    assert set(COMMON) <= set(unnamed.servers[name].paths)
+
+
+@pytest.mark.parametrize("name", ["same file twice", "redirect to known"])
+def test_common_path_that_leads_to_a_file_already_read_is_read_once(unnamed: Sites, name: str) -> None:
+    assert len(unnamed.found(name)) == 1
+    assert len(unnamed.locs(name)) == 2
+
+
+@pytest.mark.parametrize("name", ["link", "link in another form", "link with base", "link before feed"])
+def test_link_of_the_home_page_is_found(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [("/linked.xml", "html-link")]
+    assert unnamed.of(name)[0]["parent"] == unnamed.servers[name].url("/")
+    assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
+
+
+def test_home_page_is_looked_at_after_the_common_paths(unnamed: Sites) -> None:
+    paths = unnamed.servers["link"].paths
+    assert max(map(paths.index, COMMON)) < paths.index("/") < paths.index("/linked.xml")
+
+
+def test_linked_page_that_is_no_sitemap_has_a_record(unnamed: Sites) -> None:
+    [record] = unnamed.of("link that is no sitemap")
+    assert (record["found_by"], record["outcome"], record["status"]) == ("html-link", "failed", 404)
+
+
+@pytest.mark.parametrize("name", ["rss", "atom link to rss"])
+def test_feed_is_the_last_resort(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [("/feed.xml", "html-link")]
+    assert unnamed.of(name)[0]["format"] == "rss"
+    assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
+
+
+def test_feed_is_left_alone_where_a_sitemap_is_linked(unnamed: Sites) -> None:
+    assert "/feed.xml" not in unnamed.servers["link before feed"].paths
+
+
+@pytest.mark.parametrize("name", [*(name for name in UNNAMED if name.startswith("soft 404")), "nothing"])
+def test_guesses_that_find_nothing_leave_no_record(unnamed: Sites, name: str) -> None:
+    assert unnamed.of(name) == []
+    assert set(COMMON) <= set(unnamed.servers[name].paths)
+
+
+def test_guesses_that_find_nothing_are_counted(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/sitemap.xml": ONE}
+    settings = {"STATS_DUMP": 1}
+    done = crawl(tmp_path, "-O", "records.jsonl", "--loglevel=INFO", domain=site.url(), settings=settings)
+    counts = re.findall(r"'sitemap/[^']*(?:probe|guess|common)[^']*': (\d+)", done.log)
+    assert counts == [str(len(set(site.paths)) - 1)]
+    assert len(done.sitemaps) == 1
+
+
+def test_every_path_is_asked_for_once(unnamed: Sites) -> None:
+    for name, server in unnamed.servers.items():
+        counts = Counter(server.paths)
+        if name == "redirect to known":
+            continue  # two redirects lead to the file, and their ends are known only then
+        assert counts and set(counts.values()) == {1}, name
+
+
+def test_sites_with_the_same_sitemap_both_have_their_rows(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    for server in (site, other):
+        server.routes = {"/sitemap.xml": urlset("/relative", "https://pages.example/shared")}
+    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}")
+    assert sorted(done.sitemaps) == sorted([site.url("/sitemap.xml"), other.url("/sitemap.xml")])
+    shared = "https://pages.example/shared"
+    assert sorted(done.locs()) == sorted([site.url("/relative"), other.url("/relative"), shared, shared])
+
+
+@pytest.mark.parametrize("answer", ["html", "missing", "refused"])
+def test_site_without_sitemaps_ends_with_4(site: SiteServer, tmp_path: Path, answer: str) -> None:
+    with SiteServer() as gone:
+        pass
+    if answer == "html":
+        site.otherwise = HTML
+    done = crawl(tmp_path, domain=gone.url() if answer == "refused" else site.url(), settings=NO_RETRIES)
+    assert done.code == 4
+    assert done.types == ["summary"]
+    assert "0 files, 0 URLs" in done.log
+
+
+# ---- probe
+
+
+def test_probe_always_tries_the_common_paths_as_well(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {
+        "/robots.txt": robots(site.url("/named.xml")),
+        "/named.xml": urlset(*pages("named", 1)),
+        "/sitemap.xml": urlset(*pages("common", 1)),
+        "/sitemap_index.xml": moved(site.url("/named.xml"), 301),
+        "/wp-sitemap.xml": urlset(*pages("named", 1)),
+    }
+    done = crawl(tmp_path, domain=site.url(), probe="always", settings=ONE_AT_A_TIME)
+    assert {url: record["found_by"] for url, record in done.sitemaps.items()} == {
+        site.url("/named.xml"): "robots",
+        site.url("/sitemap.xml"): "common-path",
+    }
+    assert sorted(done.locs()) == [*pages("common", 1), *pages("named", 1)]
+    assert done.code == 0
+
+
+def test_probe_never_tries_no_common_path(site: SiteServer, tmp_path: Path) -> None:
+    linking('<link rel="sitemap" href="/linked.xml">', linked=urlset)(site)
+    site.routes["/sitemap.xml"] = urlset(*pages("common", 1))
+    done = crawl(tmp_path, domain=site.url(), probe="never")
+    assert site.paths == ["/", "/linked.xml"]
+    assert [record["found_by"] for record in done.sitemaps.values()] == ["html-link"]
+
+
+def test_sitemap_argument_skips_discovery(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {
+        "/robots.txt": robots(site.url("/other.xml")),
+        "/this.xml": urlset(*pages("this", 2)),
+        "/sitemap.xml": ONE,
+    }
+    done = crawl(tmp_path, sitemap=site.url("/this.xml"))
+    assert site.paths == ["/this.xml"]
+    assert done.sitemaps[site.url("/this.xml")]["found_by"] == "argument"
+    assert done.locs() == pages("this", 2)
+
+
+# ---- another authority
+
+
+def test_robots_redirect_goes_on_at_the_other_authority(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/robots.txt": moved(other.url("/robots.txt"), 301), "/sitemap.xml": urlset(*pages("here", 1))}
+    other.routes = {"/robots.txt": robots("/there.xml"), "/there.xml": urlset(*pages("there", 1))}
+    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
+    assert list(done.sitemaps) == [other.url("/there.xml")]
+    assert done.sitemaps[other.url("/there.xml")]["parent"] == other.url("/robots.txt")
+    assert done.code == 0
+
+
+def test_common_paths_are_those_of_the_authority_robots_leads_to(
+    site: SiteServer, other: SiteServer, tmp_path: Path
+) -> None:
+    site.routes = {"/robots.txt": moved(other.url("/robots.txt"), 308)}
+    other.routes = {"/robots.txt": robots(), "/sitemap.xml": urlset(*pages("there", 1))}
+    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}")
+    assert list(done.sitemaps) == [other.url("/sitemap.xml")]
+    assert done.locs() == pages("there", 1)
+    assert set(site.paths) & set(COMMON) == set()
+
+
+def test_home_page_redirect_goes_on_at_the_other_authority(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/": moved(other.url("/welcome"), 302)}
+    other.routes = {"/robots.txt": robots("/there.xml"), "/there.xml": urlset(*pages("there", 1)), "/welcome": page()}
+    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
+    assert [(url, record["found_by"]) for url, record in done.sitemaps.items()] == [(other.url("/there.xml"), "robots")]
+    assert done.code == 0
+
+
+def test_home_page_of_the_other_authority_counts_too(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/": moved(other.url("/"), 301)}
+    other.routes = {"/": page('<link rel="sitemap" href="/linked.xml">'), "/linked.xml": ONE}
+    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
+    assert list(done.sitemaps) == [other.url("/linked.xml")]
+    assert done.sitemaps[other.url("/linked.xml")]["found_by"] == "html-link"
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/"])
+def test_redirect_to_an_authority_that_may_not_be_asked(
+    site: SiteServer, other: SiteServer, tmp_path: Path, path: str
+) -> None:
+    site.routes = {path: moved(other.url(path))}
+    done = crawl(tmp_path, domain=site.url())
+    assert other.connections == 0
+    assert done.code == 4
+
+
+def test_two_sites_that_redirect_to_each_other_end(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/": moved(other.url("/"))}
+    other.routes = {"/": moved(site.url("/"))}
+    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}")
+    assert done.code == 4
+    assert len(site.paths) + len(other.paths) < 100
+
+
+def test_one_dead_site_does_not_stop_the_others(site: SiteServer, tmp_path: Path) -> None:
+    with SiteServer() as gone:
+        pass
+    site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": ONE}
+    done = crawl(tmp_path, domain=f"{gone.url()},{site.url()}", settings=NO_RETRIES)
+    assert list(done.sitemaps) == [site.url("/a.xml")]
+    assert gone.place in done.log
+    assert done.code == 0
+
+
+# ---- https first
+
+
+def test_bare_host_is_asked_by_https_first(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": ONE}
+    done = crawl(tmp_path, domain=site.place)
+    assert site.handshakes >= 1
+    assert list(done.sitemaps) == [site.url("/a.xml")]
+    assert "http" in next(line for line in done.log.splitlines() if "WARNING" in line)
+    assert done.code == 0
+
+
+def test_url_with_http_is_not_asked_by_https(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": ONE}
+    done = crawl(tmp_path, domain=site.url())
+    assert site.handshakes == 0
+    assert done.code == 0
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> ssl.SSLContext:
+    """A server's side of TLS, with a certificate made for this test."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    certificate = certificate.not_valid_before(now).not_valid_after(now + timedelta(days=1))
+    path = tmp_path / "certificate.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
+
+
+def test_bare_host_with_https_is_crawled_by_https_alone(tls: ssl.SSLContext, tmp_path: Path) -> None:
+    with SiteServer(tls=tls) as site:
+        site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": index(site.url("/b.xml")), "/b.xml": ONE}
+        done = crawl(tmp_path, domain=site.place)
+    assert list(done.sitemaps) == [site.url("/a.xml"), site.url("/b.xml")]
+    assert all(url.startswith("https://") for url in done.sitemaps)
+    assert done.code == 0

@@ -1,0 +1,318 @@
+"""From a site to the files a user opens: the same records in every format, whole, and valid."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawl.crawling import ROOT, Crawl, crawl, read_feed, types
+from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, rss, text, urlset
+from tests.crawl.site_server import SiteServer, moved
+
+SCHEMA = ROOT / "docs" / "records.schema.json"
+NAMESPACES = (
+    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" '
+    'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1" '
+    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
+    'xmlns:xhtml="http://www.w3.org/1999/xhtml" xmlns:x="https://example.com/own"'
+)
+RICH = f"""{DECLARATION}<urlset {CORE} {NAMESPACES}>
+<url>
+  <loc>https://pages.example/rich?a=1&amp;b=2</loc>
+  <lastmod>2024-05-01T12:00:00+02:00</lastmod><changefreq>daily</changefreq><priority>0.8</priority>
+  <image:image><image:loc>https://pages.example/1.png</image:loc><image:title>=1+1</image:title></image:image>
+  <image:image><image:loc>https://pages.example/2.png</image:loc></image:image>
+  <video:video><video:thumbnail_loc>https://pages.example/t.png</video:thumbnail_loc><video:title>Film</video:title>
+    <video:description>A film</video:description><video:price currency="EUR">1.99</video:price>
+    <video:price currency="USD">2.99</video:price><video:tag>a</video:tag><video:tag>b</video:tag></video:video>
+  <news:news><news:publication><news:name>Paper</news:name><news:language>de</news:language></news:publication>
+    <news:publication_date>2024-05-01</news:publication_date>
+    <news:title>Gr\u00fc\u00dfe \U0001f600</news:title></news:news>
+  <xhtml:link rel="alternate" hreflang="de" href="https://pages.example/de/rich"/>
+  <xhtml:link rel="alternate" hreflang="x-default" href="https://pages.example/rich"/>
+  <x:own a="1">kept<x:inner/></x:own>
+</url>
+<url><loc>https://pages.example/m\u00fcnchen/\u65e5\u672c</loc><lastmod>=HYPERLINK("http://evil.example")</lastmod></url>
+<url><loc>/relative</loc></url>
+</urlset>""".encode()
+CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
+            "/dated.xml", "/cut.xml")  # fmt: skip
+FEEDS = ("urls.csv", "all.json", "all.jsonl", "urls.csv.gz", "deep/folder/all.jsonl.gz")
+
+
+def program(site: SiteServer) -> None:
+    """A site with all kinds of rows and records."""
+    at = site.url
+    site.routes = {
+        "/index.xml": index(*map(at, CHILDREN)),
+        "/rich.xml": RICH,
+        "/many.xml.gz": gzip.compress(urlset(*pages("many", 2500)), mtime=0),
+        "/list.txt": text(*pages("list", 3)),
+        "/feed.rss": rss(*pages("feed", 3)),
+        "/page.xml": page(),
+        "/moved.xml": moved("/target.xml", 301),
+        "/target.xml": urlset(*pages("moved", 2)),
+        "/dated.xml": dated({"https://pages.example/d1": "2024-05-01", "https://pages.example/d2": "2023"}),
+        "/cut.xml": urlset(*pages("cut", 5))[:-100],
+    }
+
+
+@dataclass
+class Feeds:
+    """A crawl that wrote every format."""
+
+    crawl: Crawl
+    site: SiteServer
+
+    def path(self, name: str) -> Path:
+        return self.crawl.folder / name
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        return table(self.path("urls.csv").read_bytes())
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return read_feed(self.path("all.jsonl"))
+
+    def of_type(self, name: str) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["type"] == name]
+
+
+def table(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
+    with SiteServer() as site:
+        program(site)
+        options = [option for name in FEEDS for option in ("-O", name)]
+        folder = tmp_path_factory.mktemp("feeds")
+        yield Feeds(crawl(folder, *options, sitemap=site.url("/index.xml")), site)
+
+
+def test_crawl_ends_well_and_says_what_it_wrote(feeds: Feeds) -> None:
+    assert feeds.crawl.code == 0
+    assert all(name in feeds.crawl.log for name in FEEDS)
+    assert feeds.crawl.output == ""
+
+
+def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
+    files, urls = len(feeds.of_type("sitemap")), len(feeds.of_type("url"))
+    last = feeds.crawl.log.splitlines()[-1]
+    assert re.search(rf"{files} files, {urls:,} URLs, \d+ problems? in \d+\.\d s \([\d,]+ URLs/s\)$", last), last
+
+
+def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:
+    files = {str(path.relative_to(feeds.crawl.folder)) for path in feeds.crawl.folder.rglob("*") if path.is_file()}
+    assert files == {*FEEDS, "log.txt"}
+
+
+def test_every_record_type_is_in_json(feeds: Feeds) -> None:
+    assert set(types(feeds.records)) == {"url", "sitemap", "summary"}
+    assert feeds.records[-1]["type"] == "summary"
+    assert feeds.records[-1]["urls"] == len(feeds.of_type("url"))
+    assert feeds.records[-1]["sitemaps"] == len(feeds.of_type("sitemap")) == 10
+
+
+def test_type_is_the_first_field(feeds: Feeds) -> None:
+    assert all(next(iter(record)) == "type" for record in feeds.records)
+    assert next(iter(feeds.rows[0])) == "type"
+
+
+def test_json_holds_the_same_as_json_lines(feeds: Feeds) -> None:
+    assert json.loads(feeds.path("all.json").read_text("utf-8")) == feeds.records
+
+
+def test_compressed_feeds_hold_the_same(feeds: Feeds) -> None:
+    assert gzip.decompress(feeds.path("urls.csv.gz").read_bytes()) == feeds.path("urls.csv").read_bytes()
+    packed = feeds.path("deep/folder/all.jsonl.gz").read_bytes()
+    assert gzip.decompress(packed) == feeds.path("all.jsonl").read_bytes()
+
+
+def test_null_and_empty_fields_are_left_out_of_json(feeds: Feeds) -> None:
+    for record in feeds.records:
+        assert None not in record.values()
+        assert [] not in record.values()
+
+
+def test_table_has_the_url_records_only(feeds: Feeds) -> None:
+    records = feeds.of_type("url")
+    assert [(row["type"], row["loc"], row["sitemap"], row["line"]) for row in feeds.rows] == [
+        ("url", record["loc"], record["sitemap"], str(record["line"])) for record in records
+    ]
+
+
+def test_table_has_every_column(feeds: Feeds) -> None:
+    assert list(feeds.rows[0])[:9] == [
+        "type", "loc", "loc_raw", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority",
+    ]  # fmt: skip
+    assert {"images", "videos", "news", "alternates", "extra", "recovered"} <= set(feeds.rows[0])
+    assert all(None not in row and None not in row.values() for row in feeds.rows)
+
+
+def test_nested_fields_are_json_text_in_the_table(feeds: Feeds) -> None:
+    row, record = feeds.rows[0], feeds.of_type("url")[0]
+    assert record["loc"] == "https://pages.example/rich?a=1&b=2"
+    for name in ("images", "videos", "news", "alternates", "extra"):
+        assert json.loads(row[name]) == record[name]
+    assert [price["currency"] for price in record["videos"][0]["price"]] == ["EUR", "USD"]
+    assert (row["lastmod_at"], row["priority"]) == ("2024-05-01T10:00:00Z", "0.8")
+
+
+def test_text_of_all_languages_is_kept(feeds: Feeds) -> None:
+    assert feeds.of_type("url")[0]["news"]["title"] == "Gr\u00fc\u00dfe \U0001f600"
+    loc = "https://pages.example/m\u00fcnchen/\u65e5\u672c"
+    assert loc in [row["loc"] for row in feeds.rows]
+    assert loc.encode() in feeds.path("all.jsonl").read_bytes()
+
+
+def test_formula_is_disarmed_in_the_table_alone(feeds: Feeds) -> None:
+    formula = '=HYPERLINK("http://evil.example")'
+    [record] = [record for record in feeds.of_type("url") if record.get("lastmod") == formula]
+    [row] = [row for row in feeds.rows if row["loc"] == record["loc"]]
+    assert row["lastmod"] == f"'{formula}"
+
+
+def test_rows_of_a_file_stand_in_document_order(feeds: Feeds) -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for record in feeds.of_type("url"):
+        found[record["sitemap"]].append(record["loc"])
+    assert found[feeds.site.url("/many.xml.gz")] == pages("many", 2500)
+    lines = [r["line"] for r in feeds.of_type("url") if r["sitemap"] == feeds.site.url("/many.xml.gz")]
+    assert lines == list(range(3, 2503))
+
+
+def test_record_of_a_file_counts_its_rows(feeds: Feeds) -> None:
+    rows = [record["sitemap"] for record in feeds.of_type("url")]
+    for record in feeds.of_type("sitemap"):
+        if record["format"] != "xml-index":
+            assert record["url_count"] == rows.count(record["sitemap"]), record
+
+
+def test_every_record_is_valid(feeds: Feeds) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    problems = [error.message for record in feeds.records for error in validator.iter_errors(record)]
+    assert problems == []
+
+
+def test_every_field_of_every_record_is_in_the_schema(feeds: Feeds) -> None:
+    schemas = json.loads(SCHEMA.read_text("utf-8"))["$defs"]
+    for record in feeds.records:
+        assert set(record) <= set(schemas[record["type"]]["properties"])
+        assert set(record) >= set(schemas[record["type"]].get("required", []))
+
+
+# ---- batches and single records
+
+
+def lines_of_files(path: Path) -> dict[str, list[bytes]]:
+    """The url rows of a JSON lines feed, as written, by sitemap."""
+    found: dict[str, list[bytes]] = defaultdict(list)
+    for line in path.read_bytes().splitlines():
+        record = json.loads(line)
+        if record["type"] == "url":
+            found[record["sitemap"]].append(line)
+    return found
+
+
+def lines_but_summary(path: Path) -> list[bytes]:
+    """All other rows of a JSON lines feed, as written, sorted."""
+    return sorted(line for line in path.read_bytes().splitlines() if not line.startswith(b'{"type":"summary"'))
+
+
+def test_single_records_give_the_same_rows_byte_for_byte(feeds: Feeds, tmp_path: Path) -> None:
+    settings = {"SITEMAP_ITEMS": "records"}
+    options = ["-O", "all.jsonl", "-O", "urls.csv", "-O", "all.json"]
+    done = crawl(tmp_path, *options, settings=settings, sitemap=feeds.site.url("/index.xml"))
+    assert done.code == 0
+    assert lines_of_files(tmp_path / "all.jsonl") == lines_of_files(feeds.path("all.jsonl"))
+    assert lines_but_summary(tmp_path / "all.jsonl") == lines_but_summary(feeds.path("all.jsonl"))
+    assert sorted((tmp_path / "urls.csv").read_bytes().splitlines()) == sorted(
+        feeds.path("urls.csv").read_bytes().splitlines()
+    )
+    assert len(json.loads((tmp_path / "all.json").read_bytes())) == len(feeds.records)
+    assert f"{len(feeds.rows):,} URLs" in done.log.splitlines()[-1]
+
+
+def test_size_of_batches_changes_no_row(feeds: Feeds, tmp_path: Path) -> None:
+    settings = {"SITEMAP_BATCH_SIZE": 7}
+    crawl(tmp_path, "-O", "all.jsonl", settings=settings, sitemap=feeds.site.url("/index.xml"))
+    assert lines_of_files(tmp_path / "all.jsonl") == lines_of_files(feeds.path("all.jsonl"))
+
+
+# ---- appending, overwriting, other targets
+
+
+def test_append_adds_rows_and_no_second_header(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    for _ in range(2):
+        assert crawl(tmp_path, "-o", "urls.csv", "-o", "all.jsonl", sitemap=site.url("/a.xml")).code == 0
+    rows = table((tmp_path / "urls.csv").read_bytes())
+    assert [row["loc"] for row in rows] == pages("a", 3) * 2
+    records = read_feed(tmp_path / "all.jsonl")
+    assert types(records) == ["url", "url", "url", "sitemap", "summary"] * 2
+
+
+def test_overwrite_replaces_the_earlier_feed(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    (tmp_path / "urls.csv").write_text("an earlier and much longer feed\n" * 100)
+    crawl(tmp_path, "-O", "urls.csv", sitemap=site.url("/a.xml"))
+    assert [row["loc"] for row in table((tmp_path / "urls.csv").read_bytes())] == pages("a", 3)
+
+
+def test_standard_output_carries_the_feed_alone(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    done = crawl(tmp_path, "-o", "-:jsonl", sitemap=site.url("/a.xml"))
+    records = [json.loads(line) for line in done.output.splitlines()]
+    assert [record.get("loc") for record in records[:3]] == pages("a", 3)
+    assert records[-1]["type"] == "summary"
+    assert "URLs/s" in done.log
+
+
+def test_item_classes_pick_record_types(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    kinds = {"urls": "UrlRecord", "sitemaps": "SitemapRecord", "summary": "SummaryRecord"}
+    feeds = {
+        f"{name}.jsonl": {"format": "jsonl", "overwrite": True, "item_classes": [f"sitemapcrawler.items.{kind}"]}
+        for name, kind in kinds.items()
+    }
+    crawl(tmp_path, "--loglevel=INFO", settings={"FEEDS": json.dumps(feeds)}, sitemap=site.url("/a.xml"))
+    found = {name: (tmp_path / f"{name}.jsonl").read_bytes().splitlines() for name in kinds}
+    assert {name: [json.loads(line)["type"] for line in lines] for name, lines in found.items()} == {
+        "urls": ["url"] * 3,
+        "sitemaps": ["sitemap"],
+        "summary": ["summary"],
+    }
+
+
+def test_crawl_that_reads_nothing_writes_an_empty_table(site: SiteServer, tmp_path: Path) -> None:
+    done = crawl(tmp_path, "-O", "urls.csv", "-O", "all.json", sitemap=site.url("/gone.xml"))
+    assert done.code == 4
+    assert types(json.loads((tmp_path / "all.json").read_bytes())) == ["sitemap", "summary"]
+    assert (tmp_path / "urls.csv").read_bytes().count(b"\n") <= 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux that is always full")
+def test_feed_that_cannot_be_written_is_told_in_a_line(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    done = crawl(tmp_path, "-O", "/dev/full:csv", "-O", "all.jsonl", sitemap=site.url("/a.xml"))
+    assert "/dev/full cannot be written: No space left on device" in done.log
+    assert "wrote /dev/full" not in done.log
+    assert "wrote all.jsonl" in done.log
+    assert done.code not in (0, 2, 3, 4)
+    assert types(read_feed(tmp_path / "all.jsonl")) == ["url", "url", "url", "sitemap", "summary"]

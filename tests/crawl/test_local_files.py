@@ -1,0 +1,122 @@
+"""Sitemaps on this machine: read where the argument names them, and never for anybody else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import crawl
+from tests.crawl.documents import index, packed, pages, robots, text, urlset
+from tests.crawl.site_server import SiteServer, moved
+
+
+def test_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(urlset(*pages("x", 3)))
+    done = crawl(tmp_path, sitemap="./x.xml")
+    record = done.sitemaps[(tmp_path / "x.xml").as_uri()]
+    assert (record["found_by"], record["outcome"], record["url_count"]) == ("argument", "ok", 3)
+    assert record["bytes_fetched"] == record["bytes"] == (tmp_path / "x.xml").stat().st_size
+    assert "status" not in record
+    assert done.locs((tmp_path / "x.xml").as_uri()) == pages("x", 3)
+    assert done.code == 0
+
+
+@pytest.mark.parametrize("form", ["{name}", "file://{folder}/{name}", "sub/../{name}"])
+def test_ways_to_name_a_file(tmp_path: Path, form: str) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "x.xml").write_bytes(urlset(*pages("x", 1)))
+    done = crawl(tmp_path, sitemap=form.format(name="x.xml", folder=tmp_path))
+    assert list(done.sitemaps) == [(tmp_path / "x.xml").as_uri()]
+    assert done.locs() == pages("x", 1)
+
+
+def test_many_files_of_all_kinds(tmp_path: Path) -> None:
+    files = {
+        "a b [\u00e9]#1%41.xml": urlset(*pages("odd", 1)),
+        "c.gz": packed(urlset(*pages("packed", 1))),
+        "d.txt": text(*pages("text", 1)),
+        "empty.xml": b"",
+    }
+    for name, body in files.items():
+        (tmp_path / name).write_bytes(body)
+    (tmp_path / "list.txt").write_text("".join(f"./{name}\n" for name in files), "utf-8")
+    done = crawl(tmp_path, sitemap="@list.txt")
+    assert sorted(done.locs()) == sorted(pages("odd", 1) + pages("packed", 1) + pages("text", 1))
+    assert {url: record["outcome"] for url, record in done.sitemaps.items()} == {
+        (tmp_path / name).as_uri(): "failed" if name == "empty.xml" else "ok" for name in files
+    }
+
+
+def test_file_that_is_too_large_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(urlset(*pages("x", 5000)))
+    done = crawl(tmp_path, sitemap="x.xml", settings={"DOWNLOAD_MAXSIZE": 100_000})
+    [record] = done.of_type("sitemap")
+    assert (record["outcome"], record["bytes_fetched"]) == ("truncated", 100_000)
+    assert record["error"]
+    assert done.locs() == pages("x", len(done.locs()))
+    assert len(done.locs()) > 1000
+
+
+def test_pipe_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.xml")
+    done = crawl(tmp_path, sitemap="pipe.xml")
+    assert done.code == 2
+    assert len(done.log.splitlines()) == 1
+
+
+def test_children_of_a_local_index_are_asked_on_the_web(site: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "near.xml").write_bytes(urlset(*pages("near", 1)))
+    children = [site.url("/far.xml"), "near.xml", (tmp_path / "near.xml").as_uri()]
+    (tmp_path / "index.xml").write_bytes(index(*children))
+    site.routes = {"/far.xml": urlset(*pages("far", 1))}
+    settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+    done = crawl(tmp_path, sitemap="index.xml", settings=settings)
+    assert done.locs() == pages("far", 1)
+    assert done.sitemaps[(tmp_path / "near.xml").as_uri()]["outcome"] == "failed"
+    assert done.code == 0
+
+
+def test_relative_pages_of_a_local_file_are_told_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(urlset("https://pages.example/1", "/relative", "https://pages.example/2"))
+    done = crawl(tmp_path, sitemap="x.xml")
+    assert [loc for loc in done.locs() if loc.startswith("https:")] == [
+        "https://pages.example/1",
+        "https://pages.example/2",
+    ]
+    assert not any(loc.startswith("file:") for loc in done.locs())
+    assert done.code == 0
+
+
+def test_web_and_file_together(site: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(urlset(*pages("x", 2)))
+    site.routes = {"/a.xml": urlset(*pages("a", 2))}
+    done = crawl(tmp_path, sitemap=f"./x.xml,{site.url('/a.xml')}")
+    assert sorted(done.locs()) == sorted(pages("x", 2) + pages("a", 2))
+
+
+def test_server_cannot_have_a_file_read(site: SiteServer, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.xml"
+    secret.write_bytes(urlset("https://pages.example/secret"))
+    spellings = [secret.as_uri(), f"FILE://{secret}", f"file://localhost{secret}", f"file:{secret}", str(secret)]
+    site.routes = {
+        "/robots.txt": robots("/index.xml", secret.as_uri(), "/go.xml"),
+        "/index.xml": index(*spellings, site.url("/good.xml")),
+        "/go.xml": moved(secret.as_uri()),
+        "/good.xml": urlset(*pages("good", 1)),
+    }
+    done = crawl(tmp_path, domain=site.url())
+    assert done.locs() == pages("good", 1)
+    refused = [record for url, record in done.sitemaps.items() if url.lower().startswith("file:")]
+    assert len(refused) >= 3
+    assert all(record["outcome"] == "failed" and record["bytes"] == 0 and record["error"] for record in refused)
+    assert done.code == 0
+
+
+def test_server_cannot_have_a_named_file_read_for_it(site: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "mine.xml").write_bytes(urlset(*pages("mine", 1)))
+    site.routes = {"/go.xml": moved((tmp_path / "mine.xml").as_uri())}
+    done = crawl(tmp_path, sitemap=f"./mine.xml,{site.url('/go.xml')}")
+    assert done.locs() == pages("mine", 1)
+    assert done.sitemaps[site.url("/go.xml")]["outcome"] == "failed"

@@ -1,0 +1,198 @@
+"""The commands of README.md and the rows in docs/formats.md, tried on the demo site in a copy of the project.
+
+`make test` is not run, since it would run this file; `pip install .` and the set-up of `.venv` need the internet.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import gzip
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo.server import serving
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+COPIED = ("Makefile", "README.md", "demo", "docs", "pyproject.toml", "scrapy.cfg", "sitemapcrawler")
+COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test)\w.*")
+DOMAINS = re.compile(r"example\.com|intranet\.example")
+SHOWN = re.compile(r"<!-- demo output.*?-->\n((?:    .*\n)+)")
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LOG_START = re.compile(r"\S+ \S+ \[[\w.]+\] [A-Z]+: ")
+"""Timestamp, logger and level of a line."""
+NOT_INHERITED = ("COV", "MAKE", "MFLAGS", "SCRAPY_", "DOMAIN", "ARGS", "PORT")
+"""Beginnings of variables that would change what the commands do, or measure the copy's coverage."""
+DEADLINE_S = 120
+
+
+@dataclass
+class Done:
+    """What a command left."""
+
+    code: int
+    output: str
+    """Standard output and error."""
+    folder: Path
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """Of a CSV feed."""
+        with (self.folder / name).open(encoding="utf-8", newline="") as table:
+            return list(csv.DictReader(table))
+
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """Of a JSON lines feed."""
+        return [json.loads(line) for line in (self.folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+@dataclass
+class Project:
+    """A copy of the project in which the set-up is done: the programs in its `.venv` call this interpreter."""
+
+    folder: Path
+
+    def run(self, command: str, folder: Path | None = None) -> Done:
+        """Run a command, in the project's folder unless told."""
+        place = folder or self.folder
+        shutil.rmtree(place / "out", ignore_errors=True)
+        (place / "urls.csv").unlink(missing_ok=True)
+        done = subprocess.run(
+            shlex.split(command),
+            cwd=place,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=DEADLINE_S,
+        )
+        return Done(done.returncode, done.stdout, place)
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        kept = {name: value for name, value in kept.items() if not name.startswith(NOT_INHERITED)}
+        path = os.pathsep.join([str(self.folder / ".venv" / "bin"), os.environ.get("PATH", os.defpath)])
+        return kept | {"PATH": path, "PYTHONPATH": str(self.folder)}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("project")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, folder / name)
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, module in {"python": "", "scrapy": " -m scrapy", "sitemapcrawler": " -m sitemapcrawler.cli"}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{module} "$@"\n')
+        (programs / name).chmod(0o755)
+    for stamp in (".python", ".crawl"):
+        (folder / ".venv" / stamp).touch()
+    return Project(folder)
+
+
+@pytest.fixture(scope="module")
+def demo(project: Project) -> Done:
+    """`make crawl`, without a domain."""
+    return project.run("make crawl")
+
+
+@pytest.fixture
+def base() -> Iterator[str]:
+    with serving() as url:
+        yield url
+
+
+def commands() -> list[str]:
+    """Each command of README.md once, in lines of their own and inside sentences."""
+    lines = [line.partition(" #")[0].strip() for line in README.splitlines() if line.startswith("    ")]
+    return [text for text in dict.fromkeys([*lines, *re.findall(r"`([^`\n]+)`", README)]) if COMMAND.fullmatch(text)]
+
+
+def options() -> list[str]:
+    """The feeds and settings that README.md names inside sentences, without those that need an extra."""
+    found = dict.fromkeys(re.findall(r"`(-[sO] \S+)`", README))
+    return [option for option in found if not option.endswith(".parquet") or find_spec("pyarrow")]
+
+
+def portless(text: str) -> str:
+    return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
+
+
+def examples(language: str) -> list[str]:
+    return [block[2] for block in FENCED.finditer(FORMATS) if block[1] == language]
+
+
+def test_commands_of_all_kinds_are_found() -> None:
+    assert {command.split()[0] for command in commands()} == {"make", "scrapy", "sitemapcrawler"}
+    assert {option[:2] for option in options()} == {"-s", "-O"}
+
+
+@pytest.mark.parametrize("command", commands())
+def test_command_works(project: Project, base: str, tmp_path: Path, command: str) -> None:
+    elsewhere = tmp_path if command.startswith("sitemapcrawler") else None
+    done = project.run(DOMAINS.sub(base.removeprefix("http://"), command), elsewhere)
+    assert done.code == 0, done.output
+    assert len(done.rows("out/urls.csv" if command.startswith("make") else "urls.csv")) > 100
+
+
+def test_options_work(project: Project, base: str, tmp_path: Path) -> None:
+    done = project.run(f"sitemapcrawler crawl sitemap -a domain={base} {' '.join(options())}", tmp_path)
+    assert done.code == 0, done.output
+    feeds = {option.split()[1] for option in options() if option.startswith("-O ")}
+    assert {path.name for path in tmp_path.iterdir()} == feeds
+    drafts = [row["type"] for row in done.records("records.jsonl") if row.get("sitemap", "").endswith("/drafts.xml")]
+    assert {"url", "sitemap"} <= set(drafts), "ROBOTSTXT_OBEY=False reads them all the same"
+
+
+def test_make_test_runs_the_tests(project: Project) -> None:
+    done = project.run("make --dry-run test")
+    assert done.code == 0, done.output
+    assert "-m pytest" in done.output
+
+
+def test_shown_output_is_printed(demo: Done) -> None:
+    block = SHOWN.search(README)
+    assert block
+    *shown, closing = [line.strip() for line in block[1].splitlines()]
+    printed = [LOG_START.sub("", line) for line in portless(demo.output).splitlines()]
+    assert [line for line in shown if line not in printed] == [], demo.output
+    assert printed[-1].startswith(closing), demo.output
+
+
+@pytest.mark.parametrize("example", examples("json"))
+def test_example_is_a_row_of_the_demo_crawl(demo: Done, example: str) -> None:
+    wanted = json.loads(example)
+    rows = [json.loads(portless(json.dumps(record))) for record in demo.records("out/records.jsonl")]
+    assert any(all(row.get(name) == value for name, value in wanted.items()) for row in rows), rows
+
+
+def test_feeds_of_the_example_hold_the_types_they_name(project: Project, base: str) -> None:
+    feeds = ast.literal_eval(
+        next(text for text in examples("python") if text.startswith("FEEDS")).partition("=")[2].strip()
+    )
+    option = shlex.quote(f"FEEDS={json.dumps(feeds)}")
+    done = project.run(f"scrapy crawl sitemap -a domain={base} -s {option}")
+    assert done.code == 0, done.output
+    with gzip.open(project.folder / "out" / "urls.jsonl.gz", "rt", encoding="utf-8") as file:
+        urls = [json.loads(line) for line in file]
+    assert [record["type"] for record in urls].count("url") > 100
+    assert {record["type"] for record in urls} <= {"url", "finding"}
+    files = done.records("out/files.jsonl")
+    assert len(files) > 10 and set().union(*files) == {"sitemap", "outcome", "url_count", "error"}
