@@ -24,6 +24,10 @@ PATTERNS = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-
 DECLARATION = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
 START = 512
 """Bytes in which the declaration is looked for."""
+CHARACTER_SETS = re.compile(
+    r"(?:utf-(?:8|16|32)|ascii|iso8859|latin|cp[0-9]|koi8|shift|euc|gb|big5|mac-|tis|ptcp|johab)"
+)
+"""Codecs that are character sets; Python knows others, such as `idna` and `unicode_escape`, which are none."""
 ASCII = bytes(range(0x20, 0x7F))
 UNKNOWN_BYTES = "\udfff"
 """Stands for bytes of a multi-byte encoding that mean nothing: a lone surrogate, so that XML does not take it."""
@@ -61,7 +65,7 @@ def detect(start: bytes, faults: Faults) -> tuple[str, int]:
 def _declared(name: str, faults: Faults) -> str:
     try:
         codec = codecs.lookup(name)
-        usable = ASCII.decode(codec.name) == ASCII.decode("ascii")
+        usable = CHARACTER_SETS.match(codec.name) is not None and ASCII.decode(codec.name) == ASCII.decode("ascii")
     except (LookupError, UnicodeError):
         usable = False
     if not usable:

@@ -6,21 +6,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from sitemapcrawler.items import Counts
+from sitemapcrawler.reader import root
 from sitemapcrawler.reader.decode import decode
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
 from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.root import (
-    ENTRIES,
-    MAX_PROLOG,
-    core_uri,
-    doctype_line,
-    fragment,
-    no_root,
-    unknown_attributes,
-)
 from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
@@ -148,13 +140,13 @@ class Document:
     def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
         head, text, line = self._head(texts)
         self.format = head.format
-        self.prolog = text[: min(head.start, MAX_PROLOG)]
+        self.prolog = text[: min(head.start, root.MAX_PROLOG)]
         if head.format == "text":
             yield from read_text(chain([text], texts), Entries(self.url, self._base, self.faults), self.faults)
         elif head.name:
             yield from self._xml(head, text, line, texts)
         elif not self.faults.first(*CUT):
-            no_root(head, text, self.faults)
+            root.no_root(head, text, self.faults)
 
     def _head(self, texts: Iterator[str]) -> tuple[Head, str, int]:
         start = ""
@@ -175,27 +167,27 @@ class Document:
             if feed
             else Entries(self.url, self._base, self.faults)
         )
-        entries.expected = ENTRIES.get(head.format, "")
+        entries.expected = root.ENTRIES.get(head.format, "")
         self._note_head(head, text, line)
         self.root_line = line
         line += text.count("\n", head.start, head.end)
         reader = XmlReader(head, line, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
-        self.root_uri = None if "doc-xml-malformed" in self.faults else core_uri(head)
+        self.root_uri = None if "doc-xml-malformed" in self.faults else root.core_uri(head)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
 
     def _note_head(self, head: Head, text: str, line: int) -> None:
         if head.fragment:
-            fragment(text, line, self.faults)
+            root.fragment(text, line, self.faults)
         elif head.junk.strip(BLANKS):
             self.faults.add("doc-leading-content", "text before the root element", 1, 1, head.junk.strip(BLANKS))
         elif head.spaced:
             self.faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
         if head.doctype:
-            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", doctype_line(text))
-        if head.format in ENTRIES:
-            unknown_attributes(head, line, self.faults)
+            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", root.doctype_line(text))
+        if head.format in root.ENTRIES:
+            root.unknown_attributes(head, line, self.faults)
 
     def _note(self, records: list[Entry]) -> None:
         self.url_count += len(records)

@@ -58,20 +58,20 @@ class Entries:
 
     def entries_of(self, element: Element) -> Iterator[Element]:
         """The element itself where it is an entry, or the entries that an unknown element wraps."""
-        if self._is_entry(element):
+        if self.is_entry(element):
             yield element
             return
         self.faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
         wrapped = list(element.children)
         while wrapped:
             child = wrapped.pop(0)
-            if self._is_entry(child):
+            if self.is_entry(child):
                 yield child
             else:
                 wrapped[:0] = child.children
 
-    def has_url(self, element: Element) -> bool:
-        """True where an entry says which URL it is about."""
+    def has_url(self, element: Element, whole: bool) -> bool:
+        """True where an entry says which URL it is about; `whole` is false for one that lost its end."""
         return any(child.name == "loc" and self.is_core(child) and child.text for child in element.children)
 
     def build(self, element: Element) -> Entry | None:
@@ -114,7 +114,8 @@ class Entries:
         self.faults.add("xml-entry-without-loc", "the URL stands in the entry itself", element.line, value=text)
         return text
 
-    def _is_entry(self, element: Element) -> bool:
+    def is_entry(self, element: Element) -> bool:
+        """True for an element that stands for a page or a child."""
         return element.name in ("url", "sitemap") and self.is_core(element)
 
     def is_core(self, element: Element) -> bool:

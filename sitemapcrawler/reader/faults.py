@@ -45,7 +45,7 @@ class Faults:
         """Note a fault."""
         self.counts[rule] += 1
         if self.counts[rule] <= MAX_KEPT:
-            self._kept.append(Fault(rule, message, line, column, value and value[:MAX_VALUE]))
+            self._kept.append(Fault(rule, message, line, column, value and printable(value[:MAX_VALUE])))
 
     def first(self, *rules: str) -> Fault | None:
         """The earliest fault of any of these rules."""
@@ -59,3 +59,8 @@ class Faults:
 
     def __len__(self) -> int:
         return self.counts.total()
+
+
+def printable(text: str) -> str:
+    """The text with U+FFFD for what no encoding can hold (lone surrogates, which stand for undecodable bytes)."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -37,12 +37,16 @@ class FeedEntries(Entries):
 
     def entries_of(self, element: Element) -> Iterator[Element]:
         """The element where it is an item; the other parts of a feed are none."""
-        if element.name in ITEMS:
+        if self.is_entry(element):
             yield element
 
-    def has_url(self, element: Element) -> bool:
-        """True where an item links somewhere."""
-        return any(links(element))
+    def is_entry(self, element: Element) -> bool:
+        """True for an item."""
+        return element.name in ITEMS
+
+    def has_url(self, element: Element, whole: bool) -> bool:
+        """True where an item links somewhere. One that lost its end may have lost a link better than its guid."""
+        return any(links(element) if whole else page_links(element))
 
     def build(self, element: Element) -> UrlRecord | None:
         """The record of an item; None for an item that links nowhere."""
@@ -71,14 +75,23 @@ class FeedEntries(Entries):
 
 def links(item: Element) -> Iterator[str]:
     """URLs the item may stand for, the best first: its link, then a guid that is a permalink, then what it is about."""
-    found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
-    yield from (link.text for link in found if link.uri not in ATOM)
-    yield from (link.attributes["href"].strip() for link in found if _is_page(link))
+    yield from page_links(item)
     for child in item.children:
-        if child.name == "guid" and child.attributes.get("isPermaLink", "true").lower() == "true":
+        if (
+            child.name == "guid"
+            and not child.has_children
+            and child.attributes.get("isPermaLink", "true").lower() == "true"
+        ):
             yield child.text
     about = item.attributes.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about", "")
     yield about if about.startswith(("http://", "https://")) else ""
+
+
+def page_links(item: Element) -> Iterator[str]:
+    """URLs in the item's links."""
+    found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
+    yield from (link.text for link in found if link.uri not in ATOM and not link.has_children)
+    yield from (link.attributes["href"].strip() for link in found if _is_page(link))
 
 
 def _is_page(link: Element) -> bool:

@@ -112,8 +112,8 @@ class _Layer:
 
     def _fill(self, size: int) -> bool:
         while len(self._data) < size:
-            chunk = next(self._stream, b"")
-            if not chunk:
+            chunk = next(self._stream, None)
+            if chunk is None:
                 return False
             self._taken += len(chunk)
             self._data += chunk

@@ -20,7 +20,8 @@ class Limits:
     max_depth: int = 32
     """Elements open at once; the deepest known namespace (video:tvshow) needs 5."""
     max_element: int = 4 * MIB
-    """Characters from one entry's end to the next one's: 1,000 images with long titles need about 0.5 MiB."""
+    """Characters from one entry's end to the next one's: 1,000 images with long titles need about 0.5 MiB. It bounds
+    memory, so a larger entry may pass that arrives in one piece."""
     max_head: int = MIB
     """Characters before the first element that are searched for it."""
 

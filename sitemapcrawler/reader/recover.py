@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import PREFIXES
-from sitemapcrawler.reader.repair import FAULT, UNREADABLE, flatten, repair
+from sitemapcrawler.reader.repair import FAULT, flatten, repair
 from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
@@ -32,6 +32,8 @@ class Recovered:
     """The entry; of a damaged one the children that are whole."""
     changed: bool
     """True where it was repaired or lost a part."""
+    whole: bool = True
+    """False where its end is missing, and perhaps more."""
 
 
 class Recovery:
@@ -58,10 +60,17 @@ class Recovery:
         text, self.unclosed = flatten(text)
         starts = [start.start() for start in self._start.finditer(text)]
         if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
-            yield Recovered(broken, True)
+            yield Recovered(broken, True, False)
             return
+        counted = 0
         for start, end in pairwise([*starts, len(text)]):
-            yield self._entry(text[start:end], line + text.count("\n", 0, start))
+            line += text.count("\n", counted, start)
+            counted = start
+            yield self._entry(text[start:end], line)
+
+    def last_start(self, text: str) -> int:
+        """Where the last entry of `text` begins; 0 where none does."""
+        return max((start.start() for start in self._start.finditer(text)), default=0)
 
     def _entry(self, text: str, line: int) -> Recovered | None:
         whole: list[Element] = []
@@ -73,7 +82,7 @@ class Recovery:
         element = whole[0] if whole else parser.salvage()
         if element is None:
             return None
-        return Recovered(element, repaired != text or bool(missing) or not whole)
+        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))
 
     def _undeclared(self, text: str) -> set[str]:
         used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
@@ -97,8 +106,3 @@ def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
     declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{core}"')
     usable = {name: text for name, text in declarations.items() if name not in BUILT_IN}
     return f"<{tag}{''.join(usable.values())}>"
-
-
-def is_trusted(url: str) -> bool:
-    """False for a URL of which a part could not be read."""
-    return UNREADABLE not in url

@@ -25,9 +25,9 @@ PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
 """XML 1.0, 4.6."""
 TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
 """A `<` that begins no tag."""
-SECTION = re.compile(r"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>|<!(--|\[CDATA\[).*", re.DOTALL)
-"""A comment, a CDATA section, or one of them without an end."""
-ENDS = {"--": "-->", "[CDATA[": "]]>"}
+SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
+"""A comment, a processing instruction, a CDATA section, or one of them without an end."""
+ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
 """How a section that begins so must end."""
 FAULT = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
@@ -40,7 +40,7 @@ def flatten(text: str) -> tuple[str, str]:
 
     Such a section is cut away. Lines stay where they are.
     """
-    if "<!" not in text:
+    if "<!" not in text and "<?" not in text:
         return text, ""
     unclosed = ""
 
@@ -60,14 +60,20 @@ def repair(text: str, doctype: bool) -> str:
     `doctype`: the document declares entities of its own, which are not loaded, so that an unknown one has no value.
     """
     if BAD_BYTE.search(text):
-        text = BAD_BYTE.sub(UNREADABLE, URL_TEXT.sub(_escaped_bytes, text))
+        text = BAD_BYTE.sub(UNREADABLE, URL_TEXT.sub(lambda url: url[1] + escaped_bytes(url[2]), text))
     text = CONTROL.sub(UNREADABLE, text)
     text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
     return TEXT_LESS_THAN.sub("&lt;", text)
 
 
-def _escaped_bytes(url: re.Match[str]) -> str:
-    return url[1] + BAD_BYTE.sub(_escaped_byte, url[2])
+def escaped_bytes(url: str) -> str:
+    """A URL with undecodable bytes as %XX, which is what a request would send; U+FFFD for those nobody knows."""
+    return BAD_BYTE.sub(_escaped_byte, url)
+
+
+def is_trusted(url: str) -> bool:
+    """False for a URL of which a part could not be read."""
+    return UNREADABLE not in url
 
 
 def _escaped_byte(byte: re.Match[str]) -> str:

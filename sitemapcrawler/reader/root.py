@@ -51,10 +51,12 @@ def fragment(text: str, line: int, faults: Faults) -> None:
     """Note that entries, the first of them on `line`, have no root or one of another name."""
     position, _ = skip_prolog(text)
     element = ELEMENT.match(text, position)
+    at = 1 + text.count("\n", 0, position)
     if element is None or element[2] in ENTRIES.values():
         faults.add("xml-root-unknown", "entries without a root element", line)
+    elif element[2] in ROOTS:
+        _broken_tag(element[1], at, faults)
     else:
-        at = 1 + text.count("\n", 0, position)
         faults.add("xml-root-unknown", f"entries in a root <{element[1]}>", at, value=element[1])
 
 
@@ -80,6 +82,10 @@ def _note_element(text: str, position: int, line: int, faults: Faults) -> None:
     elif element[2] not in ROOTS:
         faults.add("xml-root-unknown", f"no sitemap: the root is <{element[1]}>", line, value=element[1])
     elif ">" in text[position:]:
-        faults.add("doc-xml-malformed", f"the start tag <{element[1]}> is not well formed", line, value=element[1])
+        _broken_tag(element[1], line, faults)
     else:
         faults.add("doc-truncated", f"the file ends within the start tag <{element[1]}>", line, value=element[1])
+
+
+def _broken_tag(tag: str, line: int, faults: Faults) -> None:
+    faults.add("doc-xml-malformed", f"the start tag <{tag}> is not well formed", line, value=tag)

@@ -21,7 +21,7 @@ ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|site
 """The beginning of a start tag of a known root."""
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*)*)>""")
 """The rest of a start tag, quotes respected."""
-SECTION = re.compile(r"<!--(?:.*?-->|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)", re.DOTALL)
+SECTION = re.compile(r"<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)", re.DOTALL)
 """What hides a root: a comment or a CDATA section, also one without an end."""
 MAX_CANDIDATES = 8
 """Places that are tried as the root where the document does not begin with it."""

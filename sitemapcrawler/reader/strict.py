@@ -79,7 +79,8 @@ class StrictParser:
         self._line_offset = 0
         self._next_line = 1
         self._entry_end = 0
-        self._close_length = 0
+        self._data = b""
+        self._before = 0
         self.namespaces: dict[str, str] = {}
         self.root_uri = ""
         self.container = ""
@@ -117,12 +118,12 @@ class StrictParser:
         data = text.encode("utf-8", "surrogatepass")
         self._line_offset = line - self._next_line
         self._next_line += text.count("\n")
-        before = self.fed
+        self._data, self._before = data, self.fed
         self.fed += len(data)
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
-            offset = max(0, self._parser.ErrorByteIndex - before)
+            offset = max(0, self._parser.ErrorByteIndex - self._before)
             characters = len(data[:offset].decode("utf-8", "replace"))
             message = expat.ErrorString(error.code)
             raise Malformed(message, RULES.get(error.code, "doc-xml-malformed"), characters, error.code) from None
@@ -177,12 +178,15 @@ class StrictParser:
         element = stack.pop()
         if not stack:
             self._parser.CharacterDataHandler = None
-            self._entry_end = self._parser.CurrentByteIndex + self._close_length
+            self._entry_end = self._end_of_tag()
             self._build(element)
 
-    def expect_close(self, close: str) -> None:
-        """Say how an entry's end tag is written, so that `at_boundary` knows where it ends."""
-        self._close_length = len(close.encode())
+    def _end_of_tag(self) -> int:
+        """Where the end tag ends that is being parsed, in bytes fed. Of `<url/>` expat gives the end by itself."""
+        start = self._parser.CurrentByteIndex - self._before
+        if start >= 0 and not self._data.startswith(b"</", start):
+            return self._parser.CurrentByteIndex
+        return self._before + self._data.find(b">", max(0, start)) + 1
 
     def _split(self, tag: str) -> tuple[str, str]:
         uri, _, name = tag.rpartition(SEPARATOR)

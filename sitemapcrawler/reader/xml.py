@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,15 +13,24 @@ from sitemapcrawler.reader.entries import CORE, Entries
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.plain import read_plain, read_repaired
-from sitemapcrawler.reader.recover import Recovery, is_trusted, readable_root
-from sitemapcrawler.reader.repair import FAULT, repair
+from sitemapcrawler.reader.recover import Recovery, readable_root
+from sitemapcrawler.reader.repair import FAULT, is_trusted, repair
 from sitemapcrawler.reader.sniff import Head, later_root
 from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
 
-ENTRY = {"urlset": "url", "sitemapindex": "sitemap", "rss": "item", "RDF": "item", "feed": "entry"}
-"""Root element -> the element of its entries."""
-NAMES = {"urlset": ("url", "sitemap"), "sitemapindex": ("url", "sitemap")}
-"""Root element -> all elements that are read as entries, where that is more."""
+SITEMAP_ENTRIES, RSS_ENTRIES = ("url", "sitemap"), ("item",)
+NAMES = {
+    "urlset": SITEMAP_ENTRIES,
+    "sitemapindex": SITEMAP_ENTRIES,
+    "rss": RSS_ENTRIES,
+    "RDF": RSS_ENTRIES,
+    "feed": ("entry",),
+}
+"""Root element -> the elements that are read as entries."""
+LONGEST_CLOSE = 256
+"""Characters of an end tag that may still come with the next text: prefix, name and blanks."""
+MAX_DOCUMENTS = 50
+"""Documents one behind the other that are read from one file; two occur, more is an attack on linear time."""
 MAX_PLAIN = 4096
 """Characters of an entry that is tried as a plain one after repair: the longest URL allowed, and all the rest."""
 MAX_SHOWN = 40
@@ -54,6 +64,8 @@ class XmlReader:
         self._outside = head.fragment
         self._trailing = False
         self._skip = ""
+        self._built = 0
+        self._documents = 1
         self._names: dict[str, tuple[str, str]] = {}
         self.namespaces: dict[str, str] = {}
         self._enter(head)
@@ -73,7 +85,10 @@ class XmlReader:
     def _enter(self, head: Head) -> None:
         """Begin with a root: the document's own, or that of a second document behind it."""
         self._head = head
-        self._close = f"</{head.prefix + ':' if head.prefix else ''}{ENTRY[head.name]}>"
+        self._close = close_tag(NAMES[head.name])
+        self._usual_close = (
+            f"</{head.prefix + ':' if head.prefix else ''}{NAMES[head.name][head.name == 'sitemapindex']}>"
+        )
         self._plain = head.name == "urlset" and not head.prefix and not self._outside
         root = f"<{head.tag}{head.attributes}>"
         try:
@@ -83,15 +98,14 @@ class XmlReader:
             root = self._open_readable(head)
         self.root = root
         self._entries.core = self._strict.root_uri
-        names = NAMES.get(head.name, (ENTRY[head.name],))
-        self._recovery = Recovery(root, head.prefix, names, head.doctype, self._limits.max_depth)
+        self._recovery = Recovery(root, head.prefix, NAMES[head.name], head.doctype, self._limits.max_depth)
 
     def _open_readable(self, head: Head) -> str:
         root = readable_root(head.tag, head.attributes, head.prefix, CORE)
         try:
             self._open(root)
         except Malformed:  # a declaration that XML reserves, or a name that is none
-            root = readable_root(head.tag, "", head.prefix, CORE)
+            root = readable_root(head.name, "", "", CORE)
             self._open(root)
         return root
 
@@ -103,7 +117,6 @@ class XmlReader:
 
     def _open(self, root: str) -> None:
         self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names)
-        self._strict.expect_close(self._close)
         self.namespaces.update(self._strict.namespaces)
         self._strict.namespaces = self.namespaces
         self._reset()
@@ -124,6 +137,7 @@ class XmlReader:
         return records
 
     def _build(self, element: Element) -> None:
+        self._built += 1
         for entry in self._entries.entries_of(element):
             record = self._entries.build(entry)
             if record is not None:
@@ -143,15 +157,14 @@ class XmlReader:
             if self._plain and self._strict.at_boundary:
                 records: list[UrlRecord] = self._records
                 position, self._line = read_plain(buffer, position, self._line, self._entries.sitemap, records)
-            end = buffer.find(self._close, max(position, self._searched))
+            end = self._end_of_entry(buffer, max(position, self._searched))
             self._searched = 0
             if end < 0:
                 break
-            end += len(self._close)
             again = "" if self._repaired(buffer[position:end]) else self._strictly(buffer[position:end])
             buffer, position = (again + buffer[end:], 0) if again else (buffer, end)
         self._buffer = buffer[position:]
-        self._searched = max(0, len(self._buffer) - len(self._close))
+        self._searched = max(0, len(self._buffer) - LONGEST_CLOSE)
         if len(self._buffer) + self._pending_size > self._limits.max_element:
             self._overflow()
 
@@ -161,6 +174,14 @@ class XmlReader:
         end, self._skip = (end + len(self._skip), "") if end >= 0 else (max(position, len(buffer) - 2), self._skip)
         self._line += buffer.count("\n", position, end)
         return end
+
+    def _end_of_entry(self, buffer: str, position: int) -> int:
+        """Behind the next end tag of an entry; -1 where there is none. The usual way to write it is looked for first."""
+        end = buffer.find(self._usual_close, position)
+        if end >= 0:
+            return end + len(self._usual_close)
+        close = self._close.search(buffer, position)
+        return close.end() if close else -1
 
     def _repaired(self, piece: str) -> bool:
         """Read a piece that would be a plain entry but for its characters. The strict parser need not see it fail."""
@@ -182,10 +203,13 @@ class XmlReader:
 
     def _overflow(self) -> None:
         """Without the end of an entry for too long: broken text is recovered, a giant element ends the reading."""
-        rest, self._buffer, self._searched = self._buffer, "", 0
-        before = len(self._faults)
-        self._buffer = self._strictly(rest)
-        if len(self._faults) == before:
+        rest = self._buffer
+        last = self._recovery.last_start(rest)
+        before = len(self._faults), self._built
+        self._searched = 0
+        self._buffer = rest[last:] if last else ""
+        self._buffer = self._strictly(rest[:last] if last else rest) + self._buffer
+        if (len(self._faults), self._built) == before and not self._trailing:
             limit = self._limits.max_element
             self._faults.add("limit-element", f"an entry of more than {limit} characters", self._line, value=str(limit))
 
@@ -219,22 +243,27 @@ class XmlReader:
         offset = len(text) - len(self._pending[-1]) + fault.offset
         done = self._strict.characters_done(text, self._pending_start)
         if isinstance(fault, Malformed) and self._strict.ended and not final_end(fault):
-            self._note(fault, text, offset, line, "")
+            self._add("doc-trailing-content", "text behind the end of the document", text, offset, line, "")
             self._trailing = True
             return self._behind(text[done:])
-        what = self._entries_in(text[done:], line + text.count("\n", 0, done), self._strict.salvage())
+        what = self._entries_in(text[done:], line + text.count("\n", 0, done), self._broken())
         if not (final and self._outside and final_end(fault)):
             self._note(fault, text, offset, line, what)
         if not final:
             self._reopen()
         return ""
 
+    def _broken(self) -> Element | None:
+        """The entry in which parsing ended."""
+        element = self._strict.salvage()
+        return element if element is not None and self._entries.is_entry(element) else None
+
     def _entries_in(self, text: str, line: int, broken: Element | None = None) -> str:
         """Read the entries of broken text; what came of them, for the message. `broken`: where parsing it ended."""
         kept = lost = 0
         for found in self._recovery.read(text, line, broken):
             record = None
-            if found is not None and self._entries.has_url(found.element):
+            if found is not None and self._entries.has_url(found.element, found.whole):
                 record = self._entries.build(found.element)
             if found is None or record is None or not is_trusted(record.loc):
                 lost += 1
@@ -247,8 +276,9 @@ class XmlReader:
 
     def _behind(self, text: str) -> str:
         """Look for a second document, or for entries, behind the end of the root."""
-        head = later_root(text)
+        head = later_root(text) if self._documents < MAX_DOCUMENTS else None
         if head is not None:
+            self._documents += 1
             self._trailing = False
             self._line -= text.count("\n", head.end)
             self._enter(head)
@@ -274,6 +304,11 @@ class XmlReader:
         column = offset - text.rfind("\n", 0, offset)
         value = text[offset : offset + MAX_SHOWN].strip()
         self._faults.add(rule, message + what, line + text.count("\n", 0, offset), column, value)
+
+
+def close_tag(names: tuple[str, ...]) -> re.Pattern[str]:
+    """How an entry may end, whatever its prefix."""
+    return re.compile(rf"</(?:[A-Za-z_][\w.-]*:)?(?:{'|'.join(names)})\s*>")
 
 
 def final_end(fault: Malformed | TooDeep) -> bool:

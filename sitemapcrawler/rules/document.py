@@ -158,15 +158,19 @@ def doc_leading_content(fault: Fault) -> Iterator[Message]:
     yield from told(fault)
 
 
-@rule("doc-xml-malformed", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING)
-def doc_xml_malformed(fault: Fault) -> Iterator[Message]:
+@rule("doc-xml-malformed", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
+def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
     """The XML is not well formed.
 
     Why: strict parsers stop here, and all that follows is lost to them.
     Bad: `<loc>https://example.com/</url>`
     Good: `<loc>https://example.com/</loc></url>`
     """
-    yield from told(fault)
+    other = file.document.faults.first("xml-root-unknown")
+    root = other.value if other is not None else None
+    for fault in file.document.faults:
+        if fault.rule == "doc-xml-malformed" and not (root and (fault.value or "").startswith(root)):
+            yield from told(fault)
 
 
 @rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
