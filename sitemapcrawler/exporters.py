@@ -16,6 +16,7 @@ from typing import IO, Any
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
 from scrapy.extensions.feedexport import ItemFilter
+from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
 from sitemapcrawler.cells import cell, column, disarmed
@@ -24,15 +25,20 @@ from sitemapcrawler.jsontext import ESCAPES, JsonText
 from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.rows import Rows, is_record, names
 
+BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
+"""Encodings that begin with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
+
 
 class RecordFilter(ItemFilter):
     """`item_classes` of a feed name record types: a batch passes where its records would."""
 
     def accepts(self, item: Any) -> bool:
         """True where the feed takes the item."""
-        if isinstance(item, UrlBatch) and self.item_classes:
-            return issubclass(UrlRecord, self.item_classes) or isinstance(item, self.item_classes)
-        return super().accepts(item)
+        if not self.item_classes or super().accepts(item):
+            return True
+        if isinstance(item, UrlBatch) and issubclass(UrlRecord, self.item_classes):
+            return True
+        return _is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
 
 
 class JsonLinesExporter(BaseItemExporter):
@@ -42,9 +48,12 @@ class JsonLinesExporter(BaseItemExporter):
     Further keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they cost speed.
     """
 
-    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
+        """`item_classes`: types of record to write; all without it."""
         super().__init__(dont_fail=True, **kwargs)
-        self.outlet = Outlet(file, self.encoding, ESCAPES)
+        self._classes = tuple(load_object(kind) for kind in item_classes)
+        encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
+        self.outlet = Outlet(file, encoding, ESCAPES)
         self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields), self._kwargs)
 
     def export_item(self, item: Any) -> None:
@@ -57,7 +66,8 @@ class JsonLinesExporter(BaseItemExporter):
 
     def _lines(self, item: Any) -> bytes:
         if _is_ours(item):
-            return self._json.lines(records(item))
+            rows = records(item)
+            return self._json.lines([row for row in rows if isinstance(row, self._classes)] if self._classes else rows)
         return self._json.line(dict(self.get_serialized_fields(item)))
 
 

@@ -18,6 +18,9 @@ ALIASES = frozenset({"jsonlines", "jl"})
 APPENDABLE = frozenset({"csv", "jsonl", "jsonlines", "jl"})
 """Formats that a later crawl can add rows to."""
 
+MIXED = frozenset({"json", "jsonl", "jsonlines", "jl"})
+"""Formats that hold records of several types."""
+
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
 
@@ -105,6 +108,9 @@ def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
         completed.setdefault("postprocessing", [GZIP])
     if options.get("item_classes"):
         completed.setdefault("item_filter", FILTER)
+        if completed["format"] in MIXED:
+            kwargs = {"item_classes": list(options["item_classes"]), **completed.get("item_export_kwargs", {})}
+            completed["item_export_kwargs"] = kwargs
     if urlsplit(uri).scheme == "stdout":
         completed.pop("overwrite", None)
     return completed

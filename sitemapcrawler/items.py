@@ -189,7 +189,7 @@ class SummaryRecord:
     type: str = field(default="summary", init=False)
     """Always `summary`."""
     domains: list[str] = field(default_factory=list)
-    """Authorities (host and port) that were asked for."""
+    """The sites that were asked for, as the argument named them."""
     started: str = ""
     """Start of the crawl, ISO 8601 in UTC."""
     elapsed_s: float = 0.0

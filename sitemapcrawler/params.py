@@ -34,7 +34,7 @@ _BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IG
 _COMMA = re.compile(",")
 # A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file or host.tld/.
 _COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w-]+)+(?::\d+)?/|,|\Z)", re.IGNORECASE)
-_PASSWORD = "holds a user name, which SITEMAP_AUTH takes (user:password)"
+_PASSWORD = "holds a user name or a password, which arguments do not take"
 
 
 class ArgumentError(ValueError):

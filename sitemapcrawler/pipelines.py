@@ -97,7 +97,7 @@ class SummaryPipeline:
             urls=self._stats.get_value("sitemap/urls", 0),
             rules=dict(sorted(spider.judge.counts.items())),
             severities=dict(spider.judge.severities),
-            skipped=dict(skipped),
+            skipped={name: count for name, count in skipped.items() if count},
             partial=spider.partial,
         )
 

@@ -56,6 +56,7 @@ class Reading:
         """The record of a file whose URL cannot be asked for."""
         logger.warning("%s: failed (%s)", visit.url, reason)
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record.offsite = is_offsite(visit.url, visit.parent) or None
         record.outcome, record.error = "failed", reason
         return record
 

@@ -33,8 +33,8 @@ class Selection:
 
     @property
     def full(self) -> bool:
-        """True when max_urls is reached."""
-        return self._max is not None and self.count >= self._max
+        """True when max_urls has left something out."""
+        return self.skipped["max_urls"] > 0
 
     def keep(self, records: list[UrlRecord]) -> list[UrlRecord]:
         """The records that pass every test, no more of them than max_urls leaves."""
@@ -43,7 +43,9 @@ class Selection:
             self.skipped[name] += len(records) - len(kept)
             records = kept
         if self._max is not None:
-            records = records[: self._max - self.count]
+            left = self._max - self.count
+            self.skipped["max_urls"] += max(0, len(records) - left)
+            records = records[:left]
         self.count += len(records)
         return records
 

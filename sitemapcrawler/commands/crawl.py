@@ -10,15 +10,19 @@ from typing import Any, NoReturn
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
+from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
-from sitemapcrawler.feeds import named_formats, prepared
+from sitemapcrawler.feeds import named_formats
 from sitemapcrawler.params import Params
-from sitemapcrawler.spiders.sitemap import SitemapSpider
+from sitemapcrawler.spiders.sitemap import SitemapSpider, names_in, prepare_feeds
 
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes besides 0: finished."""
+ITEMS = ("batches", "records")
+"""Values of SITEMAP_ITEMS."""
 CHATTY = (
     "scrapy.utils.log",
     "scrapy.addons",
@@ -38,12 +42,12 @@ class Command(CrawlCommand):
         """Check everything that the command line says. One line and exit code 2 for what cannot work."""
         assert self.settings is not None
         try:
-            formats, schemes = self._names("FEED_EXPORTERS"), self._names("FEED_STORAGES")
+            formats = names_in(self.settings, "FEED_EXPORTERS")
             opts.output = named_formats(opts.output, formats)
             opts.overwrite_output = named_formats(opts.overwrite_output, formats)
             super().process_options(args, opts)
-            feeds = prepared(self.settings.getdict("FEEDS"), formats, schemes)
-            self.settings.set("FEEDS", feeds, priority=self.settings.getpriority("FEEDS") or "project")
+            check_settings(self.settings)
+            prepare_feeds(self.settings)
             AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
             if args[:1] == [SitemapSpider.name]:
                 Params.parse(opts.spargs)
@@ -66,9 +70,17 @@ class Command(CrawlCommand):
         elif args[0] == SitemapSpider.name:
             self.exitcode = exit_code(crawler.stats.get_stats(), getattr(crawler.spider, "stop_reason", None))
 
-    def _names(self, setting: str) -> list[str]:
-        assert self.settings is not None
-        return [name for name, path in self.settings.getwithbase(setting).items() if path is not None]
+
+def check_settings(settings: BaseSettings) -> None:
+    """ValueError, one line, for a setting of ours that cannot be used."""
+    if settings["SITEMAP_ITEMS"] not in ITEMS:
+        raise ValueError(f"setting SITEMAP_ITEMS={settings['SITEMAP_ITEMS']!r}: accepted: {', '.join(ITEMS)}")
+    for name, default in vars(ours).items():
+        if name.startswith("SITEMAP_") and type(default) in (int, float):
+            try:
+                settings.getfloat(name)
+            except (TypeError, ValueError):
+                raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number") from None
 
 
 def is_news(record: logging.LogRecord) -> bool:

@@ -35,6 +35,8 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
     What a field cannot hold (an unknown element, a second value of a single field, attributes of a plain one)
     is kept as a tree in `target.extra`.
     """
+    if element.attributes or element.text:
+        target.extra.append(own(element))
     for child in element.children:
         read = fields.get(child.name) if child.uri == element.uri else None
         if (
@@ -44,6 +46,14 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
             or _loses(child, read)
         ):
             target.extra.append(child.tree())
+
+
+def own(element: Element) -> dict[str, Any]:
+    """What an element holds besides its children: {`name`, `attributes`?, `value`?}."""
+    tree: dict[str, Any] = {"name": element.name}
+    if element.attributes:
+        tree["attributes"] = dict(element.attributes)
+    return {**tree, "value": element.text} if element.text else tree
 
 
 def _put(target: Any, name: str, value: Any) -> bool:

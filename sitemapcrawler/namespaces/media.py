@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.video import Video
@@ -19,21 +17,37 @@ def read(item: Element) -> tuple[list[Image], list[Video]]:
     """
     images: list[Image] = []
     videos: list[Video] = []
-    for content, around in _contents(item):
-        if _is(content, "image"):
-            images.append(Image(content.attributes.get("url"), title=_text("title", content, *around)))
-        elif _is(content, "video"):
-            videos.append(_video(content, around))
+    shared = _firsts(item)
+    for child in item.children:
+        if child.uri == URI and child.name == "content":
+            _add(child, (shared,), images, videos)
+        elif child.uri == URI and child.name == GROUP:
+            group = _firsts(child)
+            for content in child.children:
+                if content.name == "content":
+                    _add(content, (group, shared), images, videos)
     return images, videos
 
 
-def _contents(item: Element) -> Iterator[tuple[Element, tuple[Element, ...]]]:
-    """Each `media:content` with the elements whose titles and thumbnails it shares, the nearest first."""
-    for child in item.children:
-        if child.uri == URI and child.name == "content":
-            yield child, (item,)
-        elif child.uri == URI and child.name == GROUP:
-            yield from ((content, (child, item)) for content in child.children if content.name == "content")
+Firsts = dict[str, Element]
+"""Name -> the first child of that name."""
+
+
+def _firsts(element: Element) -> Firsts:
+    firsts: Firsts = {}
+    for child in element.children:
+        if child.uri == URI:
+            firsts.setdefault(child.name, child)
+    return firsts
+
+
+def _add(content: Element, around: tuple[Firsts, ...], images: list[Image], videos: list[Video]) -> None:
+    """Add what a `media:content` states; it shares titles and thumbnails with what is `around`, the nearest first."""
+    places = (_firsts(content), *around)
+    if _is(content, "image"):
+        images.append(Image(content.attributes.get("url"), title=_text("title", places)))
+    elif _is(content, "video"):
+        videos.append(_video(content, places))
 
 
 def _is(content: Element, medium: str) -> bool:
@@ -41,26 +55,26 @@ def _is(content: Element, medium: str) -> bool:
     return given == medium or (given is None and content.attributes.get("type", "").startswith(f"{medium}/"))
 
 
-def _video(content: Element, around: tuple[Element, ...]) -> Video:
-    places = (content, *around)
+def _video(content: Element, places: tuple[Firsts, ...]) -> Video:
     return Video(
-        thumbnail_loc=_attribute("thumbnail", "url", *places),
-        title=_text("title", *places),
-        description=_text("description", *places),
+        thumbnail_loc=_url("thumbnail", places),
+        title=_text("title", places),
+        description=_text("description", places),
         content_loc=content.attributes.get("url"),
-        player_loc=_attribute("player", "url", *places),
+        player_loc=_url("player", places),
         duration=content.attributes.get("duration"),
     )
 
 
-def _named(name: str, places: tuple[Element, ...]) -> Iterator[Element]:
-    for place in places:
-        yield from (child for child in place.children if child.uri == URI and child.name == name)
+def _nearest(name: str, places: tuple[Firsts, ...]) -> Element | None:
+    return next((place[name] for place in places if name in place), None)
 
 
-def _text(name: str, *places: Element) -> str | None:
-    return next((element.text for element in _named(name, places)), None)
+def _text(name: str, places: tuple[Firsts, ...]) -> str | None:
+    element = _nearest(name, places)
+    return None if element is None else element.text
 
 
-def _attribute(name: str, attribute: str, *places: Element) -> str | None:
-    return next((element.attributes.get(attribute) for element in _named(name, places)), None)
+def _url(name: str, places: tuple[Firsts, ...]) -> str | None:
+    element = _nearest(name, places)
+    return None if element is None else element.attributes.get("url")

@@ -101,6 +101,8 @@ class Document:
         """The fault that decided the outcome, in one sentence."""
         if self.outcome == "ok":
             return None
+        if self._cut is not None and any(rule in self.faults for rule in CUT):
+            return self._cut
         fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED)
         if fault is None:
             return self._state
@@ -111,6 +113,8 @@ class Document:
         """What is wrong where no fault is to blame."""
         if not self.bytes:
             return "an empty body"
+        if self._recovered:
+            return "some entries were read after repair"
         if self.faults.lost:
             return f"{self.faults.lost} entries could not be trusted and were left out"
         return {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}.get(self.format)

@@ -19,6 +19,9 @@ CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
+DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})")
+USUAL_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
+"""An absolute URL that needs no second look."""
 TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
 """Marks of template languages."""
 
@@ -62,13 +65,13 @@ class Entries:
             yield element
             return
         self.faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
-        wrapped = list(element.children)
+        wrapped = [*element.children][::-1]
         while wrapped:
-            child = wrapped.pop(0)
+            child = wrapped.pop()
             if self.is_entry(child):
                 yield child
             else:
-                wrapped[:0] = child.children
+                wrapped += [*child.children][::-1]
 
     def has_url(self, element: Element, whole: bool) -> bool:
         """True where an entry says which URL it is about; `whole` is false for one that lost its end."""
@@ -103,6 +106,8 @@ class Entries:
             lastmod = fields["lastmod"].text if "lastmod" in fields else None
             return ChildRecord(loc, written, element.line, lastmod, utc(lastmod) if lastmod else None)
         record = UrlRecord(loc, written, self.sitemap, element.line)
+        if element.attributes:
+            record.extra = {element.uri: [{"name": element.name, "attributes": dict(element.attributes)}]}
         self._fill(record, fields)
         return record
 
@@ -124,7 +129,7 @@ class Entries:
 
     def locate(self, raw: str, line: int | None, base: str | None = None) -> tuple[str, str | None]:
         """The absolute URL for a URL as written, and the written one where they differ."""
-        if raw.startswith(("https://", "http://")) and raw.isascii() and raw.isprintable() and " " not in raw:
+        if USUAL_URL.fullmatch(raw):
             return raw, None
         loc = resolve(base or self.base, raw)
         if loc is None:
@@ -198,7 +203,4 @@ def keep(record: UrlRecord, element: Element) -> None:
 
 def number(text: str) -> float | None:
     """A decimal number such as `0.5`; None for anything else (`NaN`, `1e3`, an empty text)."""
-    text = text.strip()
-    if not text.isascii() or not text.replace(".", "", 1).lstrip("+-").isdigit():
-        return None
-    return float(text)
+    return float(text) if DECIMAL.fullmatch(text.strip()) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.notes import FIELDS
 from sitemapcrawler.reader.sniff import DOCTYPE, ROOTS, Format, Head, skip_prolog
 
 ENTRIES: dict[Format, str] = {"xml-urlset": "url", "xml-index": "sitemap"}
@@ -52,7 +53,7 @@ def fragment(text: str, line: int, faults: Faults) -> None:
     position, _ = skip_prolog(text)
     element = ELEMENT.match(text, position)
     at = 1 + text.count("\n", 0, position)
-    if element is None or element[2] in ENTRIES.values():
+    if element is None or element[2] in (*ENTRIES.values(), *FIELDS):
         faults.add("xml-root-unknown", "entries without a root element", line)
     elif element[2] in ROOTS:
         _broken_tag(element[1], at, faults)

@@ -58,7 +58,8 @@ class TooDeep(Exception):
 class StrictParser:
     """Feeds text to expat and hands each complete entry to `build`.
 
-    An entry is an element directly under the root, or under one of `containers` (an RSS channel).
+    An entry is an element directly under the root, or under one of `containers` (an RSS channel), or one of the names
+    `entries` wherever it stands.
     """
 
     def __init__(
@@ -68,9 +69,11 @@ class StrictParser:
         containers: Collection[str] = (),
         max_depth: int = 32,
         names: dict[str, tuple[str, str]] | None = None,
+        entries: Collection[str] = (),
     ) -> None:
         self._build = build
         self._containers = containers
+        self._entries = entries
         self._max_depth = max_depth
         self._stack: list[Element] = []
         self._above = 0
@@ -83,8 +86,10 @@ class StrictParser:
         self._before = 0
         self.namespaces: dict[str, str] = {}
         self.root_uri = ""
-        self.container = ""
-        """Name of the open element between the root and the entries; empty: none."""
+        self.containers: list[str] = []
+        """Names of the open elements between the root and the entries."""
+        self.wrappers: list[Element] = []
+        """Unknown elements that turned out to hold entries."""
         self._parser = self._create()
         self.feed(root_tag, 1)
         self._entry_end = self.fed
@@ -150,6 +155,13 @@ class StrictParser:
             if SEPARATOR in key:
                 attributes = {self._attribute(key): value for key, value in attributes.items()}
                 break
+        if (
+            name in self._entries
+            and uri == self.root_uri
+            and stack
+            and not any(part.name in self._entries for part in stack)
+        ):
+            self._unwrap()
         element = Element(uri, name, attributes, self._parser.CurrentLineNumber + self._line_offset)
         if stack:
             stack[-1].content.append(element)
@@ -163,8 +175,16 @@ class StrictParser:
         if self._above == 0:
             self.root_uri = uri
         else:
-            self.container = name
+            self.containers.append(name)
         self._above += 1
+
+    def _unwrap(self) -> None:
+        """The open element is no entry but holds some: go down through it instead of building it."""
+        self.wrappers += self._stack[:1]
+        self.containers += [element.name for element in self._stack]
+        self._above += len(self._stack)
+        self._stack.clear()
+        self._parser.CharacterDataHandler = None
 
     def _text(self, text: str) -> None:
         self._stack[-1].content.append(text)
@@ -173,7 +193,8 @@ class StrictParser:
         stack = self._stack
         if not stack:
             self._above -= 1
-            self.container = ""
+            if self.containers:
+                self.containers.pop()
             return
         element = stack.pop()
         if not stack:

@@ -8,13 +8,13 @@ from typing import Any
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader.diagnose import diagnose, rule_of
+from sitemapcrawler.reader.diagnose import GENERAL, diagnose, rule_of
 from sitemapcrawler.reader.entries import CORE, Entries
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.plain import read_plain, read_repaired
 from sitemapcrawler.reader.recover import Recovery, readable_root
-from sitemapcrawler.reader.repair import FAULT, is_trusted, repair
+from sitemapcrawler.reader.repair import ENDS, FAULT, is_trusted, repair
 from sitemapcrawler.reader.sniff import Head, later_root
 from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
 
@@ -27,10 +27,10 @@ NAMES = {
     "feed": ("entry",),
 }
 """Root element -> the elements that are read as entries."""
-LONGEST_CLOSE = 256
-"""Characters of an end tag that may still come with the next text: prefix, name and blanks."""
 MAX_DOCUMENTS = 50
 """Documents one behind the other that are read from one file; two occur, more is an attack on linear time."""
+Place = tuple[int, int]
+"""Line, counted from 1, and characters of it that come before."""
 MAX_PLAIN = 4096
 """Characters of an entry that is tried as a plain one after repair: the longest URL allowed, and all the rest."""
 MAX_SHOWN = 40
@@ -57,14 +57,15 @@ class XmlReader:
         self._limits = limits
         self._keep_elements = keep_elements
         self._buffer = ""
-        self._searched = 0
         self._pending: list[str] = []
+        self._pending_place: Place = (line, 0)
         self._pending_size = 0
         self._records: list[Any] = []
         self._outside = head.fragment
         self._trailing = False
         self._skip = ""
         self._built = 0
+        self._column = 0
         self._documents = 1
         self._names: dict[str, tuple[str, str]] = {}
         self.namespaces: dict[str, str] = {}
@@ -85,7 +86,7 @@ class XmlReader:
     def _enter(self, head: Head) -> None:
         """Begin with a root: the document's own, or that of a second document behind it."""
         self._head = head
-        self._close = close_tag(NAMES[head.name])
+        self._mark = mark_of(NAMES[head.name])
         self._usual_close = (
             f"</{head.prefix + ':' if head.prefix else ''}{NAMES[head.name][head.name == 'sitemapindex']}>"
         )
@@ -112,11 +113,11 @@ class XmlReader:
     def _reopen(self) -> None:
         """Go on behind a fault, at the same depth, and behind a comment or CDATA section that is open there."""
         self._skip = self._recovery.unclosed
-        container = self._strict.container
-        self._open(f"{self.root}<{container}>" if container else self.root)
+        self._open(self.root + "".join(f"<{name}>" for name in self._strict.containers))
 
     def _open(self, root: str) -> None:
-        self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names)
+        entries = NAMES[self._head.name]
+        self._strict = StrictParser(root, self._build, CONTAINERS, self._limits.max_depth, self._names, entries)
         self.namespaces.update(self._strict.namespaces)
         self._strict.namespaces = self.namespaces
         self._reset()
@@ -154,17 +155,20 @@ class XmlReader:
                 position = self._skipped(buffer, position)
             if self._skip:
                 break
-            if self._plain and self._strict.at_boundary:
+            if self._plain and self._strict.at_boundary and not self._strict.containers:
                 records: list[UrlRecord] = self._records
-                position, self._line = read_plain(buffer, position, self._line, self._entries.sitemap, records)
-            end = self._end_of_entry(buffer, max(position, self._searched))
-            self._searched = 0
+                end, line = read_plain(buffer, position, self._line, self._entries.sitemap, records)
+                self._move(buffer, position, end, line)
+                position = end
+            end = self._end_of_entry(buffer, position)
             if end < 0:
                 break
+            if end - position > self._limits.max_element and self._is_giant(buffer[position:end]):
+                self._give_up()
+                return
             again = "" if self._repaired(buffer[position:end]) else self._strictly(buffer[position:end])
             buffer, position = (again + buffer[end:], 0) if again else (buffer, end)
         self._buffer = buffer[position:]
-        self._searched = max(0, len(self._buffer) - LONGEST_CLOSE)
         if len(self._buffer) + self._pending_size > self._limits.max_element:
             self._overflow()
 
@@ -172,20 +176,37 @@ class XmlReader:
         """Where the section ends that was open at a fault; behind all but its last characters where it does not."""
         end = buffer.find(self._skip, position)
         end, self._skip = (end + len(self._skip), "") if end >= 0 else (max(position, len(buffer) - 2), self._skip)
-        self._line += buffer.count("\n", position, end)
+        self._move(buffer, position, end)
         return end
 
     def _end_of_entry(self, buffer: str, position: int) -> int:
-        """Behind the next end tag of an entry; -1 where there is none. The usual way to write it is looked for first."""
+        """Behind the next end tag of an entry that no comment, instruction or CDATA section hides; -1 without one.
+
+        So expat is given such a section whole: it would read it from its beginning with every piece.
+        """
         end = buffer.find(self._usual_close, position)
-        if end >= 0:
+        if end >= 0 and buffer.find("<!", position, end) < 0 and buffer.find("<?", position, end) < 0:
             return end + len(self._usual_close)
-        close = self._close.search(buffer, position)
-        return close.end() if close else -1
+        while mark := self._mark.search(buffer, position):
+            if mark[1] is None:
+                return mark.end()
+            position = buffer.find(ENDS[mark[1]], mark.end())
+            if position < 0:
+                return -1
+        return -1
+
+    def _is_giant(self, piece: str) -> bool:
+        """True where the last entry of a piece is by itself larger than the limit."""
+        return len(piece) - self._recovery.last_start(piece) > self._limits.max_element
+
+    def _give_up(self) -> None:
+        limit = self._limits.max_element
+        self._faults.add("limit-element", f"an entry of more than {limit} characters", self._line, value=str(limit))
 
     def _repaired(self, piece: str) -> bool:
         """Read a piece that would be a plain entry but for its characters. The strict parser need not see it fail."""
-        if not (self._plain and self._strict.at_boundary) or len(piece) > MAX_PLAIN:
+        plain = self._plain and self._strict.at_boundary and not self._strict.containers
+        if not plain or len(piece) > MAX_PLAIN:
             return False
         fault = FAULT.search(piece)
         record = fault and read_repaired(repair(piece, self._head.doctype), self._line, self._entries.sitemap)
@@ -196,40 +217,62 @@ class XmlReader:
             record.loc, record.loc_raw = self._entries.locate(record.loc, record.line)
             self._records.append(record)
         self._faults.lost += not kept
-        place = fault.start()
-        self._add(rule_of(piece, place), ILLEGAL, piece, place, self._line, outcome(int(kept), int(not kept)))
-        self._line += piece.count("\n")
+        at, place = fault.start(), (self._line, self._column)
+        self._add(rule_of(piece, at), ILLEGAL, piece, at, place, outcome(int(kept), int(not kept)))
+        self._move(piece, 0, len(piece))
         return True
 
     def _overflow(self) -> None:
         """Without the end of an entry for too long: broken text is recovered, a giant element ends the reading."""
         rest = self._buffer
+        if self._strict.at_boundary and not rest.strip():
+            self._move(rest, 0, len(rest))
+            self._buffer = ""
+            return
         last = self._recovery.last_start(rest)
-        before = len(self._faults), self._built
-        self._searched = 0
-        self._buffer = rest[last:] if last else ""
-        self._buffer = self._strictly(rest[:last] if last else rest) + self._buffer
-        if (len(self._faults), self._built) == before and not self._trailing:
-            limit = self._limits.max_element
-            self._faults.add("limit-element", f"an entry of more than {limit} characters", self._line, value=str(limit))
+        piece, self._buffer = (rest[:last], rest[last:]) if last else (rest, "")
+        before, place = (len(self._faults), self._built), (self._line, self._column)
+        self._buffer = self._strictly(piece) + self._buffer
+        if (len(self._faults), self._built) != before or self._trailing:
+            return
+        if last and self._recovery.last_start(piece) != last:
+            self._line, self._column = place
+            self._buffer = self._recover(Malformed("an entry without an end tag", GENERAL, 0, 0), False) + self._buffer
+        else:
+            self._give_up()
 
     # Faults
 
     def _strictly(self, piece: str, final: bool = False) -> str:
         """Give a piece to the strict parser; returns text that is to be read again, after a second root."""
         if self._trailing:
-            self._line += piece.count("\n")
+            self._move(piece, 0, len(piece))
             return self._behind(piece)
+        if not self._pending:
+            self._pending_place = self._line, self._column
         self._pending.append(piece)
         self._pending_size += len(piece)
         try:
             self._strict.feed(piece, self._line, final)
         except (Malformed, TooDeep) as fault:
             return self._recover(fault, final)
-        self._line += piece.count("\n")
+        self._move(piece, 0, len(piece))
+        self._note_wrappers()
         if self._strict.at_boundary:
             self._reset()
         return ""
+
+    def _move(self, text: str, start: int, end: int, line: int | None = None) -> None:
+        """Go on from `start` to `end`; `line` is the line reached, where it is known."""
+        break_ = text.rfind("\n", start, end)
+        self._column = self._column + end - start if break_ < 0 else end - break_ - 1
+        self._line = self._line + text.count("\n", start, end) if line is None else line
+
+    def _note_wrappers(self) -> None:
+        for wrapper in self._strict.wrappers:
+            text = f"<{wrapper.name}> is no entry"
+            self._faults.add("xml-unknown-element", text, wrapper.line, value=wrapper.name)
+        self._strict.wrappers.clear()
 
     def _reset(self) -> None:
         self._pending = []
@@ -238,17 +281,18 @@ class XmlReader:
 
     def _recover(self, fault: Malformed | TooDeep, final: bool) -> str:
         text = "".join(self._pending)
-        line = self._line - text.count("\n", 0, len(text) - len(self._pending[-1]))
-        self._line = line + text.count("\n")
+        place = self._pending_place
+        self._move(self._pending[-1], 0, len(self._pending[-1]))
+        self._note_wrappers()
         offset = len(text) - len(self._pending[-1]) + fault.offset
         done = self._strict.characters_done(text, self._pending_start)
         if isinstance(fault, Malformed) and self._strict.ended and not final_end(fault):
-            self._add("doc-trailing-content", "text behind the end of the document", text, offset, line, "")
+            self._add("doc-trailing-content", "text behind the end of the document", text, offset, place, "")
             self._trailing = True
             return self._behind(text[done:])
-        what = self._entries_in(text[done:], line + text.count("\n", 0, done), self._broken())
+        what = self._entries_in(text[done:], place[0] + text.count("\n", 0, done), self._broken())
         if not (final and self._outside and final_end(fault)):
-            self._note(fault, text, offset, line, what)
+            self._note(fault, text, offset, place, what)
         if not final:
             self._reopen()
         return ""
@@ -294,21 +338,25 @@ class XmlReader:
             self._outside = self._head.fragment
         return ""
 
-    def _note(self, fault: Malformed | TooDeep, text: str, offset: int, line: int, what: str) -> None:
+    def _note(self, fault: Malformed | TooDeep, text: str, offset: int, place: Place, what: str) -> None:
         if fault.rule == "doc-truncated" and self._faults.first(*CUT_BYTES):
             return
         rule, offset = diagnose(fault.rule, text, offset)
-        self._add(rule, str(fault), text, offset, line, what)
+        message = "the file ends before the document does" if final_end(fault) else str(fault)
+        self._add(rule, message, text, offset, place, what)
 
-    def _add(self, rule: str, message: str, text: str, offset: int, line: int, what: str) -> None:
-        column = offset - text.rfind("\n", 0, offset)
+    def _add(self, rule: str, message: str, text: str, offset: int, place: Place, what: str) -> None:
+        """Note a fault at `offset` in `text`, which begins at `place`."""
+        line, column = place
+        break_ = text.rfind("\n", 0, offset)
+        column = column + offset if break_ < 0 else offset - break_ - 1
         value = text[offset : offset + MAX_SHOWN].strip()
-        self._faults.add(rule, message + what, line + text.count("\n", 0, offset), column, value)
+        self._faults.add(rule, message + what, line + text.count("\n", 0, offset), column + 1, value)
 
 
-def close_tag(names: tuple[str, ...]) -> re.Pattern[str]:
-    """How an entry may end, whatever its prefix."""
-    return re.compile(rf"</(?:[A-Za-z_][\w.-]*:)?(?:{'|'.join(names)})\s*>")
+def mark_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    """The end tag of an entry, whatever its prefix, or the beginning of a section that may hide one."""
+    return re.compile(rf"<(!--|\?|!\[CDATA\[)|</(?:[A-Za-z_][\w.-]*:)?(?:{'|'.join(names)})\s*>")
 
 
 def final_end(fault: Malformed | TooDeep) -> bool:

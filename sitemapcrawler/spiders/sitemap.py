@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 from sitemapcrawler import answers, discovery, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
+from sitemapcrawler.feeds import prepared
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params, Start
@@ -37,6 +38,12 @@ class SitemapSpider(Spider):
     frontier: Frontier
     stop_reason: str | None = None
     """Why the crawl is ending before its end; set by the extension `Stopping`."""
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Complete and check the feeds, for those who start the crawl from a script too; ValueError for a bad one."""
+        super().update_settings(settings)
+        prepare_feeds(settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -217,6 +224,19 @@ def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord
         if item.file is not None:
             record.know(item.file)
         yield record
+
+
+def names_in(settings: BaseSettings, setting: str) -> list[str]:
+    """The names in a setting of components that are not switched off."""
+    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
+
+
+def prepare_feeds(settings: BaseSettings) -> None:
+    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
+    feeds = settings.getdict("FEEDS")
+    if feeds:
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), names_in(settings, "FEED_STORAGES"))
+        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
 def at_least_one(settings: BaseSettings, name: str) -> int:

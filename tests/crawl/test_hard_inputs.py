@@ -10,7 +10,7 @@ import pytest
 
 from bench.hard import HARD, PAGES, SITE, Input
 from bench.local import serving
-from bench.readers import Found, score
+from bench.verdict import Found, score
 from tests.crawl.crawling import ROOT, Crawl, crawl
 
 BY_NAME = {given.name: given for given in HARD}

@@ -1,0 +1,101 @@
+"""The entries of the generated sets: plain ones, plain ones written unusually, and rich ones with every namespace."""
+
+from __future__ import annotations
+
+from random import Random
+
+WORDS = (
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "kelp", "lagoon", "maple",
+    "north", "oasis", "pearl", "quartz", "river", "shore", "tidal", "upland", "valley", "willow", "yarrow",
+)  # fmt: skip
+PATHS = [f"{first}-{second}" for first in WORDS for second in WORDS]
+DATES = [f"20{year}-{month:02}-{day:02}" for year in range(15, 26) for month in range(1, 13) for day in range(1, 29)]
+CLOCKS = [f"{minute // 60:02}:{minute % 60:02}:{minute % 59:02}" for minute in range(24 * 60)]
+FREQUENCIES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
+PRIORITIES = [f"{tenth / 10}" for tenth in range(11)]
+LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt-BR", "ja", "zh-Hans", "x-default")
+IMAGES = 3
+VIDEO_EVERY = 4
+NEWS_EVERY = 5
+
+CORE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+GOOGLE = " ".join(
+    f'xmlns:{name}="http://www.google.com/schemas/sitemap-{name}/{version}"'
+    for name, version in (("image", "1.1"), ("video", "1.1"), ("news", "0.9"))
+)
+ROOTS = {
+    "plain": f"<urlset {CORE}>\n",
+    "unusual": f"<urlset {CORE}>\n",
+    "rich": f'<urlset {CORE} {GOOGLE} xmlns:xhtml="http://www.w3.org/1999/xhtml">\n',
+}
+"""Start tag of a file, by kind."""
+
+
+def plain(chance: Random, host: str, number: int) -> str:
+    """One `<url>` with the four elements of the protocol."""
+    pick = chance.choice
+    return (
+        f"  <url>\n    <loc>{host}/{pick(PATHS)}/{number:08}.html</loc>\n"
+        f"    <lastmod>{moment(chance)}</lastmod>\n"
+        f"    <changefreq>{pick(FREQUENCIES)}</changefreq>\n    <priority>{pick(PRIORITIES)}</priority>\n  </url>\n"
+    )
+
+
+def unusual(chance: Random, host: str, number: int) -> str:
+    """The same elements in another order, the date as JavaScript writes it: nothing a reader can take for granted."""
+    pick = chance.choice
+    return (
+        f"  <url>\n    <loc>{host}/{pick(PATHS)}/{number:08}.html</loc>\n"
+        f"    <priority>{pick(PRIORITIES)}</priority>\n    <changefreq>{pick(FREQUENCIES)}</changefreq>\n"
+        f"    <lastmod>{pick(DATES)}T{pick(CLOCKS)}.000Z</lastmod>\n  </url>\n"
+    )
+
+
+def rich(chance: Random, host: str, number: int) -> str:
+    """One `<url>` with images and language versions, now and then a video and a news article."""
+    page = f"{host}/{chance.choice(PATHS)}/{number:08}.html"
+    parts = [f"  <url>\n    <loc>{page}</loc>\n    <lastmod>{moment(chance)}</lastmod>\n"]
+    for picture in range(IMAGES):
+        image = f"{host}/images/{number:08}-{picture}.jpg"
+        parts.append(f"    <image:image><image:loc>{image}</image:loc></image:image>\n")
+    for language in LANGUAGES:
+        href = f"{page}?hl={language}&amp;v=1"
+        parts.append(f'    <xhtml:link rel="alternate" hreflang="{language}" href="{href}"/>\n')
+    if number % VIDEO_EVERY == 0:
+        parts.append(video(chance, host, number))
+    if number % NEWS_EVERY == 0:
+        parts.append(news(chance, number))
+    return "".join(parts) + "  </url>\n"
+
+
+def video(chance: Random, host: str, number: int) -> str:
+    """One `<video:video>`."""
+    return (
+        "    <video:video>\n"
+        f"      <video:thumbnail_loc>{host}/images/{number:08}-still.jpg</video:thumbnail_loc>\n"
+        f"      <video:title>Video {number} &amp; more</video:title>\n"
+        f"      <video:description>What can be seen in video {number}</video:description>\n"
+        f"      <video:content_loc>{host}/videos/{number:08}.mp4</video:content_loc>\n"
+        f"      <video:duration>{chance.randrange(1, 28_800)}</video:duration>\n"
+        f"      <video:publication_date>{moment(chance)}</video:publication_date>\n"
+        "    </video:video>\n"
+    )
+
+
+def news(chance: Random, number: int) -> str:
+    """One `<news:news>`."""
+    return (
+        "    <news:news>\n      <news:publication>\n        <news:name>The Example Times</news:name>\n"
+        "        <news:language>en</news:language>\n      </news:publication>\n"
+        f"      <news:publication_date>{chance.choice(DATES)}</news:publication_date>\n"
+        f"      <news:title>Story number {number}</news:title>\n    </news:news>\n"
+    )
+
+
+def moment(chance: Random) -> str:
+    """A date and time with its zone."""
+    return f"{chance.choice(DATES)}T{chance.choice(CLOCKS)}+00:00"
+
+
+ENTRIES = {"plain": plain, "unusual": unusual, "rich": rich}
+"""What makes one entry, by kind."""

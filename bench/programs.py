@@ -1,0 +1,129 @@
+"""What is measured: the sets, and the programs that each part of the benchmark runs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.compare import Command
+from bench.generate import Recipe
+
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / "bench" / "peers"
+SLOW_ROUNDS = 3  # rounds for programs that take half a minute and more
+NO_LIMIT = 1 << 40  # bytes or entries
+
+RECIPES = {
+    "plain": Recipe("plain", "http://127.0.0.1:8961", files=20, raw=True),
+    "plain-5": Recipe("plain", "http://127.0.0.1:8962", files=5),
+    "plain-100": Recipe("plain", "http://127.0.0.1:8963", files=100),
+    "large": Recipe("plain", "http://127.0.0.1:8964", files=1, entries=None, gib=1),
+    "rich": Recipe("rich", "http://127.0.0.1:8965", files=5, entries=20_000),
+    "unusual": Recipe("unusual", "http://127.0.0.1:8966", files=5),
+}
+"""The sets, by the folder they are written to."""
+
+UNHURRIED = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "ROBOTSTXT_OBEY=0")
+"""Settings of every crawl here: no waiting, and no request that the other programs do not make."""
+RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES", "SITEMAP_MAX_ENTRIES"))
+
+
+def index_of(name: str) -> str:
+    """URL of the index of a set."""
+    return f"{RECIPES[name].host}/index.xml"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What runs the programs, and where they write."""
+
+    python: str
+    peers_python: str
+    out: Path
+
+    def crawl(self, name: str, *arguments: str, settings: Sequence[str] = ()) -> Command:
+        """A crawl of ours into JSON lines."""
+        output = self.out / "crawl.jsonl"
+        argv = [self.python, "-m", "scrapy", "crawl", "sitemap", "-O", str(output)]
+        argv += [part for argument in arguments for part in ("-a", argument)]
+        argv += [part for setting in (*UNHURRIED, *settings) for part in ("-s", setting)]
+        return Command(name, argv, cwd=ROOT, output=output, row_start=b'{"type":"url"')
+
+    def peer(self, name: str, script: str, url: str, rounds: int | None = None) -> Command:
+        """A script of `peers/`."""
+        output = self.out / "peer.out"
+        return Command(name, [self.peers_python, str(PEERS / script), url, str(output)], output=output, rounds=rounds)
+
+
+def plain(tools: Tools) -> list[Command]:
+    """20 files of 50,000 plain entries, ours and the others."""
+    host, index = RECIPES["plain"].host, index_of("plain")
+    return [
+        tools.peer("lxml loop", "lxml_loop.py", index),
+        tools.peer("lxml loop, uncompressed files", "lxml_loop.py", f"{host}/index-raw.xml"),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
+        tools.crawl("sitemapcrawler, domain=", f"domain={host}", "select=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.peer("advertools", "advertools_frame.py", index, SLOW_ROUNDS),
+        tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", host, SLOW_ROUNDS),
+        tools.peer("Scrapy's SitemapSpider", "scrapy_sitemap_spider.py", index, SLOW_ROUNDS),
+    ]
+
+
+def memory(tools: Tools) -> list[Command]:
+    """The same crawl over 5, 20 and 100 files."""
+    sets = {5: "plain-5", 20: "plain", 100: "plain-100"}
+    return [tools.crawl(f"sitemapcrawler, {files} files", f"sitemap={index_of(name)}") for files, name in sets.items()]
+
+
+def large(tools: Tools) -> list[Command]:
+    """One urlset of 1 GiB, compressed, with the limits raised."""
+    index = index_of("large")
+    return [
+        tools.peer("lxml loop", "lxml_loop.py", index),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", settings=RAISED),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", settings=RAISED),
+    ]
+
+
+def rich(tools: Tools) -> list[Command]:
+    """Five files of 20,000 entries with images, language versions, videos and news."""
+    index = index_of("rich")
+    return [
+        tools.peer("lxml loop, all fields", "lxml_rich.py", index),
+        tools.peer("lxml loop, loc and lastmod", "lxml_loop.py", index),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["rich"].host, SLOW_ROUNDS),
+        tools.peer("advertools", "advertools_frame.py", index, SLOW_ROUNDS),
+    ]
+
+
+def unusual(tools: Tools) -> list[Command]:
+    """Five files of 50,000 entries with the four elements in another order, and milliseconds."""
+    index = index_of("unusual")
+    return [
+        tools.peer("lxml loop", "lxml_loop.py", index),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["unusual"].host, SLOW_ROUNDS),
+    ]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison: its commands, the sets it needs, and how often it is repeated."""
+
+    commands: Callable[[Tools], list[Command]]
+    sets: tuple[str, ...]
+    rounds: int
+
+
+PARTS = {
+    "plain": Part(plain, ("plain",), 5),
+    "memory": Part(memory, ("plain-5", "plain", "plain-100"), 3),
+    "large": Part(large, ("large",), 3),
+    "rich": Part(rich, ("rich",), 5),
+    "unusual": Part(unusual, ("unusual",), 5),
+}

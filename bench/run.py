@@ -1,0 +1,98 @@
+"""Runs the benchmark: makes the data, serves it, measures, and says which targets were met.
+
+    python -m bench.run [PART ...] [--rounds 5] [--peers-python VENV/bin/python]
+
+Each part prints a Markdown table and writes every single run to DATA/results/<part>.json. bench/README.md explains the
+parts and holds measured figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from bench.compare import Runs, compare, ratio, save, table
+from bench.generate import ensure
+from bench.programs import PARTS, RECIPES, ROOT, Tools
+from bench.serve import serving
+
+OURS = "sitemapcrawler"
+WALL_TARGETS = {
+    "lxml loop": 1.6,
+    "lxml loop, uncompressed files": 1.6,
+    "ultimate-sitemap-parser": 0.27,
+    "advertools": 0.32,
+}
+"""Our wall time over that of another program, at most, on the plain set."""
+PEAK_MB = 200
+SAME_MEMORY = 1.1  # ratio of two peaks that count as the same
+
+
+def verdicts(part: str, runs: Runs) -> Iterator[str]:
+    """One line for each target that these runs can tell about."""
+    if part == "plain" and OURS in runs:
+        for base, limit in WALL_TARGETS.items():
+            if base in runs:
+                yield _verdict(f"wall time over that of {base}", ratio(runs[OURS], runs[base]), limit)
+    peaks = {name: median(run.peak_mb for run in own) for name, own in runs.items() if name.startswith(OURS)}
+    for name, peak in peaks.items():
+        yield _verdict(f"peak MB of {name}", peak, PEAK_MB)
+    few, many = (peaks.get(f"{OURS}, {files} files") for files in (5, 100))
+    if few and many:
+        yield _verdict("peak with 100 files over that with 5", many / few, SAME_MEMORY)
+
+
+def _verdict(what: str, value: float, limit: float) -> str:
+    return f"- {'met' if value <= limit else 'MISSED'}: {what}: {value:.3g}, at most {limit:g}"
+
+
+def run_part(name: str, arguments: argparse.Namespace) -> None:
+    """Make the data, measure, print."""
+    part, data = PARTS[name], arguments.data
+    urls = {ensure(RECIPES[folder], data / folder)["urls"] for folder in part.sets}
+    commands = part.commands(Tools(arguments.python, arguments.peers_python, data))
+    if arguments.only:
+        commands = [command for command in commands if command.name in arguments.only]
+    if arguments.rounds:
+        commands = [replace(command, rounds=None) for command in commands]
+    print(f"\n## {name}\n{part.commands.__doc__} Load average before: {os.getloadavg()[0]:.2f}\n", flush=True)
+    with serving([data / folder for folder in part.sets]):
+        runs = compare(commands, arguments.rounds or part.rounds)
+    print("", table(runs), "", *verdicts(name, runs), sep="\n", flush=True)
+    results = data / "results"
+    results.mkdir(exist_ok=True)
+    save(runs, results / f"{name}.json")
+    check_rows(runs, urls)
+
+
+def check_rows(runs: Runs, expected: set[int]) -> None:
+    """SystemExit where a program wrote fewer or more rows than there are URLs."""
+    for name, own in runs.items():
+        if wrong := {run.rows for run in own} - expected:
+            sys.exit(f"{name} wrote {wrong} rows, not {expected}: its figures do not count")
+
+
+def main() -> None:
+    """Run the parts of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.run", description="Run the benchmark.")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, help="for every program (default: what each part says)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="a program of the table; may be repeated")
+    parser.add_argument("--data", type=Path, default=ROOT / "out" / "bench", help="default: %(default)s")
+    parser.add_argument("--python", default=sys.executable, help="has sitemapcrawler's dependencies")
+    parser.add_argument("--peers-python", default=sys.executable, help="has bench/requirements.txt")
+    arguments = parser.parse_args()
+    arguments.data = arguments.data.resolve()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    for name in arguments.parts or PARTS:
+        run_part(name, arguments)
+
+
+if __name__ == "__main__":
+    main()

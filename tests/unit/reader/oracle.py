@@ -1,0 +1,101 @@
+"""A small strict reader of urlsets and indexes, made with lxml: what ours is compared with. It shares no code with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from tests.unit.reader.reading import CORE
+
+ENTRY_NAMES = ("url", "sitemap")
+MAX_SPANS = 12
+"""Ends that are tried for each start of an entry in a broken document."""
+START = re.compile(r"<(?:[\w.-]+:)?(?:url|sitemap)(?=[\s/>])")
+END = re.compile(r"</(?:[\w.-]+:)?(?:url|sitemap)\s*>")
+
+
+class Facts(NamedTuple):
+    """The plain facts of an entry, everything as written."""
+
+    name: str
+    loc: str
+    lastmod: str | None = None
+    changefreq: str | None = None
+    priority: str | None = None
+
+
+class Listed(NamedTuple):
+    """An entry of a document."""
+
+    facts: Facts
+    line: int
+
+
+def tree(text: str) -> etree._Element | None:
+    """The root of a well-formed document; None for any other."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    try:
+        return etree.fromstring(text.encode(), parser)
+    except (etree.XMLSyntaxError, UnicodeEncodeError, ValueError):
+        return None
+
+
+def listed(root: etree._Element) -> list[Listed]:
+    """The entries of a document, in its order."""
+    cores = {CORE, etree.QName(root).namespace, None}
+    found = []
+    for entry in _entries(root, cores):
+        facts = _facts(entry, cores)
+        if facts is not None:
+            found.append(Listed(facts, entry.sourceline))
+    return found
+
+
+def whole(text: str) -> set[Facts]:
+    """The facts of a well-formed document; none of any other."""
+    root = tree(text)
+    return set() if root is None else {entry.facts for entry in listed(root)}
+
+
+def _entries(parent: etree._Element, cores: set[str | None]) -> Iterator[etree._Element]:
+    for child in parent.iterchildren(tag=etree.Element):
+        name = etree.QName(child)
+        if name.localname in ENTRY_NAMES and name.namespace in cores:
+            yield child
+        else:
+            yield from _entries(child, cores)
+
+
+def _facts(entry: etree._Element, cores: set[str | None]) -> Facts | None:
+    values: dict[str, str] = {}
+    for child in entry.iterchildren(tag=etree.Element):
+        name = etree.QName(child)
+        if name.namespace in cores and (name.localname == "loc" or not len(child.xpath("*"))):
+            values.setdefault(name.localname, own_text(child) if not child.xpath("*") else "")
+    if not values.get("loc"):
+        return None
+    fields = {name: values.get(name) for name in ("lastmod", "changefreq", "priority")}
+    return Facts(etree.QName(entry).localname, values["loc"], **fields)
+
+
+def own_text(element: etree._Element) -> str:
+    """Text of an element without that of its children."""
+    parts: list[Any] = element.xpath("text()")
+    return "".join(map(str, parts)).strip()
+
+
+def standing_alone(text: str, root: str) -> set[Facts]:
+    """What lxml reads from each stretch of `text` that looks like an entry, put alone under the start tag `root`."""
+    found = set()
+    name = re.match(r"<([\w:.-]+)", root)
+    assert name
+    ends = [end.end() for end in END.finditer(text)]
+    for start in START.finditer(text):
+        for end in [end for end in ends if end > start.start()][:MAX_SPANS]:
+            document = tree(f"{root}{text[start.start() : end]}</{name[1]}>")
+            if document is not None:
+                found.update(entry.facts for entry in listed(document))
+    return found

@@ -1,0 +1,164 @@
+"""Bytes to text."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+
+from sitemapcrawler.reader.decode import decode, detect
+from sitemapcrawler.reader.faults import Faults
+from tests.unit.reader.reading import CORE, END, GOOD, pieces, read, url, urlset
+
+TEXT = f'<?xml version="1.0" encoding="%s"?>\n<urlset xmlns="{CORE}">\n<url><loc>https://e.com/é</loc></url>\n{END}'
+SIZES = (1, 2, 3, 5, 1000)
+
+
+def decoded(data: bytes, size: int = 1000) -> tuple[str, str, dict[str, int]]:
+    faults = Faults()
+    encoding, texts = decode(pieces(data, size), faults)
+    return encoding, "".join(texts), dict(faults.counts)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("declared", "codec", "mark", "name"),
+    [
+        ("UTF-8", "utf-8", b"", "utf-8"),
+        ("utf-8", "utf-8", codecs.BOM_UTF8, "utf-8"),
+        ("UTF-16", "utf-16-le", codecs.BOM_UTF16_LE, "utf-16-le"),
+        ("UTF-16", "utf-16-be", codecs.BOM_UTF16_BE, "utf-16-be"),
+        ("UTF-16", "utf-16-le", b"", "utf-16-le"),
+        ("UTF-16", "utf-16-be", b"", "utf-16-be"),
+        ("UTF-32", "utf-32-le", codecs.BOM_UTF32_LE, "utf-32-le"),
+        ("UTF-32", "utf-32-be", codecs.BOM_UTF32_BE, "utf-32-be"),
+        ("UTF-32", "utf-32-le", b"", "utf-32-le"),
+        ("UTF-32", "utf-32-be", b"", "utf-32-be"),
+        ("ISO-8859-1", "iso-8859-1", b"", "iso8859-1"),
+        ("latin1", "iso-8859-1", b"", "iso8859-1"),
+        ("windows-1252", "cp1252", b"", "cp1252"),
+        ("iso-8859-15", "iso-8859-15", b"", "iso8859-15"),
+        ("GB2312", "utf-8", b"", None),
+        ("US-ASCII", "utf-8", b"", "utf-8"),
+    ],
+)
+def test_the_encoding_is_found_and_the_url_read(
+    declared: str, codec: str, mark: bytes, name: str | None, size: int
+) -> None:
+    data = mark + (TEXT % declared).encode(codec)
+    reading = read(data, size)
+    if name is None:  # declared as something it is not
+        assert reading.locs != ["https://e.com/Ã©"]
+        return
+    assert reading.locs == ["https://e.com/é"]
+    assert reading.document.encoding == name
+    assert reading.document.outcome == "ok"
+    assert ("doc-encoding-not-utf8" in reading.rules) is (name != "utf-8")
+    assert ("doc-bom" in reading.rules) is bool(mark)
+
+
+@pytest.mark.parametrize("codec", ["shift_jis", "euc-kr", "gb18030", "big5", "koi8-r", "windows-1251"])
+def test_legacy_encodings_of_other_scripts(codec: str) -> None:
+    path = {"koi8-r": "привет", "windows-1251": "привет", "euc-kr": "한국", "big5": "中文", "gb18030": "中文"}.get(
+        codec, "日本"
+    )
+    data = (TEXT.replace("é", path) % codec).encode(codec)
+    for size in SIZES:
+        assert read(data, size).locs == [f"https://e.com/{path}"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x-unknown", "rot13", "utf-7", "cp037", "punycode", "base64", "idna", "undefined", "zlib", "unicode_escape"],
+)
+def test_a_declared_encoding_that_cannot_be_is_read_as_utf_8(name: str) -> None:
+    reading = read(TEXT % name)
+    assert reading.locs == ["https://e.com/é"]
+    assert reading.document.encoding == "utf-8"
+    assert reading.rules == {"doc-encoding-not-utf8": 1}
+    assert reading.document.outcome == "ok"
+
+
+def test_utf_8_that_says_utf_16_is_utf_8() -> None:
+    reading = read(TEXT % "UTF-16")
+    assert reading.locs == ["https://e.com/é"]
+    assert reading.document.encoding == "utf-8"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_count_alike(end: str, size: int) -> None:
+    body = urlset(GOOD, GOOD, url("https://e.com/é")).replace("\n", end)
+    for data in (body.encode(), body.replace("UTF-8", "UTF-16").encode("utf-16")):
+        assert read(data, size).lines == [3, 4, 5]
+
+
+def test_mixed_line_ends_count_alike() -> None:
+    assert decoded(b"a\r\nb\rc\nd\r\r\n", 1)[1] == "a\nb\nc\nd\n\n"
+
+
+def test_a_lone_carriage_return_at_the_end_is_a_line_end() -> None:
+    assert decoded(b"a\r", 1)[1] == "a\n"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_bad_byte_is_noted_once_with_its_line(size: int) -> None:
+    faults = Faults()
+    _, texts = decode(pieces(b"one\ntw\xff\xfeo\nthr\xffee", size), faults)
+    text = "".join(texts)
+    assert text == "one\ntw\udcff\udcfeo\nthr\udcffee"
+    assert [(fault.rule, fault.line) for fault in faults] == [("doc-encoding-not-utf8", 2)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_bad_byte_in_a_url_is_escaped_as_browsers_do(size: int) -> None:
+    reading = read(urlset(url("https://e.com/caf?"), GOOD).encode().replace(b"?", b"\xe9"), size)
+    assert reading.records[0].loc == "https://e.com/caf%E9"
+    assert reading.recovered == ["https://e.com/caf%E9"]
+    assert reading.locs[1] == "https://e.com/good"
+    assert reading.document.outcome == "recovered"
+
+
+def test_a_bad_byte_in_one_entry_leaves_the_others_alone() -> None:
+    data = urlset(*(url(f"https://e.com/é{number}") for number in range(5))).encode()
+    reading = read(data.replace("é2".encode(), b"\xe92"), 7)
+    assert reading.locs == [f"https://e.com/{'%E9' if number == 2 else 'é'}{number}" for number in range(5)]
+    assert len(reading.recovered) == 1
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "shift_jis"])
+def test_an_entry_that_bad_bytes_cost_is_no_good_outcome(codec: str) -> None:
+    start = f'<?xml version="1.0" encoding="{codec}"?><urlset><url><loc>https://e.com/'.encode(codec)
+    bad = b"\x00\xd8" if codec == "utf-16-le" else b"\x81\xff"
+    reading = read(start + bad + f"x</loc></url>{GOOD}{END}".encode(codec))
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.document.outcome == "recovered"
+    assert reading.document.error is not None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_file_that_ends_within_a_character_is_truncated(encoding: str) -> None:
+    data = urlset(GOOD, GOOD).encode(encoding)
+    for missing in range(1, 12):
+        assert read(data[:-missing]).document.outcome == "truncated"
+
+
+def test_utf_8_that_ends_within_a_character_is_truncated() -> None:
+    data = urlset(GOOD, url("https://e.com/é"))[: -len(END)].encode()
+    cut = data[: data.index("é".encode()) + 1]
+    reading = read(cut, 1)
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.document.outcome == "truncated"
+
+
+def test_an_empty_document_has_an_encoding() -> None:
+    assert decoded(b"") == ("utf-8", "", {})
+
+
+def test_a_mark_of_utf_32_is_not_taken_for_utf_16() -> None:
+    assert detect(codecs.BOM_UTF32_LE + "<".encode("utf-32-le"), Faults()) == ("utf-32-le", 4)
+
+
+def test_a_second_mark_is_no_content() -> None:
+    reading = read(codecs.BOM_UTF8 * 2 + urlset(GOOD).encode())
+    assert reading.locs == ["https://e.com/good"]

@@ -1,0 +1,75 @@
+"""What a fault is called, and where it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.reader.diagnose import diagnose, rule_of
+from tests.unit.reader.reading import GOOD, read, url, urlset
+
+
+@pytest.mark.parametrize(
+    ("entry", "rule", "column"),
+    [
+        (url("https://e.com/?a=1&b=2"), "doc-unescaped-ampersand", 29),
+        (url("https://e.com/?a=1& b"), "doc-unescaped-ampersand", 29),
+        (url("https://e.com/?a=1&&b"), "doc-unescaped-ampersand", 29),
+        (url("https://e.com/?a&"), "doc-unescaped-ampersand", 27),
+        (url("https://e.com/caf&eacute;"), "doc-undeclared-entity", 28),
+        (url("https://e.com/&x;"), "doc-undeclared-entity", 25),
+        (url("https://e.com/\x08"), "doc-control-character", 25),
+        (url("https://e.com/&#8;"), "doc-control-character", 25),
+        (url("https://e.com/<"), "doc-xml-malformed", 26),
+        (url("https://e.com/", "<lastmod>1&2</lastmod>"), "doc-unescaped-ampersand", 41),
+        (url("https://e.com/", "<lastmod>\x08</lastmod>"), "doc-control-character", 40),
+        (url("https://e.com/", "<image:image/>"), "xml-ext-namespace-missing", 31),
+        (url("https://e.com/", "<x a=1/>"), "doc-xml-malformed", 36),
+        ("<url><loc>https://e.com/1</lok></url>\n", "doc-xml-malformed", 28),
+        ("text & more\n", "doc-unescaped-ampersand", 6),
+        ("</b>\n", "doc-xml-malformed", 3),
+    ],
+)
+def test_a_fault_is_named_and_placed(entry: str, rule: str, column: int) -> None:
+    reading = read(urlset(GOOD, entry, GOOD))
+    (fault,) = reading.document.faults
+    assert (fault.rule, fault.line, fault.column) == (rule, 4, column)
+    assert reading.locs.count("https://e.com/good") == 2
+
+
+def test_a_fault_shows_what_stands_there() -> None:
+    reading = read(urlset(url("https://e.com/?a=1&b=2")))
+    (fault,) = reading.document.faults
+    assert fault.value is not None
+    assert fault.value.startswith("&b=2</loc>")
+
+
+def test_each_of_many_faults_is_counted() -> None:
+    entries = [url(f"https://e.com/?a={number}&b") for number in range(30)]
+    reading = read(urlset(*entries))
+    assert reading.rules == {"doc-unescaped-ampersand": 30}
+    assert [fault.line for fault in reading.document.faults] == list(range(3, 33))
+
+
+def test_a_bad_byte_in_an_attribute_is_an_encoding_fault() -> None:
+    reading = read(urlset('<url><loc>https://e.com/1</loc><x a="?"/></url>', GOOD).encode().replace(b'"?"', b'"\xe9"'))
+    assert not {"doc-xml-malformed", "doc-control-character"} & set(reading.rules)
+    assert reading.document.outcome == "recovered"
+
+
+@pytest.mark.parametrize("rule", ["xml-ext-namespace-missing", "doc-truncated", "limit-depth", "doc-trailing-content"])
+def test_a_rule_that_says_enough_stays(rule: str) -> None:
+    assert diagnose(rule, "a & b", 2) == (rule, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "rule"),
+    [
+        ("&b", 0, "doc-unescaped-ampersand"),
+        ("&b;", 0, "doc-undeclared-entity"),
+        ("a\x01", 1, "doc-control-character"),
+        ("a\udce9", 1, "doc-encoding-not-utf8"),
+        ("< ", 0, "doc-xml-malformed"),
+    ],
+)
+def test_a_character_names_its_rule(text: str, place: int, rule: str) -> None:
+    assert rule_of(text, place) == rule

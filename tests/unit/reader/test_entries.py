@@ -1,0 +1,269 @@
+"""From an entry's element to its record."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.reader import ChildRecord
+from sitemapcrawler.reader.entries import number
+from tests.unit.reader.reading import CORE, GOOD, INDEX, URL, read, url, urlset
+
+ONE = "https://e.com/1"
+
+
+def only(entry: str, **keywords: str) -> UrlRecord:
+    (record,) = read(urlset(entry), **keywords).records
+    assert isinstance(record, UrlRecord)
+    return record
+
+
+def test_all_fields_of_a_page() -> None:
+    more = "<lastmod>2024-05-01T10:00:00+02:00</lastmod><changefreq>daily</changefreq><priority>0.8</priority>"
+    expected = UrlRecord(ONE, None, URL, 3, "2024-05-01T10:00:00+02:00", "2024-05-01T08:00:00Z", "daily", 0.8)
+    assert only(url(ONE, more)) == expected
+    assert only(url(ONE, more + "<!-- the strict way -->")) == expected
+
+
+def test_all_fields_of_a_child() -> None:
+    entry = f"<sitemap><loc>{ONE}</loc><lastmod>2024-05-01</lastmod></sitemap>"
+    assert read(f"{INDEX}{entry}</sitemapindex>").records == [
+        ChildRecord(ONE, None, 3, "2024-05-01", "2024-05-01T00:00:00Z")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "loc", "raw"),
+    [
+        ("https://e.com/", "https://e.com/", None),
+        ("https://e.com/é", "https://e.com/é", None),
+        (" \n https://e.com/a\t ", "https://e.com/a", None),
+        ("\u00a0https://e.com/a\u200b", "https://e.com/a", "\u200b"),
+        ("https://e.com/a\n    /b", "https://e.com/a/b", "\n"),
+        ("HTTPS://e.com/a", "https://e.com/a", "HTTPS"),
+        ("/a/b", "https://e.com/a/b", "/a/b"),
+        ("a/b", "https://e.com/dir/a/b", "a/b"),
+        ("../a", "https://e.com/a", "../a"),
+        ("?q=1", "https://e.com/dir/sitemap.xml?q=1", "?q=1"),
+        ("//cdn.e.com/a", "https://cdn.e.com/a", "//cdn.e.com/a"),
+        ("https://e.com/?a=1&amp;copy=2", "https://e.com/?a=1&copy=2", None),
+        ("https://e.com/?a=1&amp;amp;b", "https://e.com/?a=1&amp;b", None),
+        ("<![CDATA[\n https://e.com/?a=1&b=2\n]]>", "https://e.com/?a=1&b=2", None),
+        ("https://e.com/&#x66;<!-- c -->oo", "https://e.com/foo", None),
+        ("https://e.com/a b", "https://e.com/a b", None),
+    ],
+)
+def test_a_url_is_absolute_and_the_written_one_is_kept_where_it_differs(
+    written: str, loc: str, raw: str | None
+) -> None:
+    record = only(url(written), url="https://e.com/dir/sitemap.xml")
+    assert record.loc == loc
+    assert not record.recovered
+    if raw is None:
+        assert record.loc_raw is None
+    else:
+        assert record.loc_raw is not None
+        assert raw in record.loc_raw
+
+
+def test_relative_urls_are_resolved_against_the_final_address() -> None:
+    record = only(url("a"), base="https://www.e.com/moved/sitemap.xml")
+    assert (record.loc, record.sitemap) == ("https://www.e.com/moved/a", URL)
+
+
+@pytest.mark.parametrize("loc", ["ftp://e.com/a", "javascript:alert(1)", "mailto:a@e.com", "https://e com/"])
+def test_a_url_that_no_one_can_ask_for_is_listed_as_written_and_reported(loc: str) -> None:
+    reading = read(urlset(url(loc), GOOD))
+    assert reading.locs == [loc, "https://e.com/good"]
+    assert reading.rules == {"loc-invalid-uri": 1}
+
+
+@pytest.mark.parametrize("entry", ["<url><loc></loc></url>", "<url><loc/></url>", "<url><loc> \n </loc></url>"])
+def test_an_empty_url_is_reported_and_left_out(entry: str) -> None:
+    reading = read(urlset(entry, GOOD))
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.rules == {"loc-empty": 1}
+
+
+@pytest.mark.parametrize(
+    "entry", ["<url/>", "<url></url>", "<url><lastmod>2024</lastmod></url>", "<url>see below</url>"]
+)
+def test_an_entry_without_a_url_is_reported_and_left_out(entry: str) -> None:
+    reading = read(urlset(entry, GOOD))
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.rules == {"xml-entry-without-loc": 1}
+
+
+def test_a_url_in_the_text_of_the_entry_is_read_and_marked() -> None:
+    reading = read(urlset(f"<url>\n {ONE}\n</url>", GOOD))
+    assert reading.recovered == [ONE]
+    assert reading.rules == {"xml-entry-without-loc": 1}
+
+
+@pytest.mark.parametrize("text", ["https://e.com/1 https://e.com/2", "see https://e.com/1", "e.com/1"])
+def test_text_that_is_no_single_url_is_no_url(text: str) -> None:
+    assert read(urlset(f"<url>{text}</url>", GOOD)).locs == ["https://e.com/good"]
+
+
+@pytest.mark.parametrize("loc", ["{{ page.url }}", "<![CDATA[<%= url %>]]>", "${url}", "{% url 'home' %}"])
+def test_a_template_that_was_not_filled_in_is_no_url(loc: str) -> None:
+    reading = read(urlset(url(loc), GOOD))
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.rules == {"loc-invalid-uri": 1}
+
+
+@pytest.mark.parametrize(
+    "loc",
+    [
+        "https://e.com/<b>1</b>2",
+        "https://e.com/1<lastmod>2024</lastmod>",
+        "<a>https://e.com/1</a>",
+        "https://e.com/<br/>",
+    ],
+)
+def test_half_a_url_is_none(loc: str) -> None:
+    reading = read(urlset(url(loc), GOOD))
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.document.outcome == "recovered"
+    assert len(reading.document.faults) > 0
+
+
+def test_half_a_date_is_none() -> None:
+    record = only(url(ONE, "<lastmod>2024-<b>05</b>-01</lastmod>"))
+    assert (record.lastmod, record.lastmod_at) == (None, None)
+
+
+def test_the_first_of_repeated_elements_counts_and_none_is_lost() -> None:
+    reading = read(urlset(url(ONE, "<loc>https://e.com/2</loc><lastmod>2024</lastmod><lastmod>2023</lastmod>")))
+    (record,) = reading.records
+    assert (record.loc, record.lastmod) == (ONE, "2024")
+    assert record.extra == {CORE: [{"name": "loc", "value": "https://e.com/2"}, {"name": "lastmod", "value": "2023"}]}
+    assert reading.rules["xml-duplicate-element"] == 2
+
+
+@pytest.mark.parametrize("order", ["<loc>{0}</loc>{1}", "{1}<loc>{0}</loc>"])
+def test_the_order_of_elements_does_not_matter(order: str) -> None:
+    more = "<priority>0.3</priority><lastmod>2024-05-01</lastmod><image:image xmlns:image='{}'><image:loc>i</image:loc></image:image>"
+    more = more.format("http://www.google.com/schemas/sitemap-image/1.1")
+    record = only(f"<url>{order.format(ONE, more)}</url>")
+    assert (record.loc, record.lastmod, record.priority) == (ONE, "2024-05-01", 0.3)
+    assert [image.loc for image in record.images] == ["i"]
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "kept"),
+    [
+        ("0.5", 0.5, False),
+        ("1", 1.0, False),
+        ("0,8", 0.8, True),
+        (".8", 0.8, False),
+        ("+0.5", 0.5, False),
+        ("-1", -1.0, False),
+        ("2.0", 2.0, False),
+        ("NaN", None, True),
+        ("1e3", None, True),
+        ("", None, True),
+        ("high", None, True),
+        ("0.5.1", None, True),
+        ("٠", None, True),
+        ("inf", None, True),
+    ],
+)
+def test_priority_is_a_number_or_kept_as_written(written: str, value: float | None, kept: bool) -> None:
+    record = only(url(ONE, f"<priority>{written}</priority>"))
+    assert record.priority == value
+    assert (record.extra is not None) is kept
+    if kept and written:
+        assert record.extra == {CORE: [{"name": "priority", "value": written}]}
+
+
+@pytest.mark.parametrize("text", ["", ".", "+", "-", "+-1", "1.2.3", "1_000", "0x1", "１"])
+def test_what_is_no_number(text: str) -> None:
+    assert number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "value"), [("daily", "daily"), ("Daily", "daily"), ("MONTHLY", "monthly"), ("sometimes", "sometimes")]
+)
+def test_changefreq_is_known_in_any_case(written: str, value: str) -> None:
+    record = only(url(ONE, f"<changefreq>{written}</changefreq>"))
+    assert record.changefreq == value
+    assert (record.extra is not None) is (written.lower() == value != written)
+
+
+@pytest.mark.parametrize("written", ["", "yesterday", "0000-00-00", "2024-13-45", "2024-05-01T25:00:00Z"])
+def test_a_date_that_is_none_is_kept_as_written(written: str) -> None:
+    record = only(url(ONE, f"<lastmod>{written}</lastmod>"))
+    assert (record.lastmod, record.lastmod_at) == (written, None)
+
+
+def test_a_date_in_cdata_with_line_breaks() -> None:
+    record = only(url(ONE, "<lastmod><![CDATA[\n  2024-05-01\n]]></lastmod>"))
+    assert (record.lastmod, record.lastmod_at) == ("2024-05-01", "2024-05-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "namespace",
+    [
+        "",
+        CORE,
+        "https://www.sitemaps.org/schemas/sitemap/0.9",
+        f"{CORE}/",
+        "http://www.google.com/schemas/sitemap/0.84",
+        "http://www.google.com/schemas/sitemap/0.9",
+        "http://www.google.com/schemas/sitemap/0.90",
+        "//www.sitemaps.org/schemas/sitemap/0.9",
+        "http://sitemaps.org/schemas/sitemap/0.9",
+        "http://e.com/any",
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "s:"])
+def test_the_core_is_read_in_whatever_namespace_the_root_has(namespace: str, prefix: str) -> None:
+    if prefix and not namespace:
+        return
+    declaration = f' xmlns{":s" if prefix else ""}="{namespace}"' if namespace else ""
+    body = f"<{prefix}url><{prefix}loc>{ONE}</{prefix}loc><{prefix}lastmod>2024</{prefix}lastmod><x/></{prefix}url>"
+    (record,) = read(f"<{prefix}urlset{declaration}>{body}</{prefix}urlset>").records
+    assert (record.loc, record.lastmod, record.recovered) == (ONE, "2024", False)
+
+
+def test_an_element_of_another_namespace_is_never_a_core_one() -> None:
+    text = f'<urlset xmlns="{CORE}" xmlns:o="urn:o"><o:url><o:loc>https://e.com/no</o:loc></o:url>{GOOD}</urlset>'
+    assert read(text).locs == ["https://e.com/good"]
+
+
+def test_an_index_that_holds_pages_gives_each_by_its_element() -> None:
+    reading = read(f"{INDEX}{GOOD}<sitemap><loc>https://e.com/s.xml</loc></sitemap></sitemapindex>")
+    assert [type(record) for record in reading.records] == [UrlRecord, ChildRecord]
+    assert reading.document.format == "xml-index"
+
+
+def test_a_urlset_that_holds_children_gives_each_by_its_element() -> None:
+    reading = read(urlset("<sitemap><loc>https://e.com/s.xml</loc></sitemap>\n", GOOD))
+    assert [(type(record), record.line) for record in reading.records] == [(ChildRecord, 3), (UrlRecord, 4)]
+
+
+def test_entries_wrapped_in_unknown_elements_are_found_in_order() -> None:
+    text = urlset(GOOD, "<group><a>", url(ONE), "</a>", url("https://e.com/2"), "</group>", url("https://e.com/3"))
+    reading = read(text)
+    assert reading.locs == ["https://e.com/good", ONE, "https://e.com/2", "https://e.com/3"]
+    assert reading.rules == {"xml-unknown-element": 1}
+
+
+def test_an_element_of_no_known_namespace_lands_in_extra_without_loss() -> None:
+    more = '<o:a xmlns:o="urn:o" b="1">x<o:c>y</o:c>z</o:a><o:a xmlns:o="urn:o"/><p:q xmlns:p="urn:p"/>'
+    assert only(url(ONE, more)).extra == {
+        "urn:o": [
+            {"name": "a", "attributes": {"b": "1"}, "children": ["x", {"name": "c", "value": "y"}, "z"]},
+            {"name": "a"},
+        ],
+        "urn:p": [{"name": "q"}],
+    }
+
+
+def test_an_unknown_element_of_the_core_lands_in_extra() -> None:
+    assert only(url(ONE, "<mobile/>")).extra == {CORE: [{"name": "mobile"}]}
+
+
+def test_entries_keep_their_lines_in_one_line() -> None:
+    assert read(urlset(url(ONE).strip(), url(ONE).strip(), f"<url>\n<loc>{ONE}</loc></url>")).lines == [3, 3, 3]

@@ -1,0 +1,220 @@
+"""RSS and Atom, in all their versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.items import UrlRecord
+from tests.unit.reader.reading import URL, Reading, read
+
+ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"{}>\n<title>t</title><link href="https://e.com/"/>\n{}</feed>'
+ATOM_03 = '<feed version="0.3" xmlns="http://purl.org/atom/ns#">{}</feed>'
+RDF = (
+    '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"'
+    ' xmlns:dc="http://purl.org/dc/elements/1.1/">\n<channel rdf:about="https://e.com/"><title>t</title><link>https://e.com/</link>'
+    '<items><rdf:Seq><rdf:li resource="https://e.com/1"/></rdf:Seq></items></channel>\n{}</rdf:RDF>'
+)
+NAMESPACES = (
+    ' xmlns:media="http://search.yahoo.com/mrss/" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    ' xmlns:atom="http://www.w3.org/2005/Atom" xmlns:content="http://purl.org/rss/1.0/modules/content/"'
+)
+
+
+def rss(*items: str, attributes: str = "") -> Reading:
+    body = "".join(f"<item>{item}</item>\n" for item in items)
+    channel = "<title>t</title><link>https://e.com/</link><image><url>i</url><link>https://e.com/</link></image>"
+    return read(f'<rss version="2.0"{NAMESPACES}{attributes}><channel>{channel}\n{body}</channel></rss>')
+
+
+def atom(*entries: str, attributes: str = "") -> Reading:
+    return read(ATOM.format(attributes, "".join(f"<entry>{entry}</entry>\n" for entry in entries)))
+
+
+def test_rss_2() -> None:
+    reading = rss("<title>a</title><link>https://e.com/1</link><pubDate>Wed, 01 May 2024 10:00:00 +0200</pubDate>")
+    assert reading.records == [
+        UrlRecord("https://e.com/1", None, URL, 2, "Wed, 01 May 2024 10:00:00 +0200", "2024-05-01T08:00:00Z")
+    ]
+    assert (reading.document.format, reading.document.outcome, reading.rules) == ("rss", "ok", {})
+
+
+def test_rss_1() -> None:
+    reading = read(
+        RDF.format('<item rdf:about="https://e.com/1"><link>https://e.com/1</link><dc:date>2024-05-01</dc:date></item>')
+    )
+    assert [(record.loc, record.line, record.lastmod) for record in reading.records] == [
+        ("https://e.com/1", 4, "2024-05-01")
+    ]
+    assert (reading.document.format, reading.document.outcome) == ("rss", "ok")
+
+
+def test_rss_1_item_known_only_by_what_it_is_about() -> None:
+    assert read(RDF.format('<item rdf:about="https://e.com/1"><title>t</title></item>')).locs == ["https://e.com/1"]
+
+
+def test_rss_1_of_more_than_four_mib_is_read_to_its_end() -> None:
+    item = '<item rdf:about="https://e.com/{0}"><link>https://e.com/{0}</link><d>' + "x" * 1000 + "</d></item>\n"
+    reading = read(RDF.format("".join(item.format(number) for number in range(5000))), 1 << 16)
+    assert (len(reading.records), reading.document.outcome) == (5000, "ok")
+
+
+def test_atom_1() -> None:
+    reading = atom(
+        '<link href="https://e.com/1"/><published>2024-04-01T00:00:00Z</published><updated>2024-05-01T10:00:00Z</updated>'
+    )
+    assert reading.records == [
+        UrlRecord("https://e.com/1", None, URL, 3, "2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z")
+    ]
+    assert (reading.document.format, reading.document.outcome) == ("atom", "ok")
+
+
+def test_atom_03() -> None:
+    reading = read(
+        ATOM_03.format('<entry><link rel="alternate" href="https://e.com/1"/><modified>2024-05-01</modified></entry>')
+    )
+    assert [(record.loc, record.lastmod) for record in reading.records] == [("https://e.com/1", "2024-05-01")]
+
+
+def test_a_prefixed_atom_feed() -> None:
+    text = '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:link href="https://e.com/1"/></a:entry></a:feed>'
+    assert read(text).locs == ["https://e.com/1"]
+
+
+@pytest.mark.parametrize(
+    ("links", "loc"),
+    [
+        ('<link rel="self" href="https://e.com/no"/><link rel="alternate" href="https://e.com/1"/>', "https://e.com/1"),
+        ('<link rel="enclosure" href="https://e.com/no"/><link href="https://e.com/1"/>', "https://e.com/1"),
+        ('<link href=" https://e.com/1 "/><link href="https://e.com/2"/>', "https://e.com/1"),
+        ('<link rel="edit" href="https://e.com/no"/>', None),
+        ("<link/>", None),
+        ("<link>https://e.com/no</link>", None),
+        ("<id>https://e.com/no</id>", None),
+    ],
+)
+def test_the_page_of_an_atom_entry_is_its_alternate_link(links: str, loc: str | None) -> None:
+    reading = atom(links)
+    assert reading.locs == ([loc] if loc else [])
+    assert ("feed-item-without-link" in reading.rules) is (loc is None)
+
+
+@pytest.mark.parametrize(
+    ("item", "loc"),
+    [
+        ("<link>https://e.com/1</link><guid>https://e.com/no</guid>", "https://e.com/1"),
+        ("<guid>https://e.com/no</guid><link>https://e.com/1</link>", "https://e.com/1"),
+        ("<guid>https://e.com/1</guid>", "https://e.com/1"),
+        ('<guid isPermaLink="true">https://e.com/1</guid>', "https://e.com/1"),
+        ('<guid isPermaLink="false">https://e.com/no</guid>', None),
+        ('<guid isPermaLink="false">17</guid>', None),
+        ("<link></link><guid>https://e.com/1</guid>", "https://e.com/1"),
+        ("<link><![CDATA[\nhttps://e.com/?a&b\n]]></link>", "https://e.com/?a&b"),
+        ('<atom:link href="https://e.com/1"/>', "https://e.com/1"),
+        ('<atom:link rel="self" href="https://e.com/no"/><link>https://e.com/1</link>', "https://e.com/1"),
+        ("<media:link>https://e.com/no</media:link><link>https://e.com/1</link>", "https://e.com/1"),
+        ("<title>t</title>", None),
+        ("", None),
+    ],
+)
+def test_the_page_of_an_rss_item_is_its_link_or_its_permalink(item: str, loc: str | None) -> None:
+    reading = rss(item, "<link>https://e.com/good</link>")
+    assert reading.locs == [*([loc] if loc else []), "https://e.com/good"]
+    assert ("feed-item-without-link" in reading.rules) is (loc is None)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "<link>https://e.com/<b>x</b></link>",
+        "<link>https://e.com/1<guid>x</guid></link>",
+        "<guid>https://e.com/<b/>1</guid>",
+    ],
+)
+def test_half_a_link_is_none(item: str) -> None:
+    reading = rss(item, "<link>https://e.com/good</link>")
+    assert [record.loc for record in reading.records if not record.recovered] == ["https://e.com/good"]
+    assert len(reading.document.faults) > 0
+
+
+def test_an_item_cut_off_before_its_link_is_not_known_by_its_guid() -> None:
+    reading = read("<rss><channel><item><guid>https://e.com/guid</guid><link>https://e.com/1")
+    assert reading.locs == []
+    assert reading.document.outcome in ("failed", "truncated")
+
+
+def test_relative_links_are_resolved() -> None:
+    assert rss("<link>/1</link>").records[0].loc == "https://e.com/1"
+    assert atom('<link href="a/1"/>').records[0].loc == "https://e.com/a/1"
+    record = atom('<link href="October.html"/>', attributes=' xml:base="https://e.com/news/"').records[0]
+    assert (record.loc, record.loc_raw) == ("https://e.com/news/October.html", "October.html")
+
+
+def test_the_base_of_an_entry_stands_on_that_of_the_feed() -> None:
+    text = ATOM.format(' xml:base="/news/?a&amp;b"', '<entry xml:base="2024/"><link href="1"/></entry>')
+    assert read(text).locs == ["https://e.com/news/2024/1"]
+
+
+def test_a_base_that_is_no_url_is_not_used() -> None:
+    assert atom('<link href="1"/>', attributes=' xml:base="mailto:x"').locs == ["https://e.com/1"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "lastmod"),
+    [
+        ("<pubDate>Wed, 01 May 2024 10:00:00 GMT</pubDate>", "Wed, 01 May 2024 10:00:00 GMT"),
+        ("<dc:date>2024-05-01</dc:date>", "2024-05-01"),
+        ("<pubDate></pubDate><dc:date>2024-05-01</dc:date>", "2024-05-01"),
+        ("<pubDate>no date</pubDate>", "no date"),
+        ("<media:date>2024-05-01</media:date>", None),
+        ("<atom:updated>2024-06-01</atom:updated><pubDate>x</pubDate>", "2024-06-01"),
+    ],
+)
+def test_the_date_of_an_item(dates: str, lastmod: str | None) -> None:
+    assert rss(f"<link>https://e.com/1</link>{dates}").records[0].lastmod == lastmod
+
+
+def test_media_of_an_item_are_images_and_videos() -> None:
+    reading = rss(
+        "<link>https://e.com/1</link>"
+        '<media:content url="https://e.com/i.jpg" medium="image"><media:title>An image</media:title></media:content>'
+        '<media:group><media:title>A film</media:title><media:thumbnail url="https://e.com/t.jpg"/>'
+        '<media:content url="https://e.com/v.mp4" type="video/mp4" duration="60"/></media:group>'
+        '<media:content url="https://e.com/a.mp3" medium="audio"/>'
+        '<media:content url="https://e.com/i.png" type="image/png"/>'
+    )
+    (record,) = reading.records
+    assert [(image.loc, image.title) for image in record.images] == [
+        ("https://e.com/i.jpg", "An image"),
+        ("https://e.com/i.png", None),
+    ]
+    (video,) = record.videos
+    assert (video.content_loc, video.title, video.thumbnail_loc, video.duration) == (
+        "https://e.com/v.mp4",
+        "A film",
+        "https://e.com/t.jpg",
+        "60",
+    )
+    assert (reading.document.counts.images, reading.document.counts.videos) == (2, 1)
+    assert record.extra is not None
+    assert [tree["name"] for tree in record.extra["http://search.yahoo.com/mrss/"]] == [
+        "content",
+        "group",
+        "content",
+        "content",
+    ]
+
+
+def test_media_titles_are_not_borrowed_from_another_namespace() -> None:
+    (record,) = rss('<link>https://e.com/1</link><title>Article</title><media:content url="u" medium="image"/>').records
+    assert record.images[0].title is None
+
+
+def test_a_feed_with_other_elements_around_its_items_has_no_fault() -> None:
+    reading = rss(
+        "<link>https://e.com/1</link><content:encoded><![CDATA[<link>https://e.com/no</link>]]></content:encoded>"
+    )
+    assert (reading.locs, reading.rules) == (["https://e.com/1"], {})
+
+
+def test_an_empty_feed_is_no_failure() -> None:
+    assert (rss().document.outcome, rss().document.url_count) == ("ok", 0)

@@ -1,0 +1,338 @@
+"""Recovery, entry by entry: what can be trusted is kept, what was repaired is marked, what is cut is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.reader.reading import CORE, DECLARATION, END, GOOD, INDEX, URLSET, Reading, read, url, urlset
+
+ONE = "https://e.com/1"
+KEPT = "https://e.com/good"
+IMAGE = "http://www.google.com/schemas/sitemap-image/1.1"
+
+
+def around(broken: str, *more: str) -> Reading:
+    """A broken entry between good ones, which must all be there, unmarked and on their lines."""
+    reading = read(urlset(GOOD, f"{broken}\n", *more, GOOD, GOOD))
+    good = [record for record in reading.records if record.loc == KEPT]
+    end = 4 + (broken + "\n" + "".join(more)).count("\n")
+    assert [(record.line, record.recovered) for record in good] == [(3, False), (end, False), (end + 1, False)]
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("broken", "loc"),
+    [
+        ("<url><loc>https://e.com/?a=1&b=2</loc></url>", "https://e.com/?a=1&b=2"),
+        ("<url><loc>https://e.com/?a=1&amp;b&c</loc></url>", "https://e.com/?a=1&b&c"),
+        ("<url><loc>https://e.com/caf&eacute;</loc></url>", "https://e.com/café"),
+        ("<url><loc>https://e.com/?a&copy=2</loc></url>", "https://e.com/?a&copy=2"),
+        ("<url><loc>https://e.com/1</loc><lastmod>a & b</lastmod></url>", ONE),
+        ("<url><loc>https://e.com/1</loc><lastmod>\x08</lastmod></url>", ONE),
+        ("<url><loc>https://e.com/1</loc><lastmod>2024-05-01</lastmd></url>", ONE),
+        ("<url><loc>https://e.com/1</loc><lastmod>2024-05-01</url>", ONE),
+        ("<url><loc>https://e.com/1</loc><image:image><image:loc>x</image:loc></image:image></url>", ONE),
+        ("<url><loc>https://e.com/1</loc><x a=1></x></url>", ONE),
+        ("<url><loc>https://e.com/1</loc><x a='1' a='2'/></url>", ONE),
+        ("<url><loc>https://e.com/1</loc> & </url>", ONE),
+        ("<url><loc>https://e.com/1</loc></urls>", ONE),
+        ("<url><loc>https://e.com/1</loc>", ONE),
+        ("<url><loc>https://e.com/1</loc><lastmod>2024", ONE),
+        ("<url><loc>\n  https://e.com/?a&b\n</loc></url>", "https://e.com/?a&b"),
+        ("<url><loc><![CDATA[https://e.com/?a&b]]></loc><x>&</x></url>", "https://e.com/?a&b"),
+        ("<url><loc>https://e.com/1<!-- & --></loc><x>&</x></url>", ONE),
+        ("<url a='1'><loc>https://e.com/?a&b</loc></url>", "https://e.com/?a&b"),
+    ],
+)
+def test_a_repaired_entry_is_kept_and_marked(broken: str, loc: str) -> None:
+    reading = around(broken)
+    assert reading.recovered == [loc]
+    assert reading.records[1].line == 4
+    assert reading.document.outcome == "recovered"
+    assert "read after repair" in (reading.document.error or "")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "<url><loc>https://e.com/a\x08b</loc></url>",
+        "<url><loc>https://e.com/a&#0;b</loc></url>",
+        "<url><loc>https://e.com/1</lok></url>",
+        "<url><loc>https://e.com/1</url>",
+        "<url><loc>https://e.com/1<lastmod>2024-05-01</lastmod></url>",
+        "<url><loc>https://e.com/1",
+        "<url><loc>https://e.com/1</lo",
+        "<url><loc>https://e.com/1</lo</url>",
+        "<url><loc>https://e.com/a<b</loc></url>",
+        "<url><loc>https://e.com/a<b c='></loc></url>",
+        "<url><loc>https://e.com/a]]>b</loc></url>",
+        "<url><loc>https://e.com/a<b></loc></url>",
+        "<url><loc>https://e.com/a<b/>c&</loc></url>",
+        "<url><loc>https://e.com/1</lok><loc>https://e.com/2</loc></url>",
+        "<url><loc a=1>https://e.com/1</loc></url>",
+        "<url><image:loc>https://e.com/i</image:loc></url>",
+        "<url>https://e.com/1<x></url>",
+        "<url>https://e.com/1",
+    ],
+)
+def test_an_entry_whose_url_is_not_whole_is_left_out_and_reported(broken: str) -> None:
+    reading = around(broken)
+    assert set(reading.locs) == {KEPT}
+    assert reading.document.outcome == "recovered"
+    assert "left out" in (reading.document.error or "")
+
+
+@pytest.mark.parametrize(
+    "junk", ["text & more", "</b>", "<b>", "<b", "<!DOCTYPE x>", "]]>", "\x00", "<>", "<?xml version='1.0'?>"]
+)
+def test_junk_between_entries_costs_none_of_them(junk: str) -> None:
+    reading = around(junk)
+    assert reading.locs == [KEPT] * 3
+    assert reading.document.outcome == "recovered"
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["<!-- {0}{0} -->", "<x><![CDATA[{0}{0}]]></x>", "<?php {0}{0} ?>", "<!-- {0}-->", "<!--{0}\n{0}{0}\n-->"],
+)
+@pytest.mark.parametrize(
+    "fault", ["", " & ", "</b>", "<url><loc>https://e.com/1</loc></ur>", "<url/>\x08", "<x/>&", "<long-name/>&"]
+)
+def test_what_a_comment_or_cdata_hides_is_never_an_entry(fault: str, section: str) -> None:
+    hidden = section.format(url("https://e.com/hidden"))
+    reading = around(f"{fault}{hidden}")
+    assert "https://e.com/hidden" not in reading.locs
+
+
+def test_what_a_comment_hides_behind_the_root_is_no_entry() -> None:
+    hidden = f"<!-- {url('https://e.com/hidden')}{url('https://e.com/hidden')} -->"
+    assert read(f"{urlset(GOOD)}<b/>{hidden}").locs == [KEPT]
+    assert read(f"{urlset(GOOD)}text {hidden}<url><loc>{ONE}</loc></url>").locs == [KEPT, ONE]
+
+
+def test_a_comment_with_two_dashes_inside_is_still_one() -> None:
+    assert around(f"<!-- a -- b {url('https://e.com/hidden')}{url('https://e.com/hidden')} -->").locs == [KEPT] * 3
+
+
+def test_a_comment_that_never_ends_hides_the_rest() -> None:
+    reading = read(urlset(GOOD, "<!-- ", GOOD, GOOD))
+    assert reading.locs == [KEPT]
+    assert reading.document.outcome == "truncated"
+
+
+def test_entries_without_end_tags() -> None:
+    reading = read(urlset(*(f"<url><loc>https://e.com/{number}</loc>\n" for number in range(40))))
+    assert reading.recovered == [f"https://e.com/{number}" for number in range(40)]
+    assert reading.lines == list(range(3, 43))
+
+
+def test_two_entries_that_lost_what_was_between_them_are_no_single_one() -> None:
+    reading = around(f"<url><loc>{ONE}<url><loc>https://e.com/2</loc></url>")
+    assert reading.locs == [KEPT, "https://e.com/2", KEPT, KEPT]
+
+
+def test_a_whole_entry_in_a_broken_stretch_is_not_marked() -> None:
+    reading = around(f"<url><loc>{ONE}</loc>\n{GOOD.strip()}"[: -len(GOOD)] or ONE)
+    assert ONE in reading.recovered
+
+
+def test_a_broken_entry_keeps_its_other_parts() -> None:
+    start = f'<urlset xmlns="{CORE}" xmlns:image="{IMAGE}">'
+    entry = (
+        "<url><loc>https://e.com/?a&b</loc><lastmod>2024-05-01</lastmod><priority>0.5</priority>"
+        "<image:image><image:loc>https://e.com/?i&j</image:loc></image:image></url>"
+    )
+    (record,) = read(f"{start}{entry}{END}").records
+    assert (record.lastmod, record.priority, record.recovered) == ("2024-05-01", 0.5, True)
+    assert [image.loc for image in record.images] == ["https://e.com/?i&j"]
+
+
+def test_an_undeclared_prefix_means_what_it_always_means() -> None:
+    entry = "<url><loc>https://e.com/1</loc><image:image><image:loc>https://e.com/i.jpg</image:loc></image:image></url>"
+    reading = around(entry)
+    assert [image.loc for image in reading.records[1].images] == ["https://e.com/i.jpg"]
+    assert reading.rules == {"xml-ext-namespace-missing": 1}
+
+
+def test_an_unknown_undeclared_prefix_is_kept_apart() -> None:
+    record = around("<url><loc>https://e.com/1</loc><foo:bar>x</foo:bar></url>").records[1]
+    assert record.extra == {"urn:undeclared:foo": [{"name": "bar", "value": "x"}]}
+
+
+def test_every_entry_with_an_undeclared_prefix_is_read() -> None:
+    entry = "<url><loc>https://e.com/1</loc><image:image><image:loc>i</image:loc></image:image></url>\n"
+    reading = read(urlset(*[entry] * 20, GOOD))
+    assert len(reading.recovered) == 20
+    assert reading.locs[-1] == KEPT
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        '<urlset xmlns="a" xmlns="b">',
+        f'<urlset xmlns="{CORE}" xmlns="{CORE}">',
+        f'<urlset xmlns="{CORE}" xsi:schemaLocation="x y">',
+        f'<urlset xmlns="{CORE}" xmlns:xsi=x>',
+        f'<urlset xmlns="{CORE}" xmlns:a="">',
+        f'<urlset xmlns="{CORE}" xmlns:xml="urn:x">',
+        f'<urlset xmlns="{CORE}" xmlns:xmlns="urn:x">',
+        '<urlset xmlns="http://www.w3.org/2000/xmlns/">',
+        f'<urlset xmlns="{CORE}" a="&x;">',
+        f'<urlset xmlns="{CORE}" a="&">',
+        f'<urlset xmlns="{CORE}" a="<">',
+        '<urlset xmlns="a&b">',
+        "<s:urlset>",
+        "<s:urlset xmlns:s=''>",
+        f'<urlset xmlns="{CORE}" xmlns:image="{IMAGE}>',
+        f'<urlset xmlns="{CORE}"',
+        "<urlset \x08>",
+        "<urlset a='1' a='2'>",
+    ],
+)
+def test_a_root_that_is_not_well_formed_loses_no_entry(root: str) -> None:
+    prefix = root[1:].partition("urlset")[0]
+    entry = GOOD.replace("</", f"</{prefix}").replace("<", f"<{prefix}").replace(f"<{prefix}/{prefix}", f"</{prefix}")
+    reading = read(f"{root}{entry}{entry}</{prefix}urlset>")
+    assert reading.locs == [KEPT, KEPT]
+    assert reading.document.outcome == "recovered"
+
+
+@pytest.mark.parametrize("prefix", ["xml", "xmlns"])
+def test_a_root_with_a_reserved_prefix_never_raises(prefix: str) -> None:
+    tags = "<{0}:urlset><{0}:url><{0}:loc>https://e.com/1</{0}:loc></{0}:url></{0}:urlset>"
+    assert read(tags.format(prefix)).locs in ([], [ONE])
+
+
+def test_a_root_without_its_last_quote_swallows_no_entry() -> None:
+    root = f'<urlset xmlns="{CORE} xmlns:xhtml="http://www.w3.org/1999/xhtml">'
+    linked = url(ONE, '<xhtml:link rel="alternate" hreflang="de" href="https://e.com/de"/>')
+    assert read(f"{root}{GOOD}{linked}{GOOD}{END}").locs == [KEPT, ONE, KEPT]
+
+
+def test_two_documents_in_one() -> None:
+    reading = read(f"{urlset(GOOD)}\n{urlset(url(ONE))}")
+    assert reading.locs == [KEPT, ONE]
+    assert reading.recovered == []
+    assert reading.lines == [3, 7]
+    assert reading.rules == {"doc-trailing-content": 1}
+
+
+def test_an_index_behind_a_urlset() -> None:
+    reading = read(f"{urlset(GOOD)}{INDEX}<sitemap><loc>https://e.com/s.xml</loc></sitemap></sitemapindex>")
+    assert [type(record).__name__ for record in reading.records] == ["UrlRecord", "ChildRecord"]
+
+
+def test_a_second_document_that_is_cut_off() -> None:
+    reading = read(f"{urlset(GOOD)}{URLSET}{url(ONE)}<url><loc>https://e.com/2")
+    assert reading.locs == [KEPT, ONE]
+    assert reading.document.outcome == "truncated"
+
+
+def test_a_document_that_begins_again_in_the_middle() -> None:
+    """Two answers in one body: the first was cut off."""
+    reading = read(f"{URLSET}{GOOD}<url><loc>https://e.com/cu{URLSET}{url(ONE)}{END}")
+    assert reading.locs == [KEPT, ONE]
+
+
+def test_entries_behind_the_root_are_marked() -> None:
+    reading = read(f"{urlset(GOOD)}\n{url(ONE)}{url('https://e.com/2')}")
+    assert reading.locs == [KEPT, ONE, "https://e.com/2"]
+    assert reading.recovered == [ONE, "https://e.com/2"]
+    assert reading.lines == [3, 5, 6]
+
+
+@pytest.mark.parametrize(
+    "junk", ["text", "<script>alert(1)</script>", "<!-- cached in 0.2 s -->x", "\x00\x00", "&", "</urlset>"]
+)
+def test_junk_behind_the_root_costs_no_entry(junk: str) -> None:
+    reading = read(f"{urlset(GOOD)}{junk}")
+    assert reading.locs == [KEPT]
+    assert reading.document.outcome == "recovered"
+    assert reading.document.url_count == 1
+    assert len(reading.document.faults) == 1
+
+
+@pytest.mark.parametrize("rest", ["", "\n", " \n\n", "<!-- cached -->", "<?pi?>\n", "\n<!-- a --><!-- b -->\n"])
+def test_what_may_stand_behind_the_root_is_no_fault(rest: str) -> None:
+    reading = read(f"{urlset(GOOD)}{rest}")
+    assert (reading.locs, reading.rules, reading.document.outcome) == ([KEPT], {}, "ok")
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "This XML file does not appear to have any style information associated with it.\n",
+        "<br />\n<b>Warning</b>: foo in <b>x.php</b> on line <b>3</b><br />\n",
+        "<!-- x --> text\n",
+        "\x00\n",
+        "&amp;\n",
+        "<script>var a = '<urls';</script>\n",
+    ],
+)
+@pytest.mark.parametrize("start", [URLSET, URLSET.removeprefix(DECLARATION)])
+def test_words_before_the_root_cost_no_entry(notice: str, start: str) -> None:
+    text = f"{notice}{start}{GOOD}"
+    reading = read(f"{text}{END}")
+    assert reading.locs == [KEPT]
+    assert reading.lines == [text.count("\n")]
+    assert reading.recovered == []
+    assert reading.document.outcome == "recovered"
+    assert reading.rules == {"doc-leading-content": 1}
+
+
+def test_a_fragment_without_a_root_is_read_and_marked() -> None:
+    reading = read(f"  {url(ONE)}{GOOD}")
+    assert reading.recovered == [ONE, KEPT]
+    assert reading.lines == [1, 2]
+    assert reading.rules == {"xml-root-unknown": 1}
+    assert reading.document.outcome == "recovered"
+
+
+def test_a_fragment_of_an_index_lists_children() -> None:
+    reading = read("<sitemap><loc>https://e.com/s.xml</loc></sitemap>")
+    assert reading.document.format == "xml-index"
+    assert [type(record).__name__ for record in reading.records] == ["ChildRecord"]
+
+
+def test_an_index_recovers_too() -> None:
+    child = "<sitemap><loc>{}</loc></sitemap>\n"
+    broken = child.format("https://e.com/?a&b"), child.format("https://e.com/2</lo"), child.format("https://e.com/3")
+    reading = read(f"{INDEX}{''.join(broken)}</sitemapindex>")
+    assert [(record.loc, record.recovered) for record in reading.records] == [
+        ("https://e.com/?a&b", True),
+        ("https://e.com/3", False),
+    ]
+
+
+def test_prefixed_entries_recover_too() -> None:
+    entries = "<s:url><s:loc>https://e.com/?a&b</s:loc></s:url><s:url><s:loc>https://e.com/2</s:loc></s:url>"
+    reading = read(f'<s:urlset xmlns:s="{CORE}">{entries}</s:urlset>')
+    assert [(record.loc, record.recovered) for record in reading.records] == [
+        ("https://e.com/?a&b", True),
+        ("https://e.com/2", False),
+    ]
+
+
+def test_a_wrapper_that_is_no_entry_has_no_url_of_its_own() -> None:
+    broken = "<publisher><loc>https://e.com/p</loc><url x='1'/></url>"
+    assert "https://e.com/p" not in around(broken).locs
+
+
+def test_too_deep_an_entry_keeps_what_came_before() -> None:
+    reading = around(f"<url><loc>{ONE}</loc>{'<x>' * 50}{'</x>' * 50}</url>")
+    assert reading.recovered == [ONE]
+    assert reading.rules == {"limit-depth": 1}
+
+
+def test_a_broken_feed_stays_a_feed() -> None:
+    item = "<item><title>{}</title><link>https://e.com/{}</link></item>\n"
+    body = (
+        item.format("caf&eacute;", 1)
+        + item.format("a & b", 2)
+        + item.format("t", 3)
+        + "<item><link>https://e.com/4</lin></item>"
+    )
+    reading = read(f"<rss version='2.0'><channel><title>x</title>\n{body}</channel></rss>")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
+    assert reading.recovered == ["https://e.com/1", "https://e.com/2"]
+    assert reading.rules == {"doc-undeclared-entity": 1, "doc-unescaped-ampersand": 1, "doc-xml-malformed": 1}

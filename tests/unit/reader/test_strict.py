@@ -1,0 +1,169 @@
+"""The strict parser: one entry at a time, exact lines, exact faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
+from tests.unit.reader.reading import CORE
+
+ROOT = f'<urlset xmlns="{CORE}">'
+
+
+def parse(text: str, root: str = ROOT, **keywords: object) -> list[Element]:
+    built: list[Element] = []
+    parser = StrictParser(root, built.append, **keywords)  # type: ignore[arg-type]  # keywords of one test each
+    parser.feed(text, 1)
+    return built
+
+
+def fault_of(text: str, root: str = ROOT) -> Malformed:
+    with pytest.raises(Malformed) as caught:
+        parse(text, root)
+    return caught.value
+
+
+def test_an_entry_is_an_element_under_the_root() -> None:
+    (entry,) = parse("<url><loc>https://e.com/1</loc></url>")
+    (loc,) = entry.children
+    assert (entry.uri, entry.name, entry.line) == (CORE, "url", 1)
+    assert (loc.uri, loc.name, loc.text) == (CORE, "loc", "https://e.com/1")
+
+
+def test_an_entry_under_a_container_is_one_too() -> None:
+    built = parse("<channel><title>t</title><item/></channel>", "<rss>", containers=("channel",))
+    assert [element.name for element in built] == ["title", "item"]
+
+
+def test_a_container_within_an_entry_is_none() -> None:
+    built = parse("<channel><item><channel><x/></channel></item></channel>", "<rss>", containers=("channel",))
+    assert [element.name for element in built] == ["item"]
+
+
+def test_attributes_of_a_namespace_carry_it() -> None:
+    (entry,) = parse('<url xmlns:a="urn:a" a:b="1" c="2"/>')
+    assert entry.attributes == {"{urn:a}b": "1", "c": "2"}
+
+
+def test_the_xml_prefix_needs_no_declaration() -> None:
+    (entry,) = parse('<url xml:lang="de"/>')
+    assert entry.attributes == {"{http://www.w3.org/XML/1998/namespace}lang": "de"}
+
+
+def test_mixed_content_keeps_its_order() -> None:
+    (entry,) = parse("<url>a<b/>c<![CDATA[ & ]]>&lt;d</url>")
+    assert [part if isinstance(part, str) else part.name for part in entry.content][:2] == ["a", "b"]
+    assert "".join(part for part in entry.content if isinstance(part, str)) == "ac & <d"
+
+
+@pytest.mark.parametrize("line", [1, 65_534, 65_535, 65_536, 3_000_000])
+def test_lines_are_those_of_the_document(line: int) -> None:
+    built: list[Element] = []
+    parser = StrictParser(ROOT, built.append)
+    parser.feed("\n<url>\n<loc>x</loc>\n</url>", line)
+    parser.feed("\n\n<url/>", line + 3)
+    assert [(entry.line, [child.line for child in entry.children]) for entry in built] == [
+        (line + 1, [line + 2]),
+        (line + 5, []),
+    ]
+
+
+def test_an_entry_begins_where_its_tag_begins() -> None:
+    (entry,) = parse("\n<url\n  a='1'\n>\n</url>")
+    assert entry.line == 2
+
+
+def test_namespaces_are_kept_in_order_of_appearance() -> None:
+    parser = StrictParser('<urlset xmlns="urn:b" xmlns:a="urn:a">', lambda element: None)
+    parser.feed('<url xmlns:c="urn:c"><x xmlns:d="urn:a"/></url>', 1)
+    assert list(parser.namespaces) == ["urn:b", "urn:a", "urn:c"]
+    assert parser.root_uri == "urn:b"
+
+
+def test_the_end_of_the_root_is_known() -> None:
+    parser = StrictParser(ROOT, lambda element: None)
+    assert not parser.ended
+    parser.feed("<url/></urlset>", 1)
+    assert parser.ended
+
+
+def test_a_boundary_is_where_an_entry_ends_exactly() -> None:
+    parser = StrictParser(ROOT, lambda element: None)
+    assert parser.at_boundary
+    parser.feed("<url><loc>é</loc>", 1)
+    assert not parser.at_boundary
+    parser.feed("</url>", 1)
+    assert parser.at_boundary
+    parser.feed("<!--", 1)
+    assert not parser.at_boundary
+    parser.feed(" <url></url>", 1)
+    assert not parser.at_boundary
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "offset"),
+    [
+        ("<url>&eacute;</url>", "doc-undeclared-entity", 5),
+        ("<url>&#0;</url>", "doc-control-character", 5),
+        ("<url><a:b/></url>", "xml-ext-namespace-missing", 5),
+        ("<url a:b='c'/>", "xml-ext-namespace-missing", 0),
+        ("<url></loc>", "doc-xml-malformed", 7),
+        ("<url a=b/>", "doc-xml-malformed", 7),
+        ("<url a='1' a='2'/>", "doc-xml-malformed", None),
+        ("é<url>]]></url>", "doc-xml-malformed", None),
+        ("</urlset><urlset>", "doc-trailing-content", 9),
+        ("</urlset>text", "doc-trailing-content", 9),
+    ],
+)
+def test_a_fault_has_a_rule_and_a_place(text: str, rule: str, offset: int | None) -> None:
+    fault = fault_of(text)
+    assert fault.rule == rule
+    assert offset is None or fault.offset == offset
+
+
+def test_a_fault_counts_characters_not_bytes() -> None:
+    assert fault_of("<url>éü中🎉</loc>").offset == len("<url>éü中🎉</")
+
+
+@pytest.mark.parametrize("text", ["", "<url>", "<url", "<url a='", "<!-- ", "<![CDATA[", "<url>&am"])
+def test_a_document_without_an_end_is_truncated(text: str) -> None:
+    parser = StrictParser(ROOT, lambda element: None)
+    with pytest.raises(Malformed) as caught:
+        parser.feed(text, 1, final=True)
+    assert caught.value.rule == "doc-truncated"
+
+
+def test_a_lone_surrogate_is_a_fault() -> None:
+    """What stands for a byte that the encoding does not allow."""
+    assert fault_of("<url>\udce9</url>").rule == "doc-xml-malformed"
+
+
+@pytest.mark.parametrize("depth", [1, 5, 32])
+def test_depth_has_a_limit(depth: int) -> None:
+    parse("<url>" + "<x>" * (depth - 1) + "</x>" * (depth - 1) + "</url>", max_depth=depth)
+    with pytest.raises(TooDeep):
+        parse("<url>" + "<x>" * depth, max_depth=depth)
+
+
+def test_what_was_open_at_a_fault_keeps_its_whole_children() -> None:
+    built: list[Element] = []
+    parser = StrictParser(ROOT, built.append)
+    with pytest.raises(Malformed):
+        parser.feed("<url><loc>https://e.com/1</loc><lastmod>2024-0</loc>", 1)
+    entry = parser.salvage()
+    assert entry is not None
+    assert [(child.name, child.text) for child in entry.children] == [("loc", "https://e.com/1")]
+    assert built == []
+
+
+def test_between_entries_nothing_is_open() -> None:
+    parser = StrictParser(ROOT, lambda element: None)
+    parser.feed("<url/>\n", 1)
+    assert parser.salvage() is None
+
+
+def test_a_document_of_endless_names_does_not_grow_the_memory() -> None:
+    names: dict[str, tuple[str, str]] = {}
+    parse("".join(f"<url><n{number}/></url>" for number in range(5000)), names=names)
+    assert len(names) <= 1000

@@ -1,0 +1,136 @@
+"""Text sitemaps: one URL a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.reader.reading import URL, Reading, read
+
+SIZES = (1, 3, 1000)
+
+
+def both(text: str | bytes, **keywords: str) -> Reading:
+    reading = read(text, **keywords)
+    for size in SIZES:
+        assert read(text, size, **keywords).facts() == reading.facts()
+    return reading
+
+
+def test_one_url_a_line() -> None:
+    reading = both("https://e.com/1\nhttps://e.com/2\n")
+    assert [(record.loc, record.line, record.sitemap) for record in reading.records] == [
+        ("https://e.com/1", 1, URL),
+        ("https://e.com/2", 2, URL),
+    ]
+    assert (reading.document.format, reading.document.outcome, reading.rules) == ("text", "ok", {})
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_line_end_and_none_at_the_end(end: str) -> None:
+    assert both(end.join(("https://e.com/1", "", "https://e.com/2"))).lines == [1, 3]
+
+
+def test_tabs_blanks_marks_comments_and_blank_lines() -> None:
+    reading = both("\ufeffhttps://e.com/1 \n\t\n  https://e.com/2\t\n# https://e.com/no\n\n\ufeffhttps://e.com/3")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
+    assert reading.lines == [1, 3, 6]
+    assert reading.rules == {"doc-bom": 1}
+
+
+def test_what_stands_behind_a_url_is_no_part_of_it() -> None:
+    reading = both("https://e.com/1 2024-05-01 daily\nhttps://e.com/2\t0.5\n")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2"]
+    assert reading.rules == {"txt-has-metadata": 2}
+
+
+def test_a_table_with_commas_is_reported() -> None:
+    """A comma may be a part of a URL: the line is kept as it stands, or not at all, but never cut."""
+    reading = both("https://e.com/a,b\nhttps://e.com/1, 2024-05-01\n")
+    assert reading.locs[0] == "https://e.com/a,b"
+    assert set(reading.locs[1:]) <= {"https://e.com/1,", "https://e.com/1"}
+    assert len(reading.document.faults) == 1
+
+
+@pytest.mark.parametrize("line", ["hello", "/relative", "www.e.com/1", "ftp://e.com/", "Sitemap: https://e.com/s.xml"])
+def test_a_line_that_is_no_url_is_reported(line: str) -> None:
+    reading = both(f"https://e.com/1\n{line}\nhttps://e.com/2")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2"]
+    (fault,) = reading.document.faults
+    assert (fault.rule, fault.line, fault.value) == ("txt-not-url-line", 2, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "https://e.com/</loc></url>",
+        '<a href="https://e.com/">',
+        "https://e.com/<b>",
+        'https://e.com/"x"',
+        "https://e.com/>",
+    ],
+)
+def test_a_line_of_markup_is_no_url(line: str) -> None:
+    reading = both(f"https://e.com/1\n{line}\nhttps://e.com/2")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2"]
+
+
+def test_a_broken_urlset_is_no_text_file() -> None:
+    reading = both("urlset>\n<url><loc>\nhttps://e.com/1</loc></url>\n</urlset>")
+    assert [record for record in reading.records if not record.recovered] == []
+    assert not [loc for loc in reading.locs if "<" in loc]
+
+
+def test_urls_without_a_scheme_and_in_capitals_are_made_absolute() -> None:
+    reading = both("//e.com/1\nHTTP://e.com/2")
+    assert [(record.loc, record.loc_raw) for record in reading.records] == [
+        ("https://e.com/1", "//e.com/1"),
+        ("http://e.com/2", "HTTP://e.com/2"),
+    ]
+
+
+def test_non_ascii_urls_stay_as_written() -> None:
+    assert both("https://e.com/ł\nhttps://e.com/中").locs == ["https://e.com/ł", "https://e.com/中"]
+
+
+def test_utf_16_text() -> None:
+    assert both("https://e.com/1\nhttps://e.com/é".encode("utf-16")).locs == ["https://e.com/1", "https://e.com/é"]
+
+
+def test_bytes_that_are_not_utf_8_reach_no_feed() -> None:
+    reading = both(b"https://e.com/caf\xe9\nhttps://e.com/2\nfoo\xe9\n")
+    assert reading.locs in (["https://e.com/caf%E9", "https://e.com/2"], ["https://e.com/2"])
+    assert [record.loc for record in reading.records if not record.recovered] == ["https://e.com/2"]
+    for text in (*reading.locs, *(fault.value or "" for fault in reading.document.faults)):
+        assert text.encode()
+    assert reading.document.outcome == "recovered"
+
+
+def test_a_cut_file_loses_its_last_line_only() -> None:
+    reading = both("https://e.com/1\nhttps://e.com/22", cut="the connection was lost")
+    assert reading.locs == ["https://e.com/1"]
+    assert (reading.document.outcome, reading.document.error) == ("truncated", "the connection was lost")
+    assert reading.rules == {"doc-truncated": 1, "txt-cut-line": 1}
+
+
+def test_a_cut_file_that_ends_with_a_line_end_loses_nothing() -> None:
+    assert both("https://e.com/1\nhttps://e.com/2\n", cut="cut").locs == ["https://e.com/1", "https://e.com/2"]
+
+
+def test_a_line_that_is_too_long_costs_no_other() -> None:
+    reading = read("https://e.com/1\nhttps://e.com/" + "x" * 200_000 + "\nhttps://e.com/2\n")
+    assert reading.locs == ["https://e.com/1", "https://e.com/2"]
+    assert reading.rules == {"txt-not-url-line": 1}
+    for size in (1000, 70_000):
+        assert (
+            read("https://e.com/1\nhttps://e.com/" + "x" * 200_000 + "\nhttps://e.com/2\n", size).facts()
+            == reading.facts()
+        )
+
+
+def test_a_binary_file_is_no_text_sitemap() -> None:
+    assert read(bytes(range(256)) * 100).document.format == "unknown"
+
+
+def test_a_file_without_line_ends_does_not_grow_the_memory() -> None:
+    reading = read("https://e.com/1\n" + "x" * (5 << 20), 1 << 16)
+    assert reading.locs == ["https://e.com/1"]

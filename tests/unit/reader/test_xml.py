@@ -1,0 +1,126 @@
+"""XML in pieces: reading goes back and forth between plain entries, the strict parser and recovery."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.reader import Limits
+from tests.unit.reader.reading import CORE, END, GOOD, INDEX, URLSET, read, url, urlset
+
+STRICT = url("https://e.com/strict", "<x/>")
+BROKEN = url("https://e.com/?a&b")
+MIXED = urlset(GOOD, STRICT, BROKEN, GOOD, "<!-- <url> -->", STRICT, "<g>", GOOD, "</g>", GOOD, BROKEN, "&", GOOD)
+LONG = 5 << 20
+"""More characters than one entry may have."""
+
+
+def test_pieces_of_any_size_give_the_same() -> None:
+    whole = read(MIXED).facts()
+    for size in range(1, 120):
+        assert read(MIXED, size).facts() == whole
+
+
+def test_cutting_at_each_byte_gives_the_same() -> None:
+    body = MIXED.encode()
+    whole = read(body).facts()
+    for cut in range(len(body)):
+        document = read(body[:cut]).document  # any prefix is read without an exception
+        assert document.url_count <= len(whole["records"])
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param((INDEX, "<url><loc>https://e.com/{}</loc></url>", "</sitemapindex>"), id="pages in an index"),
+        pytest.param((URLSET, "<sitemap><loc>https://e.com/{}</loc></sitemap>", END), id="children in a urlset"),
+        pytest.param((URLSET, "<url><loc>https://e.com/{}</loc></url >", END), id="a blank in the end tag"),
+        pytest.param((URLSET, "<url><loc>https://e.com/{}</loc><x/></url\n>", END), id="a line break in the end tag"),
+        pytest.param(
+            (f'<s:urlset xmlns:s="{CORE}" xmlns="{CORE}">', "<url><loc>https://e.com/{}</loc></url>", "</s:urlset>"),
+            id="two prefixes for the core",
+        ),
+        pytest.param((f"{URLSET}<g>", "<url><loc>https://e.com/{}</loc></url>", f"</g>{END}"), id="in a wrapper"),
+        pytest.param((URLSET, "<url><loc>https://e.com/{}</loc>", END), id="no end tag at all"),
+    ],
+)
+def test_entries_that_end_in_another_way_are_read_to_the_last(entries: tuple[str, str, str]) -> None:
+    start, entry, end = entries
+    count = 40
+    body = "".join(entry.format(f"{number}?{'x' * 200}") + "\n" for number in range(count))
+    limits = Limits(max_element=2000)
+    reading = read(start + body + end, 512, limits=limits)
+    assert reading.document.url_count == count
+    assert reading.document.outcome in ("ok", "recovered")
+
+
+def test_a_giant_entry_ends_the_reading_and_keeps_what_came_before() -> None:
+    text = urlset(GOOD, GOOD, f"<url><loc>https://e.com/</loc><x>{'x' * LONG}</x></url>", GOOD)
+    reading = read(text, 1 << 16)
+    assert reading.locs[:2] == ["https://e.com/good"] * 2
+    assert reading.document.outcome == "truncated"
+    assert reading.rules == {"limit-element": 1}
+    assert reading.document.bytes <= LONG
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{URLSET}{GOOD}<!-- {'x' * LONG}", id="a comment"),
+        pytest.param(f"{URLSET}{GOOD}<![CDATA[ {'x' * LONG}", id="a CDATA section"),
+        pytest.param(f'{URLSET}{GOOD}<url a="{"x" * LONG}', id="an attribute"),
+        pytest.param(f"{URLSET}{GOOD}<url{' ' * LONG}", id="a tag"),
+        pytest.param(f"{URLSET}{GOOD}<{'x' * LONG}", id="a name"),
+    ],
+)
+def test_what_never_ends_keeps_what_came_before(text: str) -> None:
+    reading = read(text, 1 << 16)
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.document.outcome == "truncated"
+
+
+def test_white_space_is_no_giant_entry() -> None:
+    reading = read(f"{URLSET}{GOOD}{' ' * LONG}{GOOD}{END}", 1 << 16)
+    assert reading.locs == ["https://e.com/good"] * 2
+
+
+@pytest.mark.parametrize("size", [1, 64, 512])
+def test_the_limit_on_an_element_does_not_depend_on_the_pieces(size: int) -> None:
+    text = urlset(*(url(f"https://e.com/{number}") for number in range(5)), url(f"https://e.com/{'x' * 900}"), GOOD)
+    assert read(text, size, limits=Limits(max_element=500)).locs == [f"https://e.com/{number}" for number in range(5)]
+
+
+def test_namespaces_declared_late_are_seen() -> None:
+    late = '<image:image xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><image:loc>i</image:loc></image:image>'
+    reading = read(urlset(*[GOOD] * 500, url("https://e.com/1", late)), 512)
+    assert reading.records[-1].images[0].loc == "i"
+    assert "http://www.google.com/schemas/sitemap-image/1.1" in reading.document.namespaces
+
+
+def test_namespaces_of_a_second_document_are_added() -> None:
+    reading = read(f'{urlset(GOOD)}<urlset xmlns="urn:second">{GOOD}{END}')
+    assert reading.document.namespaces == [CORE, "urn:second"]
+    assert len(reading.records) == 2
+
+
+def test_plain_entries_around_strict_ones_keep_their_order() -> None:
+    entries = [url(f"https://e.com/{number}", "<x/>" if number % 3 else "") for number in range(200)]
+    reading = read(urlset(*entries), 100)
+    assert reading.locs == [f"https://e.com/{number}" for number in range(200)]
+    assert reading.lines == list(range(3, 203))
+
+
+def test_plain_entries_inside_a_comment_or_cdata_are_none() -> None:
+    hidden = GOOD * 20
+    for text in (f"<!--{hidden}-->", f"<x><![CDATA[{hidden}]]></x>", f"<?pi {hidden}?>"):
+        reading = read(urlset(text, url("https://e.com/1")), 64)
+        assert (reading.locs, reading.document.outcome) == (["https://e.com/1"], "ok")
+
+
+def test_an_end_tag_inside_an_attribute_or_comment_ends_nothing() -> None:
+    entry = '<url a="1 > 2"><!-- </url> --><loc>https://e.com/1</loc><x><![CDATA[</url>]]></x></url>'
+    assert read(urlset(entry, GOOD)).locs == ["https://e.com/1", "https://e.com/good"]
+
+
+def test_the_rest_behind_a_fault_at_the_very_end_is_read() -> None:
+    assert read(f"{URLSET}{BROKEN}{GOOD}").locs == ["https://e.com/?a&b", "https://e.com/good"]
+    assert read(f"{URLSET}&{GOOD}").locs == ["https://e.com/good"]

@@ -1,0 +1,199 @@
+"""The rules on the bytes and characters of a file."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sitemapcrawler.reader
+from sitemapcrawler.bodies import Body
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.reader import Document, Limits
+from sitemapcrawler.reader.sniff import Format
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.document import MAX_BYTES, OURS
+from sitemapcrawler.rules.facts import FileFacts
+
+from .expecting import BAD, bad_files, check_bad_file, places, rules_of
+from .judging import judge
+
+RULES = rules_of("document")
+CHECKED = rules_of("xml", "document", "transport", "text")
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+GOOD = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'
+WITHOUT_COMMENT = ["doc-empty-body-white-space.xml", "doc-empty-body-no-bytes.xml"]
+EXPLAINED = {
+    "limit-bytes",
+    "limit-entries",
+    "limit-stopped",
+    "limit-element",
+    "limit-depth",
+    "txt-cut-line",
+    "internal",
+}
+"""Faults without a rule of their own: `doc-partly-read`, `doc-truncated` and `internal-reading-failed` tell them."""
+
+
+def found(data: bytes, *wanted: str, **record: object) -> list[tuple[str, int | None]]:
+    return places(judge(data, **record), CHECKED, wanted)  # type: ignore[arg-type]  # fields of the record
+
+
+def messages(rule: str, data: bytes, limits: Limits | None = None, cut: str | None = None) -> list[tuple[str, str]]:
+    """Severity and text of what one FILE rule says about `data`."""
+    document = Document("https://example.com/sitemap.xml", limits=limits or Limits(), cut=cut)
+    for _ in document.read([data]):
+        pass
+    record = SitemapRecord(document.url)
+    for name in ("format", "outcome", "url_count", "bytes", "encoding"):
+        setattr(record, name, getattr(document, name))
+    told = RULES[rule].check(FileFacts(document.url, record, document))
+    return [(message.severity or RULES[rule].severity, message.text) for message in told]
+
+
+@pytest.mark.parametrize("name", [name for name in bad_files("doc") if name not in WITHOUT_COMMENT])
+def test_a_bad_file_gives_what_it_expects(name: str) -> None:
+    check_bad_file(name, CHECKED)
+
+
+@pytest.mark.parametrize("name", WITHOUT_COMMENT)
+def test_a_file_without_content_is_empty_and_nothing_else(name: str) -> None:
+    assert found((BAD / name).read_bytes()) == [("doc-empty-body", None)]
+
+
+def test_a_good_file_gives_nothing_not_even_for_information() -> None:
+    assert found(GOOD.encode(), *CHECKED) == []
+    assert found(gzip.compress(GOOD.encode()), *CHECKED) == []
+
+
+def test_each_fault_of_the_reader_has_a_rule() -> None:
+    sources = [path.read_text("utf-8") for path in Path(sitemapcrawler.reader.__file__).parent.glob("*.py")]
+    ids = {rule for source in sources for rule in re.findall(r'"((?:doc|xml|txt|feed|limit)-[a-z0-9-]+)"', source)}
+    assert len(ids) > 20
+    assert ids - {rule.id for rule in all_rules()} - EXPLAINED - set(get_args(Format)) == set()
+
+
+DAMAGED = bytearray(gzip.compress(GOOD.encode()))
+DAMAGED[-6] ^= 1
+
+
+@pytest.mark.parametrize(
+    ("data", "rule", "line"),
+    [
+        (bytes(DAMAGED), "doc-gzip-error", None),
+        (gzip.compress(GOOD.encode())[:-4], "doc-truncated", None),
+        (gzip.compress(GOOD.encode())[:4], "doc-truncated", None),
+        (gzip.compress(b"https://example.com/\n" * 2_000_000), "doc-decompression-bomb", None),
+        (gzip.compress(GOOD.encode()) + b"more", "doc-trailing-content", None),
+        (GOOD.encode("utf-16"), "doc-encoding-not-utf8", 1),
+        (b"PK\x03\x04\xff\xfe\x00", "xml-root-unknown", 1),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "xml-root-unknown", 1),
+        (GOOD.encode()[:-3], "doc-truncated", 2),
+        (b"\n\n" + GOOD.encode(), "doc-leading-whitespace", 1),
+    ],
+    ids=["checksum", "no-end", "no-header", "bomb", "behind-gzip", "utf-16", "zip", "pdf", "cut", "blank-lines"],
+)
+def test_one_defect_gives_one_finding(data: bytes, rule: str, line: int | None) -> None:
+    assert found(data) == [(rule, line)]
+
+
+def test_white_space_without_a_declaration_is_for_information() -> None:
+    data = GOOD.partition("\n")[2].encode()
+    [finding] = [finding for finding in judge(b"\n" + data) if finding.rule == "doc-leading-whitespace"]
+    assert finding.severity == "info"
+    assert found(data, "doc-xml-declaration-missing") == [("doc-xml-declaration-missing", 1)]
+
+
+@pytest.mark.parametrize(
+    ("size", "rule"),
+    [
+        (MAX_BYTES + 1, "doc-too-large"),
+        (MAX_BYTES, "doc-near-size-limit"),
+        (47_185_920, "doc-near-size-limit"),
+        (47_185_919, None),
+    ],
+)
+def test_size_of_a_file(size: int, rule: str | None) -> None:
+    rules = ("doc-too-large", "doc-near-size-limit")
+    assert found(GOOD.encode(), *rules, bytes=size) == ([(rule, None)] if rule else [])
+
+
+def test_a_file_beyond_the_limit_is_measured() -> None:
+    padding = b" " * (MAX_BYTES + 1 - len(GOOD))
+    assert found(GOOD.encode().replace(b"</urlset>", padding + b"</urlset>")) == [("doc-too-large", None)]
+
+
+def test_entries_lost_by_their_bytes_are_told_one_by_one() -> None:
+    entries = b"<url><loc>https://example.com/\x81\n</loc></url>" * 2
+    data = GOOD.replace("UTF-8", "Shift_JIS").encode().replace(b"</urlset>", entries + b"</urlset>")
+    lines = [line for rule, line in found(data) if rule == "doc-encoding-not-utf8"]
+    assert lines[0] == 1
+    assert len(lines) >= 2
+
+
+def test_a_recovered_entry_is_for_information_where_its_fault_is_told() -> None:
+    findings = judge(GOOD.replace("/a<", "/?a=1&b=2<").encode())
+    assert ("doc-recovered-entry", "info") in {(finding.rule, finding.severity) for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("limits", "severity"),
+    [
+        (Limits(max_bytes=100), "info"),
+        (Limits(max_entries=1), "info"),
+        (Limits(max_depth=2), "warning"),
+    ],
+    ids=["bytes", "entries", "depth"],
+)
+def test_a_limit_of_ours_is_told_as_one(limits: Limits, severity: str) -> None:
+    nested = "<url><loc>https://example.com/b</loc><x><y><z/></y></x></url></urlset>"
+    data = GOOD.replace("</urlset>", nested).encode()
+    assert [own for own, _ in messages("doc-partly-read", data, limits)] == [severity]
+    assert messages("doc-truncated", data, limits) == []
+
+
+def test_an_element_beyond_reason_is_a_warning() -> None:
+    data = GOOD.partition("</loc>")[0].encode() + b"a" * 2000
+    [(severity, text)] = messages("doc-partly-read", data, Limits(max_element=1000))
+    assert (severity, text) == ("warning", "an entry of more than 1000 characters")
+
+
+def test_a_download_cut_by_us_is_not_truncated() -> None:
+    ours, theirs = "more than 10 bytes: the rest was not fetched", "the connection ended before the body did"
+    half = GOOD[: len(GOOD) // 2].encode()
+    assert messages("doc-truncated", half, cut=ours) == []
+    assert messages("doc-partly-read", half, cut=ours) == [("info", f"not read to the end: {ours}")]
+    assert messages("doc-truncated", half, cut=theirs) == [("error", theirs)]
+    assert messages("doc-partly-read", half, cut=theirs) == []
+
+
+def test_cuts_of_ours_are_known_by_their_words() -> None:
+    from sitemapcrawler.answers import _cut
+
+    overflowed, stopped, broken, lost = Body(10), Body(), Body(), Body()
+    overflowed.overflowed, stopped.stopped, broken.error = True, True, OSError("disk full")
+    assert [bool(OURS.search(_cut(body))) for body in (overflowed, stopped, broken, lost)] == [True, True, True, False]
+
+
+def test_an_error_of_this_program_is_told() -> None:
+    document = Document("https://example.com/sitemap.xml")
+    document.faults.add("internal", "internal error: KeyError: 'x'")
+    facts = FileFacts(document.url, SitemapRecord(document.url), document)
+    [message] = RULES["internal-reading-failed"].check(facts)
+    assert "KeyError" in message.text
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\x1f\x8b\x08", b"<?xml ", b"<urlset ", b"<html>", b"\xff\xfe"]))
+def test_no_bytes_make_a_rule_fail(data: bytes, start: bytes) -> None:
+    document = Document("https://example.com/sitemap.xml")
+    for _ in document.read([start + data]):
+        pass
+    facts = FileFacts(document.url, SitemapRecord(document.url, bytes=document.bytes, encoding="utf-8"), document)
+    for rule in CHECKED.values():
+        for given_facts in document.faults if rule.needs == "fault" else [facts] if rule.needs == "file" else []:
+            assert all(message.text for message in rule.check(given_facts))

@@ -1,0 +1,208 @@
+"""The rules on how a file was answered."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler import answers
+from sitemapcrawler.items import Hop, SitemapRecord
+from sitemapcrawler.reader import Document
+from sitemapcrawler.rules.facts import FileFacts
+
+from .expecting import rules_of
+
+RULES = rules_of("transport")
+URL = "https://example.com/sitemap.xml"
+DATA = (
+    b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    b"<url><loc>https://example.com/a</loc></url></urlset>"
+)
+PAGE = b"<!DOCTYPE html><html><body>Home</body></html>"
+CHALLENGE = b"<html><head><title>Just a moment...</title></head></html>"
+
+
+def found(
+    data: bytes | None = DATA, content_type: str | None = "application/xml", url: str = URL, **fields: object
+) -> dict[str, str]:
+    """{rule: severity} of an answer; without `data` nothing was read."""
+    document = Document(url)
+    record = SitemapRecord(url, status=200)
+    if data is None:
+        record.outcome = "failed"
+    else:
+        for _ in document.read([data]):
+            pass
+        for name in ("format", "outcome", "url_count", "bytes", "encoding"):
+            setattr(record, name, getattr(document, name))
+    for name, value in fields.items():
+        setattr(record, name, value)
+    facts = FileFacts(url, record, document, content_type)
+    return {rule.id: message.severity or rule.severity for rule in RULES.values() for message in rule.check(facts)}
+
+
+@pytest.mark.parametrize(
+    ("status", "rule"),
+    [
+        (404, "doc-http-status"),
+        (410, "doc-http-status"),
+        (500, "doc-http-status"),
+        (301, "doc-http-status"),
+        (403, "doc-waf-blocked"),
+        (429, "doc-waf-blocked"),
+        (204, "doc-empty-body"),
+    ],
+)
+def test_a_status_other_than_200(status: int, rule: str) -> None:
+    assert found(None, status=status, error=f"HTTP status {status}") == {rule: "error"}
+
+
+def test_a_status_other_than_200_behind_a_redirect_is_one_finding() -> None:
+    moved = {"hops": [Hop(301, URL)], "final_url": "https://example.net/"}
+    assert found(None, status=404, error="HTTP status 404", **moved) == {"doc-http-status": "error"}
+
+
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [
+        (answers.REASONS[0][1], "doc-dns-error"),
+        (answers.REASONS[1][1], "doc-connection-error"),
+        (answers.REASONS[2][1], "doc-timeout"),
+        ("SSL routines: certificate verify failed", "doc-connection-error"),
+        ("max redirections reached", "doc-redirect-loop"),
+    ],
+)
+def test_no_answer(error: str, rule: str) -> None:
+    assert found(None, status=None, error=error) == {rule: "error"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        answers.REASONS[3][1],
+        "https://example.com/a: the crawl was stopped before the answer was complete",
+        "localhost:80 is at 127.0.0.1, which is not public (loopback): name localhost:80 in the arguments",
+        "file:///etc/passwd: a file is read only where the argument sitemap names it",
+    ],
+)
+def test_what_we_refused_or_stopped_is_no_fault_of_the_file(error: str) -> None:
+    assert found(None, status=None, error=error) == {}
+
+
+def test_a_redirect_loop_with_a_body_is_one_finding() -> None:
+    hops = [Hop(302, URL)] * 11
+    assert found(None, status=302, error="max redirections reached", hops=hops) == {"doc-redirect-loop": "error"}
+
+
+def test_a_file_of_this_machine_that_cannot_be_read() -> None:
+    error = "/srv/sitemap.xml: No such file or directory"
+    assert found(None, url="file:///srv/sitemap.xml", status=None, error=error) == {"doc-fetch-failed": "error"}
+
+
+def test_a_file_that_robots_txt_forbids() -> None:
+    rules = found(None, status=None, outcome="blocked", error="Forbidden by robots.txt")
+    assert rules == {"doc-blocked-by-robots": "error"}
+
+
+@pytest.mark.parametrize(
+    ("data", "final_url", "rules"),
+    [
+        (DATA, "https://example.com/sitemap_index.xml", {"doc-redirected": "warning"}),
+        (DATA, "https://www.example.com/sitemap.xml", {"doc-redirected": "warning"}),
+        (DATA, "https://example.net/sitemap.xml", {"doc-redirect-offsite": "error"}),
+        (PAGE, "https://example.com/", {"doc-redirect-to-html": "error"}),
+        (PAGE, "https://example.net/", {"doc-redirect-to-html": "error"}),
+    ],
+)
+def test_a_redirect(data: bytes, final_url: str, rules: dict[str, str]) -> None:
+    assert found(data, hops=[Hop(301, URL)], final_url=final_url) == rules
+
+
+def test_a_page_instead_of_a_sitemap() -> None:
+    assert found(PAGE, "text/html") == {"doc-is-html": "error"}
+    assert found(CHALLENGE, "text/html") == {"doc-waf-blocked": "error"}
+    assert found(b"", None) == {"doc-empty-body": "error"}
+
+
+def test_a_page_that_only_passes_through_a_firewall_is_a_page() -> None:
+    page = PAGE.replace(b"Home", b'<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>')
+    assert found(page) == {"doc-is-html": "error"}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "severity"),
+    [
+        ("application/xml", None),
+        ("Text/XML; charset=utf-8", None),
+        ("application/rss+xml", None),
+        ("text/plain", None),
+        ("application/x-gzip", None),
+        ("application/gzip", None),
+        ("application/octet-stream", "info"),
+        (None, "info"),
+        ("", "info"),
+        ("text/html; charset=utf-8", "warning"),
+        ("application/json", "warning"),
+        ("nonsense", "warning"),
+    ],
+)
+def test_content_type(content_type: str | None, severity: str | None) -> None:
+    expected = {"doc-content-type": severity} if severity else {}
+    assert found(DATA, content_type) == expected
+
+
+def test_a_file_of_this_machine_has_no_content_type() -> None:
+    assert found(DATA, None, "file:///srv/sitemap.xml", status=None) == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "data", "content_type", "fires"),
+    [
+        (f"{URL}.gz", DATA, "application/xml", True),
+        (f"{URL}.gz", gzip.compress(DATA), "application/gzip", False),
+        (URL, gzip.compress(DATA), "application/gzip", True),
+        (URL, gzip.compress(DATA), "application/xml", False),
+        (f"{URL}.gz", gzip.compress(gzip.compress(DATA)), "application/gzip", True),
+        ("file:///srv/sitemap.xml", gzip.compress(DATA), None, True),
+    ],
+    ids=["plain", "gzip", "no-name", "content-encoding", "twice", "file"],
+)
+def test_name_and_compression(url: str, data: bytes, content_type: str | None, fires: bool) -> None:
+    status = None if url.startswith("file:") else 200
+    assert found(data, content_type, url, status=status) == ({"doc-gzip-name-mismatch": "info"} if fires else {})
+
+
+def test_gzip_is_seen_whatever_pieces_it_comes_in() -> None:
+    document = Document(URL)
+    assert sum(len(records) for records in document.read(bytes([byte]) for byte in gzip.compress(DATA))) == 1
+    assert document.compressed
+
+
+@pytest.mark.parametrize(
+    ("fields", "fires"),
+    [
+        ({"parent": "https://example.com/robots.txt"}, True),
+        ({"parent": "https://example.net/robots.txt"}, False),
+        ({"parent": "http://example.com/robots.txt"}, False),
+        ({"final_url": URL, "hops": [Hop(301, "http://example.com/sitemap.xml")]}, True),
+    ],
+)
+def test_http_on_an_https_site(fields: dict[str, object], fires: bool) -> None:
+    assert ("doc-http-not-https" in found(url="http://example.com/sitemap.xml", **fields)) is fires
+
+
+@given(
+    st.text(max_size=30),
+    st.none() | st.integers(100, 599),
+    st.none() | st.text(max_size=30),
+    st.sampled_from(["ok", "failed", "blocked", "truncated", "unchanged"]),
+    st.lists(st.text(max_size=10), max_size=2),
+)
+def test_no_facts_make_a_rule_fail(
+    url: str, status: int | None, text: str | None, outcome: str, hops: list[str]
+) -> None:
+    found(None, text, url, status=status, error=text, outcome=outcome, final_url=text, parent=text, encoding=text,
+          hops=[Hop(301, hop) for hop in hops])  # fmt: skip

@@ -1,0 +1,103 @@
+"""The rules on the structure of XML sitemaps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .expecting import bad_files, check_bad_file, places, rules_of
+from .judging import judge
+
+RULES = rules_of("xml")
+CHECKED = rules_of("xml", "document", "transport", "text")
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+GOOD = "<url><loc>https://example.com/a</loc></url>"
+PIECES = [
+    "<urlset>", f'<urlset xmlns="{CORE}">', "<sitemapindex>", "<url>", "</url>", "<loc>", "</loc>", "<sitemap>",
+    "</sitemap>", "https://example.com/a", ' id="1"', "<x:y/>", "<title/>", "&", "<", "</urlset>", "\n",
+]  # fmt: skip
+
+
+def found(text: str, *wanted: str) -> list[tuple[str, int | None]]:
+    return places(judge(text.encode()), CHECKED, wanted)
+
+
+@pytest.mark.parametrize("name", bad_files("xml"))
+def test_a_bad_file_gives_what_it_expects(name: str) -> None:
+    check_bad_file(name, CHECKED)
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    names = bad_files("xml")
+    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<urlset xmlns="{CORE}">{GOOD}</urlset>',
+        f"<urlset xmlns='{CORE}'>{GOOD}</urlset>",
+        f'<s:urlset xmlns:s="{CORE}"><s:url><s:loc>https://example.com/a</s:loc></s:url></s:urlset>',
+        f'<urlset xmlns="{CORE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b">'
+        f"{GOOD}</urlset>",
+        f'<urlset xmlns="{CORE}" xmlns:mobile="http://www.google.com/schemas/sitemap-mobile/1.0">'
+        "<url><loc>https://example.com/a</loc><mobile:mobile/></url></urlset>",
+        f'<urlset xmlns="{CORE}" xmlns:o="urn:ours"><url o:id="1"><loc>https://example.com/a</loc><o:x/></url></urlset>',
+        f'<urlset xmlns="{CORE}" xmlns:image="https://www.google.com/schemas/sitemap-image/1.1">{GOOD}</urlset>',
+        f'<urlset xmlns="{CORE}" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"></urlset>',
+        f'<sitemapindex xmlns="{CORE}"></sitemapindex>',
+    ],
+    ids=["plain", "quotes", "prefix", "xsi", "mobile", "foreign", "not-used", "empty-news", "empty-index"],
+)
+def test_a_legal_file_gives_nothing(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "rule"),
+    [
+        ("http://www.google.com/schemas/sitemap/0.9", "xml-namespace-legacy"),
+        ("HTTP://WWW.SITEMAPS.ORG/schemas/sitemap/0.9", "xml-namespace-legacy"),
+        ("http://www.sitemaps.org/schemas/sitemap/1.0", "xml-namespace-wrong"),
+        (f"{CORE}.xsd", "xml-namespace-wrong"),
+        ("", "xml-namespace-missing"),
+    ],
+)
+def test_namespaces_of_the_root(uri: str, rule: str) -> None:
+    assert found(f'<urlset xmlns="{uri}">{GOOD}</urlset>') == [(rule, 1)]
+
+
+def test_an_undeclared_prefix_on_the_root_does_not_hide_the_missing_namespace() -> None:
+    text = f'<urlset xsi:schemaLocation="{CORE} {CORE}/sitemap.xsd">{GOOD}</urlset>'
+    assert found(text) == [("xml-ext-namespace-missing", 1), ("xml-namespace-missing", 1)]
+
+
+def test_a_wrong_namespace_declared_on_an_entry_has_the_line_of_its_element() -> None:
+    image = '<i:image xmlns:i="http://www.google.com/schemas/sitemap-image/1.0"><i:loc>https://example.com/i</i:loc></i:image>'
+    text = f'<urlset xmlns="{CORE}">\n<url><loc>https://example.com/a</loc>\n{image}</url></urlset>'
+    assert found(text) == [("xml-ext-namespace-wrong", 3)]
+
+
+def test_an_urlset_whose_entries_were_left_out_is_not_empty() -> None:
+    assert found(f'<urlset xmlns="{CORE}"><url></url></urlset>') == [("xml-entry-without-loc", 1)]
+
+
+def test_a_file_that_begins_within_an_entry_has_no_root() -> None:
+    text = f"  <lastmod>2024-05-01</lastmod>\n</url>\n{GOOD}"
+    assert ("xml-root-unknown", 3) in found(text)
+
+
+def test_a_repeated_element_is_told_once_with_its_number() -> None:
+    locs = "".join(f"<loc>https://example.com/{number}</loc>" for number in range(5))
+    [finding] = [
+        finding
+        for finding in judge(f'<urlset xmlns="{CORE}"><url>{locs}</url></urlset>'.encode())
+        if finding.rule == "xml-duplicate-element"
+    ]
+    assert (finding.message, finding.value) == ("<loc> stands 5 times in one <url>", "https://example.com/1")
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=20).map("".join))
+def test_no_text_makes_a_rule_fail(text: str) -> None:
+    assert "internal-rule-failed" not in {finding.rule for finding in judge(text.encode("utf-8", "replace"))}

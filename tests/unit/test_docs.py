@@ -1,0 +1,285 @@
+"""The documentation names all there is, nothing else, and with the values that the code has."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from scrapy.settings import default_settings
+
+from sitemapcrawler import __version__, settings
+from sitemapcrawler.commands import crawl
+from sitemapcrawler.items import Counts, Hop, Record, UrlBatch, UrlRecord
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.params import ARGUMENTS
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "sitemapcrawler"
+FORMATS, SETTINGS, JOURNEY = "docs/formats.md", "docs/settings.md", "docs/journey.md"
+OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
+PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY)
+RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
+OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
+PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
+"""Objects that are described in the row of their field."""
+OWN = {name: value for name, value in vars(settings).items() if name.isupper()}
+OF_SCRAPY = {name for name in vars(default_settings) if name.isupper()} | {"FEEDS"}
+NO_NAMES_OF_OURS = {"CrawlerProcess", "True", "False", "None"}
+
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FILE = re.compile(r"[\w./-]+\.(?:py|md|toml|cfg)|(?:docs|demo|tests|bench)/[\w./-]+")
+NAME = re.compile(r"((?:[a-z_]\w*\.)*)([A-Z][A-Za-z]*[a-z](?:\.[a-z_]\w*)?|[a-z_]\w*(?=\())(?:\(.*\))?")
+"""A class, `Class.member`, or a function, which has parentheses, each perhaps behind its module."""
+CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:\d+\. |- |\|))")
+
+
+@cache
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@cache
+def prose(name: str) -> str:
+    return FENCED.sub("", page(name))
+
+
+def section(name: str, title: str) -> str:
+    """What stands below a title, up to the next title of any level."""
+    found = re.search(rf"^#+ {re.escape(title)}\n(.*?)(?=^#+ |\Z)", prose(name), re.MULTILINE | re.DOTALL)
+    assert found, f"{name} has no section {title}"
+    return found[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each table row, without the heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    heads = {at - 1 for at, row in enumerate(cells) if row[0].startswith("---")}
+    return [row for at, row in enumerate(cells) if at not in heads and not row[0].startswith("---")]
+
+
+def bare(cell: str) -> str:
+    return cell.strip("`")
+
+
+def fenced(name: str, language: str) -> list[str]:
+    return [block[2] for block in FENCED.finditer(page(name)) if block[1] == language]
+
+
+def slug(title: str) -> str:
+    """The anchor that a title has on the usual code hosts."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+@cache
+def definitions() -> dict[str, set[str]]:
+    """{`function`, `Class` or `Class.member`: the files of the package that define it}."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        file = path.relative_to(PACKAGE).as_posix()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for name in names_of(node):
+                found[name].add(file)
+    return found
+
+
+def names_of(node: ast.stmt) -> Iterator[str]:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    yield node.name
+    for member in node.body if isinstance(node, ast.ClassDef) else []:
+        if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{node.name}.{member.name}"
+        elif isinstance(member, ast.AnnAssign):
+            yield f"{node.name}.{ast.unparse(member.target)}"
+
+
+@cache
+def constants() -> set[str]:
+    """All words of the package's sources."""
+    return {word for path in PACKAGE.rglob("*.py") for word in CONSTANT.findall(path.read_text(encoding="utf-8"))}
+
+
+def named(name: str) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Each class, member and function of ours that a page names: with the file of the module before it, and the files
+    that the same paragraph names."""
+    for block in BLOCK_END.split(prose(name)):
+        words: list[str] = INLINE.findall(block)
+        files = {word.removeprefix("sitemapcrawler/") for word in words if FILE.fullmatch(word)}
+        for place, thing in (match.groups() for word in words if (match := NAME.fullmatch(word))):
+            if thing not in NO_NAMES_OF_OURS and not place.startswith("scrapy."):
+                module = place.removeprefix("sitemapcrawler.").rstrip(".").replace(".", "/")
+                yield thing, {f"{module}.py"} if module else set(), files
+
+
+# Settings and arguments
+
+
+def test_every_setting_is_in_its_table() -> None:
+    plain = {name for name, value in OWN.items() if not isinstance(value, dict)}
+    ours = [bare(row[0]) for row in rows(section(SETTINGS, OURS))]
+    chosen = [bare(row[0]) for row in rows(section(SETTINGS, CHOSEN))]
+    assert sorted(ours) == sorted(name for name in plain if name.startswith("SITEMAP_"))
+    assert sorted(chosen) == sorted(name for name in plain if not name.startswith("SITEMAP_"))
+
+
+def test_defaults_are_those_of_the_code() -> None:
+    tables = section(SETTINGS, OURS), section(SETTINGS, CHOSEN)
+    told = {bare(row[0]): bare(row[1]).replace("VERSION", __version__) for table in tables for row in rows(table)}
+    assert {name: ast.literal_eval(default) for name, default in told.items()} == {name: OWN[name] for name in told}
+
+
+def test_wiring_is_that_of_the_code() -> None:
+    told = [(bare(row[0]), bare(row[1]), bare(row[2])) for row in rows(section(SETTINGS, "Wiring"))]
+    wired = [
+        (name, entry or "(none)", str(value))
+        for name, entries in OWN.items()
+        if isinstance(entries, dict)
+        for entry, value in entries.items()
+    ]
+    assert sorted(told) == sorted(wired)
+
+
+def test_fixed_limits_are_those_of_the_code() -> None:
+    told = rows(section(SETTINGS, "Limits that are no settings"))
+    assert told
+    for constant, value, *_ in told:
+        module, _, name = bare(constant).rpartition(".")
+        assert getattr(import_module(f"sitemapcrawler.{module}"), name) == ast.literal_eval(bare(value)), constant
+
+
+def test_arguments_are_those_of_the_code() -> None:
+    told = [[bare(row[0]), bare(row[1]), *row[2:]] for row in rows(section(SETTINGS, "Arguments"))]
+    assert told == [list(argument) for argument in ARGUMENTS]
+
+
+def test_readme_has_every_argument() -> None:
+    cells = [row[0] for row in rows(section("README.md", "Arguments"))]
+    names = [name for cell in cells for name in re.findall(r"`(\w+)=`", cell)]
+    assert names == [argument.name for argument in ARGUMENTS]
+
+
+def test_exit_codes_are_those_of_the_code() -> None:
+    codes = sorted({0, crawl.FEED_LOST, crawl.NOT_STARTED, crawl.BAD_ARGUMENT, crawl.STOPPED, crawl.NOTHING_READ})
+    assert [int(row[0]) for row in rows(section(SETTINGS, "Exit codes"))] == codes
+    told = re.search(r"Exit codes: (.*?)\.\s", page("README.md"), re.DOTALL)
+    assert told and [int(code) for code in re.findall(r"(?:^|\s)(\d) ", told[1])] == codes
+
+
+# Records and feeds
+
+
+@pytest.mark.parametrize("title", [*RECORDS, *OBJECTS])
+def test_every_field_is_in_its_table(title: str) -> None:
+    fields = [field.name for field in dataclasses.fields((RECORDS | OBJECTS)[title])]
+    assert [bare(row[0]) for row in rows(section(FORMATS, title))] == fields
+
+
+@pytest.mark.parametrize("title", PARTS)
+def test_small_objects_are_described_where_they_occur(title: str) -> None:
+    row = next(row for row in rows(section(FORMATS, "sitemap")) if bare(row[0]) == title)
+    fields = [field.name for field in dataclasses.fields(PARTS[title])]
+    assert INLINE.findall(row[2]) == fields
+
+
+def test_no_other_record_is_described() -> None:
+    between = re.search(r"^## Records\n(.*?)^## ", prose(FORMATS), re.MULTILINE | re.DOTALL)
+    assert between and re.findall(r"^### (.+)", between[1], re.MULTILINE) == list(RECORDS)
+
+
+@pytest.mark.parametrize("example", fenced(FORMATS, "json"))
+def test_example_has_fields_that_exist(example: str) -> None:
+    def check(value: Any, kind: type) -> None:
+        assert set(value) <= {field.name for field in dataclasses.fields(kind)}
+
+    record = json.loads(example)
+    check(record, RECORDS[record["type"]])
+    for name, kind in (OBJECTS | PARTS).items():
+        value = record.get(name, [])
+        for part in value if isinstance(value, list) else [value]:
+            check(part, kind)
+
+
+def test_head_of_the_table_is_that_of_the_code() -> None:
+    fields = [field.name for field in dataclasses.fields(RECORDS["url"])]
+    assert fenced(FORMATS, "csv") == [",".join(fields) + "\n"]
+
+
+def test_pipeline_of_the_example_sees_the_records_of_a_batch(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(fenced(FORMATS, "python")[0], names)
+    batch = UrlBatch("https://e.com/s.xml", [UrlRecord(), UrlRecord()])
+    assert names["Printing"]().process_item(batch) is batch
+    assert capsys.readouterr().out == "url\nurl\n"
+
+
+def test_every_feed_format_is_described() -> None:
+    cells = "".join(row[0] for row in rows(section(FORMATS, "Feeds")))
+    written = {name for name, path in settings.FEED_EXPORTERS.items() if path is not None}
+    assert set(re.findall(r"`\.(\w+)`", cells)) == written
+
+
+# Names that must exist
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_settings_that_are_named_exist(name: str) -> None:
+    words = {word for word in INLINE.findall(prose(name)) if CONSTANT.fullmatch(word)}
+    words |= set(re.findall(r"-s (\w+)=", page(name)))
+    assert words <= OWN.keys() | OF_SCRAPY | constants() | {"NAME"}
+    assert set(re.findall(r"SITEMAP_\w+", page(name))) <= OWN.keys()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_arguments_that_are_named_exist(name: str) -> None:
+    words = set(re.findall(r"-a \"?(\w+)=", page(name)))
+    words |= {match[1] for word in INLINE.findall(prose(name)) if (match := re.fullmatch(r"([a-z_]+)=\S*", word))}
+    assert words <= {argument.name for argument in ARGUMENTS} | {"name"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_files_that_are_named_exist(name: str) -> None:
+    words = {word for word in INLINE.findall(prose(name)) if FILE.fullmatch(word)}
+    places = (ROOT, PACKAGE, PACKAGE / "namespaces")
+    assert [word for word in sorted(words) if not any((place / word).exists() for place in places)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    for link in LINK.findall(prose(name)):
+        if not link.startswith("http"):
+            path, _, anchor = link.partition("#")
+            target = (ROOT / name).parent / path if path else ROOT / name
+            assert target.exists(), link
+            titles = re.findall(r"^#+ (.+)", target.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+            assert not anchor or anchor in map(slug, titles), link
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_functions_and_classes_that_are_named_exist(name: str) -> None:
+    for thing, module, _ in named(name):
+        found = definitions()[thing] | definitions()[thing.rpartition(".")[2]]
+        assert found & module if module else found, thing
+
+
+@pytest.mark.parametrize("name", [SETTINGS, JOURNEY])
+def test_functions_and_classes_stand_in_the_file_that_is_named(name: str) -> None:
+    found = list(named(name))
+    assert found
+    for thing, module, files in found:
+        assert definitions()[thing] & (module or files), f"{thing} is in {definitions()[thing]}, not in {files}"
