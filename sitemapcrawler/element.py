@@ -50,13 +50,24 @@ class Element:
         if self.attributes:
             tree["attributes"] = dict(self.attributes)
         if self.has_children:
-            tree["children"] = [self._child(part) for part in self.content if isinstance(part, Element) or part.strip()]
+            tree["children"] = [self.part(part) for part in self._joined() if isinstance(part, Element) or part.strip()]
         elif self.content:
             tree["value"] = self.text
         return tree
 
-    def _child(self, part: Element | str) -> dict[str, Any] | str:
+    def part(self, part: Element | str) -> dict[str, Any] | str:
+        """A part of the content without loss: a text, or a child's tree, with its `uri` where that is another one."""
         if isinstance(part, str):
             return part.strip()
         tree = part.tree()
         return tree if part.uri == self.uri else {"name": tree.pop("name"), "uri": part.uri, **tree}
+
+    def _joined(self) -> list[Element | str]:
+        """The content with neighbouring texts as one: a comment in between parts them."""
+        joined: list[Element | str] = []
+        for part in self.content:
+            if isinstance(part, str) and joined and isinstance(joined[-1], str):
+                joined[-1] += part
+            else:
+                joined.append(part)
+        return joined

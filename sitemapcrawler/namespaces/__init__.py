@@ -50,7 +50,7 @@ PREFIXES = {
     "content": "http://purl.org/rss/1.0/modules/content/",
 }
 """What a prefix means in sitemaps and feeds where its declaration is missing."""
-WORDS = {"sitemap-image": image.URI, "sitemap-video": video.URI, "sitemap-news": news.URI, "1999/xhtml": hreflang.URI}
+WORDS = {"sitemap-image": image.URI, "sitemap-video": video.URI, "sitemap-news": news.URI, "xhtml": hreflang.URI}
 """What tells a namespace apart where its URI is written wrong: another scheme, host, version or a slash too many."""
 
 

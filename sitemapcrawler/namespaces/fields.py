@@ -18,7 +18,7 @@ def text(element: Element) -> str:
 
 def attributed(element: Element) -> dict[str, str]:
     """{`value`, and each attribute}."""
-    return {"value": element.text, **element.attributes}
+    return {**element.attributes, "value": element.text}
 
 
 def nested(element: Element) -> dict[str, str]:
@@ -45,7 +45,7 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
             or not _put(target, child.name, read(child))
             or _loses(child, read)
         ):
-            target.extra.append(child.tree())
+            target.extra.append(element.part(child))
 
 
 def own(element: Element) -> dict[str, Any]:
@@ -72,4 +72,6 @@ def _loses(child: Element, read: Callable[[Element], Any]) -> bool:
         names = [part.name for part in child.children]
         plain = not any(part.attributes or part.has_children or part.uri != child.uri for part in child.children)
         return bool(child.attributes or child.text) or len(names) != len(set(names)) or not plain
+    if read is attributed:
+        return "value" in child.attributes
     return read is text and bool(child.attributes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import find
+from sitemapcrawler.namespaces import find, hreflang
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.notes import FIELDS, note_child, note_entry, note_inexact, note_repeated
@@ -183,6 +183,8 @@ class Entries:
         if namespace is None or value is None:
             keep(record, element)
             return
+        if namespace.uri == hreflang.URI and (element.has_children or element.text):
+            keep(record, element)  # an alternate has no place for content, such as a link that stands inside it
         held = getattr(record, namespace.field)
         if isinstance(held, list):
             held.append(value)

@@ -16,4 +16,4 @@ def all_rules() -> tuple[Rule, ...]:
     """Every rule, in the order of the catalogue."""
     for name in FAMILIES:
         import_module(f"sitemapcrawler.rules.{name}")
-    return tuple(RULES.values())
+    return tuple(sorted(RULES.values(), key=lambda rule: FAMILIES.index(rule.check.__module__.rpartition(".")[2])))

@@ -1,0 +1,55 @@
+"""Google's news namespace."""
+
+from __future__ import annotations
+
+from sitemapcrawler.namespaces import news
+from sitemapcrawler.namespaces.news import News
+from tests.unit.namespaces.entry import element, page
+
+ARTICLE = (
+    "<news:news><news:publication><news:name>The Paper</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2024-05-01</news:publication_date><news:title>A &amp; B</news:title>{}</news:news>"
+)
+RETIRED = ("access", "genres", "keywords", "stock_tickers", "geo_locations")
+
+
+def test_every_element_retired_ones_included() -> None:
+    found = page(ARTICLE.format("".join(f"<news:{name}> {name}</news:{name}>" for name in RETIRED))).news
+    publication = {"name": "The Paper", "language": "en"}
+    assert found == News(publication, "2024-05-01", "A & B", *RETIRED)
+
+
+def test_every_field_of_the_record_is_read() -> None:
+    assert {*News.__slots__} == {*news.FIELDS, "extra"}
+
+
+def test_a_publication_with_more_than_its_two_parts_is_kept_whole() -> None:
+    found = page(
+        '<news:news><news:publication id="1"><news:name>a</news:name><news:name>b</news:name></news:publication></news:news>'
+    ).news
+    assert found is not None
+    assert found.publication == {"name": "a"}
+    (tree,) = found.extra
+    assert tree["attributes"] == {"id": "1"}
+    assert [child["value"] for child in tree["children"]] == ["a", "b"]
+
+
+def test_a_publication_written_as_text_is_not_lost() -> None:
+    found = page("<news:news><news:publication>The Paper</news:publication></news:news>").news
+    assert found is not None
+    assert "The Paper" in str(found.extra)
+
+
+def test_a_second_article_is_not_lost() -> None:
+    record = page(ARTICLE.format("") + "<news:news><news:title>Second</news:title></news:news>")
+    assert record.news is not None
+    assert record.news.title == "A & B"
+    assert record.extra == {news.URI: [{"name": "news", "children": [{"name": "title", "value": "Second"}]}]}
+
+
+def test_an_empty_article_is_one() -> None:
+    assert page("<news:news/>").news == News()
+
+
+def test_another_element_of_the_namespace_is_no_article() -> None:
+    assert news.read(element("<news:title>a</news:title>")) is None

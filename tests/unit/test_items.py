@@ -1,0 +1,59 @@
+"""The records of a crawl."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import MISSING, fields
+
+import pytest
+
+from sitemapcrawler import items
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
+
+RECORDS = (UrlRecord, SitemapRecord, SummaryRecord, FindingRecord)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_type_is_the_first_field_and_no_argument(record: type) -> None:
+    first = fields(record)[0]
+    assert (first.name, first.init) == ("type", False)
+    assert record().type == record.__name__.removesuffix("Record").lower()
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_every_field_has_a_default(record: type) -> None:
+    assert not [field.name for field in fields(record) if field.default is MISSING and field.default_factory is MISSING]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_records_have_slots(record: type) -> None:
+    """A million of them must fit, and a misspelled field must not pass."""
+    assert not hasattr(record(), "__dict__")
+
+
+def test_defaults_are_not_shared() -> None:
+    one, other = SitemapRecord(), SitemapRecord()
+    one.namespaces.append("x")
+    one.counts.images = 7
+    assert (other.namespaces, other.counts.images) == ([], 0)
+
+
+def test_every_field_is_documented() -> None:
+    for node in ast.parse(inspect.getsource(items)).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for field, after in zip(node.body, node.body[1:] + [ast.Pass()], strict=True):
+            if isinstance(field, ast.AnnAssign):
+                assert isinstance(after, ast.Expr), f"{node.name}.{ast.unparse(field.target)} has no docstring"
+
+
+def test_a_batch_stands_for_its_records() -> None:
+    urls = [UrlRecord("https://e.com/1"), UrlRecord("https://e.com/2")]
+    assert records(UrlBatch("https://e.com/sitemap.xml", urls)) == urls
+
+
+def test_any_other_item_stands_for_itself() -> None:
+    record = SitemapRecord()
+    assert records(record) == [record]
+    assert records({"type": "other"}) == [{"type": "other"}]
