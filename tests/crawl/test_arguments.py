@@ -41,7 +41,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "missing file": ({"sitemap": "./missing.xml"}, "no such file"),
     "missing list": ({"domain": "@missing.txt"}, "missing.txt"),
     "scheme": ({"domain": "ftp://example.com"}, "ftp"),
-    "password": ({"domain": "http://me:secret@example.com"}, "SITEMAP_AUTH"),
+    "password": ({"domain": "http://me:secret@example.com"}, "a password"),
     "line break": ({"include": "a\nb"}, "control character"),
 }
 """Arguments beside a good `domain`, and what the line says."""

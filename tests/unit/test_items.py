@@ -43,7 +43,7 @@ def test_every_field_is_documented() -> None:
     for node in ast.parse(inspect.getsource(items)).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        for field, after in zip(node.body, node.body[1:] + [ast.Pass()], strict=True):
+        for field, after in zip(node.body, [*node.body[1:], ast.Pass()], strict=True):
             if isinstance(field, ast.AnnAssign):
                 assert isinstance(after, ast.Expr), f"{node.name}.{ast.unparse(field.target)} has no docstring"
 

@@ -64,7 +64,13 @@ def test_half_a_value_is_none() -> None:
 
 
 def test_a_nested_field_that_holds_more_is_kept_whole_as_well() -> None:
-    for inside in ("<o:p>1</o:p><o:p>2</o:p>", '<o:p k="v">1</o:p>', "<o:p><o:q/></o:p>", "text<o:p/>", '<x:p xmlns:x="u">1</x:p>'):
+    for inside in (
+        "<o:p>1</o:p><o:p>2</o:p>",
+        '<o:p k="v">1</o:p>',
+        "<o:p><o:q/></o:p>",
+        "text<o:p/>",
+        '<x:p xmlns:x="u">1</x:p>',
+    ):
         thing = filled(f"<o:d>{inside}</o:d>")
         assert thing.d is not None
         assert [tree["name"] for tree in thing.extra] == ["d"], inside

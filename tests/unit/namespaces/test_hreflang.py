@@ -46,7 +46,9 @@ def test_what_is_no_language_version_is_kept_as_it_stands(link: str) -> None:
 
 
 def test_alternates_keep_their_order_and_their_repetitions() -> None:
-    links = "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="x"/>' for code in ("de", "en", "de", "fr", "en"))
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{code}" href="x"/>' for code in ("de", "en", "de", "fr", "en")
+    )
     assert [alternate.hreflang for alternate in page(links).alternates] == ["de", "en", "de", "fr", "en"]
 
 

@@ -46,7 +46,9 @@ def test_a_uri_that_is_written_wrong_is_recognised(written: str, field: str) -> 
     assert namespace.field == field
 
 
-@pytest.mark.parametrize("uri", ["", "urn:x", "http://www.sitemaps.org/schemas/sitemap/0.9", MOBILE, PAGEMAP, "http://e.com/image"])
+@pytest.mark.parametrize(
+    "uri", ["", "urn:x", "http://www.sitemaps.org/schemas/sitemap/0.9", MOBILE, PAGEMAP, "http://e.com/image"]
+)
 def test_another_uri_is_none_of_ours(uri: str) -> None:
     assert find(uri) is None
 

@@ -84,7 +84,9 @@ def test_a_tvshow_is_an_object() -> None:
 
 
 def test_repeated_single_elements_are_not_lost() -> None:
-    found = only("<video:title>a</video:title><video:title>b</video:title><video:uploader>c</video:uploader><video:uploader>d</video:uploader>")
+    found = only(
+        "<video:title>a</video:title><video:title>b</video:title><video:uploader>c</video:uploader><video:uploader>d</video:uploader>"
+    )
     assert (found.title, found.uploader) == ("a", {"value": "c"})
     assert found.extra == [{"name": "title", "value": "b"}, {"name": "uploader", "value": "d"}]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_entries_and_lines_are_those_that_lxml_reads(name: str) -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_no_string_is_lost_on_the_way_to_a_feed(name: str) -> None:
     for record in real(name).records:
-        assert repr(asdict(record)).encode()
+        assert json.dumps(asdict(record), ensure_ascii=False).encode()
         assert record.loc.startswith(("http://", "https://"))
 
 

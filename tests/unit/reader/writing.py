@@ -226,7 +226,9 @@ def feeds(draw: Callable[..., object]) -> Written:
             record.lastmod = "2024-05-01T10:00:00Z" if atom else "Wed, 01 May 2024 10:00:00 GMT"
             record.lastmod_at = "2024-05-01T10:00:00Z"
             link += style.element("updated" if atom else "pubDate", record.lastmod)
-        text += f"<{name}>{style.element('title', draw(texts))}{link}</{name}>"
+        other = '<link rel="self" href="https://e.com/no"/>' if atom else "<guid>https://e.com/no</guid>"
+        parts = draw(st.permutations((style.element("title", draw(texts)), link, draw(st.sampled_from(("", other))))))
+        text += f"<{name}>{''.join(parts)}</{name}>"
     return Written(text + end, records, "atom" if atom else "rss")
 
 
