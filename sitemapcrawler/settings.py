@@ -8,7 +8,7 @@ NEWSPIDER_MODULE = "sitemapcrawler.spiders"
 COMMANDS_MODULE = "sitemapcrawler.commands"
 
 # Who we are, and how much we ask of a host.
-USER_AGENT = f"sitemapcrawler/{__version__} (+https://pypi.org/project/sitemapcrawler/)"
+USER_AGENT = f"sitemapcrawler/{__version__} (reads sitemaps, obeys robots.txt)"
 ROBOTSTXT_OBEY = True
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 CONCURRENT_REQUESTS = 16

@@ -164,3 +164,21 @@ def test_two_documents_in_one_never_raise(data: st.DataObject, first: str, secon
 )
 def test_arbitrary_bytes_never_raise(body: bytes, size: int) -> None:
     assert both_ways(body, size).document.outcome in ("ok", "recovered", "truncated", "failed")
+
+
+@given(st.data(), any_document)
+def test_records_come_in_order_and_faults_are_where_they_say(data: st.DataObject, text: str) -> None:
+    body = data.draw(mutating.mutated(text.encode()))
+    reading = read(body)
+    assert reading.lines == sorted(reading.lines)
+    lines = re.split("\r\n|\r|\n", body.decode(errors="surrogateescape"))
+    for fault in reading.document.faults:
+        assert fault.line is None or 1 <= fault.line <= len(lines)
+        if fault.line and fault.column and fault.value:
+            rest = "\n".join((lines[fault.line - 1][fault.column - 1 :], *lines[fault.line :]))
+            assert readable(rest).lstrip().startswith(readable(fault.value).strip())
+
+
+def readable(text: str) -> str:
+    """`text` with one sign for all that no feed can carry."""
+    return re.sub("[\ud800-\udfff\ufffd]", "?", text).lstrip("\ufeff")
