@@ -1,6 +1,6 @@
 """The hard inputs: what each one is, how it is served, and the pages that a reader should find in it.
 
-Documents stand in tests/data/pitfalls/; `http://site.example` in them is the site they are served from.
+Documents stand in tests/data/hard/; `http://site.example` in them is the site they are served from.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DATA = Path(__file__).parents[1] / "tests" / "data" / "pitfalls"
+DATA = Path(__file__).parents[1] / "tests" / "data" / "hard"
 SITE = "http://site.example"
 PAGES = "https://pages.example"
 GOOD = (f"{PAGES}/good",)

@@ -74,7 +74,12 @@ def plain(tools: Tools) -> list[Command]:
 def memory(tools: Tools) -> list[Command]:
     """The same crawl over 5, 20 and 100 files."""
     sets = {5: "plain-5", 20: "plain", 100: "plain-100"}
-    return [tools.crawl(f"sitemapcrawler, {files} files", f"sitemap={index_of(name)}") for files, name in sets.items()]
+    ways = {"sitemapcrawler": ("select=none",), "sitemapcrawler, all rules": ()}
+    return [
+        tools.crawl(f"{way}, {files} files", f"sitemap={index_of(name)}", *arguments)
+        for way, arguments in ways.items()
+        for files, name in sets.items()
+    ]
 
 
 def large(tools: Tools) -> list[Command]:

@@ -175,7 +175,8 @@ class Document:
         self._note_head(head, text, line)
         self.root_line = line
         line += text.count("\n", head.start, head.end)
-        reader = XmlReader(head, line, entries, self.faults, self._limits, self._keep_elements)
+        place = line, head.end - text.rfind("\n", 0, head.end) - 1
+        reader = XmlReader(head, place, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
         self.root_uri = None if "doc-xml-malformed" in self.faults else root.core_uri(head)
         yield from reader.read(chain([text[head.end :]], texts))
@@ -185,7 +186,7 @@ class Document:
         if head.fragment:
             root.fragment(text, line, self.faults)
         elif head.junk.strip(BLANKS):
-            self.faults.add("doc-leading-content", "text before the root element", 1, 1, head.junk.strip(BLANKS))
+            self.faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
         elif head.spaced:
             self.faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
         if head.doctype:

@@ -41,6 +41,8 @@ ENTRY = re.compile(r"<(url|sitemap)>\s*<loc>")
 """An entry, in a fragment that has lost its root."""
 CORE_DECLARATION = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 SPACED_DECLARATION = re.compile(r"\ufeff?\s+<\?xml\s")
+ENTRY_NEXT = re.compile(r"\s*<(?:[\w.-]+:)?(?:url|sitemap)[\s>/]")
+"""What must follow a root in an HTML page, where its name may be mere text."""
 BLANK = re.compile("[\\s\ufeff]*")
 """White space and byte order marks."""
 
@@ -156,6 +158,6 @@ def _fragment(text: str, entry: re.Match[str]) -> Head:
 def _root_later(text: str, position: int, doctype: bool, html: bool) -> Head | None:
     for name in islice(ROOT_NAME.finditer(text, position), MAX_CANDIDATES):
         head = _root(text, name.start(), doctype)
-        if head is not None and not (html and head.format not in ("xml-urlset", "xml-index")):
+        if head is not None and (not html or ENTRY_NEXT.match(text, head.end)):
             return replace(head, junk=text[: head.start])
     return None

@@ -11,6 +11,13 @@ from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.repair import escaped_bytes, is_trusted
 
 URL = re.compile(r"""(?:https?:)?//[^\s<>"]+""", re.IGNORECASE)
+SEPARATOR = re.compile(
+    r"\s+|[,;](?=\s|https?://)"
+    r"|[,;](?=(?:\d{4}-\d\d(?:-\d\d(?:T[\d:.Z+-]*)?)?|[01]\.\d+|always|hourly|daily|weekly|monthly|yearly|never)(?:[\s,;]|\Z))",
+    re.IGNORECASE,
+)
+"""What parts a URL from what follows it: blanks; a comma or semicolon only where another URL, a date, a priority or a
+frequency follows, or a blank, since it may belong to the URL."""
 COMMENT = "#"
 MAX_LINE = 64 * 1024
 """Characters of one line; longer ones are no URL."""
@@ -22,35 +29,40 @@ def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterato
     rest = ""
     for text in texts:
         *lines, rest = (rest + text).split("\n")
-        found = (_record(line, at, entries, faults) for at, line in enumerate(lines, number + 1))
-        yield [record for record in found if record is not None]
+        numbered = enumerate(lines, number + 1)
+        yield [record for at, line in numbered for record in _records(line, at, entries, faults)]
         number += len(lines)
         rest = rest[: MAX_LINE + 1]  # enough to know that it is too long
     if rest and faults.first(*CUT_BYTES):
         faults.add("txt-cut-line", "the last line is cut and was left out", number + 1, value=rest)
         return
-    last = _record(rest, number + 1, entries, faults)
-    if last:
-        yield [last]
+    yield list(_records(rest, number + 1, entries, faults))
 
 
-def _record(line: str, number: int, entries: Entries, faults: Faults) -> UrlRecord | None:
+def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterator[UrlRecord]:
     if len(line) > MAX_LINE:
         faults.add("txt-not-url-line", f"a line of more than {MAX_LINE} characters", number, value=line)
-        return None
+        return
     line = line.strip().strip("\ufeff")
     if not line or line.startswith(COMMENT):
-        return None
-    written, *more = line.split(maxsplit=1)
-    url = escaped_bytes(written)
-    if not URL.fullmatch(url):
+        return
+    fields = [field for field in SEPARATOR.split(line) if field]
+    if not fields or not URL.fullmatch(fields[0]):
         faults.add("txt-not-url-line", "a line that is no URL", number, value=line)
-        return None
+        return
+    split = fields[0] != line.split()[0]
+    for field in fields:
+        if URL.fullmatch(field):
+            yield from _record(field, number, split, entries, faults)
+    if len(fields) > 1:
+        faults.add("txt-has-metadata", "only one URL may stand in a line of a text sitemap", number, value=fields[1])
+
+
+def _record(written: str, number: int, split: bool, entries: Entries, faults: Faults) -> Iterator[UrlRecord]:
+    url = escaped_bytes(written)
     if not is_trusted(url):
-        faults.add("txt-not-url-line", "a URL that cannot be read was left out", number, value=line)
+        faults.add("txt-not-url-line", "a URL that cannot be read was left out", number, value=written)
         faults.lost += 1
-        return None
-    if more:
-        faults.add("txt-has-metadata", "only URLs may stand in a text sitemap", number, value=more[0])
+        return
     loc, raw = entries.locate(url, number)
-    return UrlRecord(loc, raw, entries.sitemap, number, recovered=url != written)
+    yield UrlRecord(loc, raw, entries.sitemap, number, recovered=split or url != written)

@@ -49,23 +49,23 @@ class XmlReader:
     """
 
     def __init__(
-        self, head: Head, line: int, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
+        self, head: Head, place: Place, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
     ) -> None:
-        self._line = line
+        """`place`: where the root's start tag ends."""
+        self._line, self._column = place
         self._entries = entries
         self._faults = faults
         self._limits = limits
         self._keep_elements = keep_elements
         self._buffer = ""
         self._pending: list[str] = []
-        self._pending_place: Place = (line, 0)
+        self._pending_place = place
         self._pending_size = 0
         self._records: list[Any] = []
         self._outside = head.fragment
         self._trailing = False
         self._skip = ""
         self._built = 0
-        self._column = 0
         self._documents = 1
         self._names: dict[str, tuple[str, str]] = {}
         self.namespaces: dict[str, str] = {}
@@ -324,7 +324,12 @@ class XmlReader:
         if head is not None:
             self._documents += 1
             self._trailing = False
-            self._line -= text.count("\n", head.end)
+            behind = text[head.end :]
+            if "\n" in behind:
+                self._column = head.end - text.rfind("\n", 0, head.end) - 1
+            else:
+                self._column -= len(behind)
+            self._line -= behind.count("\n")
             self._enter(head)
             return text[head.end :]
         kept = len(self._records)

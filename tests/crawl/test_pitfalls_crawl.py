@@ -1,6 +1,6 @@
 """What sites really serve, crawled: wrong names and types, odd robots.txt, redirects, tangled indexes, soft 404s.
 
-The documents stand in `tests/data/pitfalls/`; in them `http://site.example` is the site of the test, and
+The documents stand in `tests/data/hard/`; in them `http://site.example` is the site of the test, and
 `http://other.example` another one.
 """
 
@@ -20,7 +20,7 @@ from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import index, packed, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, moved, once, stalled
 
-DATA = Path(__file__).parents[1] / "data" / "pitfalls"
+DATA = Path(__file__).parents[1] / "data" / "hard"
 SETTINGS = {"DOWNLOAD_TIMEOUT": 2, "RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
 PAGE = "https://pages.example/"
 PLAIN = [f"{PAGE}one", f"{PAGE}two"]

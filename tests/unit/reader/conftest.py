@@ -9,6 +9,11 @@ from hypothesis import HealthCheck, settings
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None, suppress_health_check=SLOW)
 settings.register_profile(
-    "search", deadline=None, database=None, max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "3000")), suppress_health_check=SLOW, print_blob=True
+    "search",
+    deadline=None,
+    database=None,
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "3000")),
+    suppress_health_check=SLOW,
+    print_blob=True,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
