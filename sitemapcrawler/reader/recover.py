@@ -80,6 +80,7 @@ class Recovery:
         with suppress(Malformed, TooDeep):
             parser.feed(repaired, line)
         element = whole[0] if whole else parser.salvage()
+        parser.close()
         if element is None:
             return None
         return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))

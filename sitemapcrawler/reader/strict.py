@@ -142,6 +142,12 @@ class StrictParser:
             entry.content.pop()
         return entry
 
+    def close(self) -> None:
+        """Let go of the text: parser and handlers refer to each other, and would live until the next collection."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
+        self._parser.StartNamespaceDeclHandler = self._parser.CharacterDataHandler = None
+        self._data = b""
+
     def _declare(self, prefix: str | None, uri: str | None) -> None:
         self.namespaces.setdefault(uri or "", prefix or "")
 

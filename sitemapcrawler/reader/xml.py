@@ -113,7 +113,9 @@ class XmlReader:
     def _reopen(self) -> None:
         """Go on behind a fault, at the same depth, and behind a comment or CDATA section that is open there."""
         self._skip = self._recovery.unclosed
-        self._open(self.root + "".join(f"<{name}>" for name in self._strict.containers))
+        replaced = self._strict
+        self._open(self.root + "".join(f"<{name}>" for name in replaced.containers))
+        replaced.close()
 
     def _open(self, root: str) -> None:
         entries = NAMES[self._head.name]
@@ -330,6 +332,7 @@ class XmlReader:
             else:
                 self._column -= len(behind)
             self._line -= behind.count("\n")
+            self._strict.close()
             self._enter(head)
             return text[head.end :]
         kept = len(self._records)
