@@ -13,6 +13,7 @@ from sitemapcrawler.element import Element
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.rules.suspects import Suspects
 from sitemapcrawler.rules.tally import Tally
 from sitemapcrawler.urls import Authority, authority
 
@@ -50,7 +51,12 @@ class FileFacts:
     @cached_property
     def tally(self) -> Tally:
         """Counts over the entries."""
-        return Tally(self.url, self.fetched_at)
+        return Tally(self.fetched_at)
+
+    @cached_property
+    def suspects(self) -> Suspects:
+        """Finds the entries that need a closer look."""
+        return Suspects(self.url, self.fetched_at)
 
     @cached_property
     def parts(self) -> SplitResult:

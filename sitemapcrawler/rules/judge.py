@@ -35,8 +35,9 @@ class Judge:
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
         """Judge entries; True where some of them have findings now."""
+        file.tally.count(urls)
         found = False
-        for record, repeated in file.tally.take(urls):
+        for record, repeated in file.suspects.take(urls):
             found |= self._judge_url(record, file, repeated)
         return found
 
