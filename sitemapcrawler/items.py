@@ -115,8 +115,8 @@ class FindingRecord:
     """error, warning or info."""
     message: str = ""
     """One sentence with the offending value and the limit."""
-    sitemap: str = ""
-    """URL of the file."""
+    sitemap: str | None = None
+    """URL of the file; null for a finding on the crawl itself."""
     line: int | None = None
     """Line of the file, counted from 1."""
     column: int | None = None
@@ -205,7 +205,8 @@ class SummaryRecord:
     severities: dict[str, int] = field(default_factory=dict)
     """Findings by severity, complete."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit."""
+    """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
+    a rule could not judge, by rule."""
     partial: str | None = None
     """Why the crawl ended early; null when it reached its end."""
 

@@ -51,6 +51,8 @@ class StructurePipeline:
         """Put the complete counts into the stats."""
         for rule, count in self._judge.counts.items():
             self._crawler.stats.set_value(f"sitemap/findings/{rule}", count)
+        for rule, count in self._judge.skipped.items():
+            self._crawler.stats.set_value(f"sitemap/skipped/{rule}", count)
 
 
 class SummaryPipeline:
@@ -78,16 +80,22 @@ class SummaryPipeline:
         return item
 
     async def close_spider(self) -> None:
-        """Send the summary through the pipelines to the feeds."""
+        """Send findings on the crawl itself and the summary through the pipelines to the feeds."""
+        spider: Any = self._crawler.spider
+        for finding in spider.judge.crawl():
+            await self._send(finding)
         summary = self.summary()
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
-        await self._crawler.engine.scraper.start_itemproc_async(summary, response=None)
+        await self._send(summary)
+
+    async def _send(self, record: Any) -> None:
+        await self._crawler.engine.scraper.start_itemproc_async(record, response=None)
 
     def summary(self) -> SummaryRecord:
         """What the crawl came to so far."""
         spider: Any = self._crawler.spider
-        skipped = Counter(spider.selection.skipped) + Counter(spider.frontier.skipped)
+        skipped = Counter(spider.selection.skipped) + Counter(spider.frontier.skipped) + spider.judge.skipped
         return SummaryRecord(
             domains=[str(start) for start in spider.params.starts],
             started=iso(self._started.replace(microsecond=0)),

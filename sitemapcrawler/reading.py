@@ -16,6 +16,8 @@ from sitemapcrawler.urls import authority
 
 logger = logging.getLogger(__name__)
 
+START_BYTES = 16 * 1024
+"""Of a file, enough to tell a page by."""
 NOT_FOUND = ("html", "unknown")
 """Formats that are no sitemap."""
 
@@ -58,13 +60,21 @@ class Reading:
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
         record.outcome, record.error = "failed", reason
+        self._know(visit, record)
         return record
 
     def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
         """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
-            yield _record(visit, answer)
+            record = _record(visit, answer)
+            self._know(visit, record)
+            yield record
+
+    def _know(self, visit: Visit, record: SitemapRecord) -> None:
+        """Let the rules judge a record without a document."""
+        if self.judging:
+            record.know(FileFacts(visit.url, record, Document(visit.url)))
 
     def _read(self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document) -> Iterator[UrlBatch]:
         try:
@@ -115,6 +125,14 @@ def _record(visit: Visit, answer: Answer) -> SitemapRecord:
     record.etag = answer.header("ETag")
     record.last_modified = answer.header("Last-Modified")
     return record
+
+
+def is_page(answer: Answer) -> bool:
+    """True for an answer that begins like an HTML page."""
+    start = Document(answer.final_url)
+    for _ in start.read([answer.content(START_BYTES)]):
+        pass
+    return start.format == "html"
 
 
 def is_offsite(url: str, parent: str | None) -> bool:

@@ -68,6 +68,8 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.ClosingLine": 900,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
+SITEMAP_SEVERITIES: dict[str, str] = {}
+SITEMAP_ALLOW = ""
 ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.StructurePipeline": 100,
     "sitemapcrawler.pipelines.SummaryPipeline": 900,

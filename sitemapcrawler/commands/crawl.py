@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
+from sitemapcrawler.choosing import choose
 from sitemapcrawler.feeds import named_formats
 from sitemapcrawler.params import Params
 from sitemapcrawler.spiders.sitemap import SitemapSpider, names_in, prepare_feeds
@@ -48,6 +49,7 @@ class Command(CrawlCommand):
             super().process_options(args, opts)
             check_settings(self.settings)
             prepare_feeds(self.settings)
+            choose(self.settings)
             AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
             if args[:1] == [SitemapSpider.name]:
                 Params.parse(opts.spargs)

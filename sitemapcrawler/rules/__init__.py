@@ -6,7 +6,14 @@ from importlib import import_module
 
 from sitemapcrawler.rules.registry import RULES, Message, Needs, Rule, Severity, rule
 
-FAMILIES = ("transport", "document", "xml", "text", "loc")
+FAMILIES = (
+    "transport",
+    "document",
+    "xml",
+    "text",
+    "loc",
+    "internal",
+)
 """Modules of the families, in the order of the catalogue."""
 
 __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]

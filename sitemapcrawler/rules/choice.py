@@ -6,12 +6,15 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
+from functools import cached_property
 
 from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 
 NONE = "none"
 """Value of select that runs no rule at all."""
+ON_THE_CRAWL = (Needs.FAILURE, Needs.ALLOWANCE)
+"""What rules need that say what others could not: they run with whatever is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +22,20 @@ class Allowance:
     """One entry of an allowlist: findings of `rule` on URLs that match are no findings."""
 
     rule: str
+    """Id or family."""
     pattern: re.Pattern[str]
+    """Searched in the listed URL, or where the finding is about a file, in the file's URL."""
     reason: str
     until: date | None = None
+    """The last day on which it holds."""
+
+    def expired(self, today: date) -> bool:
+        """True from the day after `until` on."""
+        return self.until is not None and self.until < today
+
+    def covers(self, rule: Rule, url: str) -> bool:
+        """True for the findings of `rule` on `url`."""
+        return names(rule, (self.rule,)) and self.pattern.search(url) is not None
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,9 @@ class Choice:
     severities: Mapping[str, Severity] = field(default_factory=dict)
     """Severity by id or family, in place of the rule's own."""
     allowances: tuple[Allowance, ...] = ()
+    """What is known and allowed."""
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    """Decides which allowances have expired."""
 
     def rules(self, needs: Needs) -> list[Rule]:
         """The chosen rules that need these facts."""
@@ -43,7 +60,7 @@ class Choice:
 
     def chosen(self, rule: Rule) -> bool:
         """True for a rule that runs."""
-        if self.select and not names(rule, self.select):
+        if self.select and not names(rule, self.select) and (NONE in self.select or rule.needs not in ON_THE_CRAWL):
             return False
         return not names(rule, self.ignore)
 
@@ -51,9 +68,18 @@ class Choice:
         """Severity of a finding: as set, else that of the case, else that of the rule."""
         return self.severities.get(rule.id) or self.severities.get(rule.family) or own or rule.severity
 
-    def allowed(self, rule: str, url: str) -> bool:
+    def allowed(self, rule: Rule, url: str) -> bool:
         """True where the allowlist covers a finding."""
-        return any(allowance.rule == rule and allowance.pattern.search(url) for allowance in self.allowances)
+        return any(allowance.covers(rule, url) for allowance in self._valid)
+
+    @property
+    def expired(self) -> list[Allowance]:
+        """The allowances that hold no longer."""
+        return [allowance for allowance in self.allowances if allowance.expired(self.today)]
+
+    @cached_property
+    def _valid(self) -> list[Allowance]:
+        return [allowance for allowance in self.allowances if not allowance.expired(self.today)]
 
 
 def names(rule: Rule, chosen: Iterable[str]) -> bool:
@@ -69,3 +95,12 @@ def check_names(chosen: Iterable[str], rules: Iterable[Rule]) -> None:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             raise ValueError(f"no rule or family {name!r}{f', did you mean {near[0]}?' if near else ''}")
+
+
+def severities(setting: Mapping[str, str], rules: Iterable[Rule]) -> dict[str, Severity]:
+    """The severities that a setting gives rules and families, checked; ValueError for a bad one."""
+    check_names(setting, rules)
+    for name, severity in setting.items():
+        if severity not in list(Severity):
+            raise ValueError(f"severity {severity!r} of {name}: accepted: {', '.join(Severity)}")
+    return {name: Severity(severity) for name, severity in setting.items()}

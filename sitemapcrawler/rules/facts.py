@@ -130,6 +130,15 @@ class ChildFacts:
         return self.record.loc_raw if self.record.loc_raw is not None else self.record.loc
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A rule that raised."""
+
+    rule: str
+    """Its id."""
+    error: Exception
+
+
 def split(url: str) -> SplitResult:
     """`urlsplit` that takes any text."""
     try:

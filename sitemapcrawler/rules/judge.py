@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import ChildFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts import ChildFacts, Failure, FileFacts, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Rule, Severity
 
 logger = logging.getLogger(__name__)
 
-FAILED = "internal-rule-failed"
-"""Rule id of the finding that says a rule of ours raised: our fault, never the site's."""
 MAX_VALUE = 200
 """Characters of an offending value that a finding holds."""
+WHOLE = ("ok", "recovered")
+"""Outcomes of files that were read to their end."""
+
+Said = tuple[Rule, Message]
+"""A message and the rule whose it is."""
 
 
 class Judge:
-    """Judges the files of a crawl with the chosen rules. `counts` and `severities` are complete."""
+    """Judges the files of a crawl with the chosen rules. `counts`, `severities` and `skipped` are complete."""
 
     def __init__(self, choice: Choice, per_rule: int) -> None:
         """`per_rule`: findings of one rule and file that become records at most."""
@@ -29,9 +32,12 @@ class Judge:
         """Findings by rule."""
         self.severities: Counter[str] = Counter()
         """Findings by severity."""
+        self.skipped: Counter[str] = Counter()
+        """Files that a rule could not judge, by rule."""
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
+        self._failed: set[str] = set()
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
         """Judge entries; True where some of them have findings now."""
@@ -43,74 +49,103 @@ class Judge:
 
     def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
         facts = UrlFacts(record, file, repeated)
-        findings: list[FindingRecord] = []
-        issues: dict[str, None] = {}
-        for rule in self._rules[Needs.URL]:
-            for message in self._messages(rule, facts):
-                issues[rule.id] = None
-                findings += self._finding(rule, message, file, record.line, record.loc)
-        if issues:
-            record.issues = list(issues)
-        if findings:
-            record.attach(findings)
-        return bool(findings)
+        said = (said for rule in self._rules[Needs.URL] for said in self._run(rule, facts))
+        return self._put(record, file, ((rule, message, record.line, record.loc) for rule, message in said))
 
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
         """Judge a file that has been read: its faults, its children, and itself."""
-        issues: dict[str, None] = {}
-        findings: list[FindingRecord] = []
-        for rule, message, line, url in self._about(file):
-            issues[rule.id] = None
-            findings += self._finding(rule, message, file, line, url)
-        if issues:
-            record.issues = list(issues)
-        if findings:
-            record.attach(findings)
+        self._put(record, file, self._about(record, file))
 
-    def _about(self, file: FileFacts) -> list[tuple[Rule, Message, int | None, str | None]]:
-        about: list[tuple[Rule, Message, int | None, str | None]] = []
-        by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
-        for fault in file.document.faults:
-            if fault.rule in by_id:
-                rule = by_id[fault.rule]
-                about += [(rule, message, fault.line, None) for message in self._messages(rule, fault)]
+    def crawl(self) -> list[FindingRecord]:
+        """Findings on the crawl itself."""
+        findings = []
+        for allowance in self._choice.expired:
+            for rule in self._rules[Needs.ALLOWANCE]:
+                for said, message in self._run(rule, allowance):
+                    severity = self._count(said, message.severity)
+                    findings.append(self._record(said, severity, message))
+        return findings
+
+    def _about(self, record: SitemapRecord, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
+        yield from self._on_faults(file)
         for child in file.children:
             facts = ChildFacts(child, file)
             for rule in self._rules[Needs.CHILD]:
-                about += [(rule, message, child.line, child.loc) for message in self._messages(rule, facts)]
-        for rule in self._rules[Needs.FILE]:
-            about += [(rule, message, None, None) for message in self._messages(rule, file)]
-        return about
+                for said, message in self._run(rule, facts):
+                    yield said, message, child.line, child.loc
+        whole = record.outcome in WHOLE
+        for rule in [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())]:
+            for said, message in self._run(rule, file):
+                yield said, message, None, None
+        if not whole:
+            self.skipped.update(rule.id for rule in self._rules[Needs.WHOLE])
 
-    def _messages(self, rule: Rule, facts: Any) -> list[Message]:
+    def _on_faults(self, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
+        """What rules say of the reader's faults. Those beyond the ones it keeps in full are counted alone."""
+        by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
+        uncounted = Counter({id: file.document.faults.counts[id] for id in by_id})
+        for fault in file.document.faults:
+            if fault.rule in by_id:
+                uncounted[fault.rule] -= 1
+                for rule, message in self._run(by_id[fault.rule], fault):
+                    yield rule, message, fault.line, None
+        for id, number in uncounted.items():
+            if number > 0 and file.findings[id]:
+                self._count(by_id[id], times=number)
+
+    def _run(self, rule: Rule, facts: Any) -> list[Said]:
         try:
-            return list(rule.check(facts))
-        except Exception:
-            logger.exception("rule %s failed", rule.id)
-            self.counts[FAILED] += 1
-            return []
+            return [(rule, message) for message in rule.check(facts)]
+        except Exception as error:
+            if rule.id not in self._failed:
+                self._failed.add(rule.id)
+                logger.exception("rule %s failed; further failures of it are counted only", rule.id)
+            return [
+                (internal, message)
+                for internal in self._rules[Needs.FAILURE]
+                for message in internal.check(Failure(rule.id, error))
+            ]
 
-    def _finding(
-        self, rule: Rule, message: Message, file: FileFacts, line: int | None, url: str | None
-    ) -> list[FindingRecord]:
-        """The finding as a record; none where it is allowed, or where the file has enough of its kind."""
-        if self._choice.allowed(rule.id, url or file.url):
-            return []
-        severity = self._choice.severity(rule, message.severity)
-        self.counts[rule.id] += 1
-        self.severities[severity] += 1
-        file.findings[rule.id] += 1
-        if file.findings[rule.id] > self._per_rule:
-            return []
+    def _put(
+        self,
+        record: UrlRecord | SitemapRecord,
+        file: FileFacts,
+        said: Iterable[tuple[Rule, Message, int | None, str | None]],
+    ) -> bool:
+        """Give a record its issues and findings; True where it has findings now."""
+        issues: dict[str, None] = {}
+        findings: list[FindingRecord] = []
+        for rule, message, line, url in said:
+            if self._choice.allowed(rule, url or file.url):
+                continue
+            issues[rule.id] = None
+            severity = self._count(rule, message.severity)
+            file.findings[rule.id] += 1
+            if file.findings[rule.id] <= self._per_rule:
+                findings.append(self._record(rule, severity, message, file.url, line, url))
+        if issues:
+            record.issues = [*record.issues, *issues]
+        if findings:
+            record.attach([*getattr(record, "findings", ()), *findings])
+        return bool(findings)
+
+    def _count(self, rule: Rule, severity: Severity | None = None, times: int = 1) -> Severity:
+        severity = self._choice.severity(rule, severity)
+        self.counts[rule.id] += times
+        self.severities[severity] += times
+        return severity
+
+    @staticmethod
+    def _record(
+        rule: Rule,
+        severity: Severity,
+        message: Message,
+        sitemap: str | None = None,
+        line: int | None = None,
+        url: str | None = None,
+    ) -> FindingRecord:
         value = message.value[:MAX_VALUE] if message.value else message.value
         at = message.line if message.line is not None else line
-        return [
-            FindingRecord(
-                rule.id, severity, message.text, file.url, at, message.column, url, value, rule.source or None
-            )
-        ]
-
-
-def worst(severities: Counter[str]) -> Severity | None:
-    """The worst severity that was found."""
-    return next((severity for severity in Severity if severities[severity]), None)
+        return FindingRecord(
+            rule.id, severity, message.text, sitemap, at, message.column, url, value, rule.source or None
+        )

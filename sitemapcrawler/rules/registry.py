@@ -32,8 +32,14 @@ class Needs(StrEnum):
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"
     """Each file when it has been read: `facts.FileFacts`."""
+    WHOLE = "whole"
+    """The same of files that were read to their end; skipped, and counted so, for all others."""
     FAULT = "fault"
     """Each fault the reader noted under the rule's own id: `reader.faults.Fault`."""
+    FAILURE = "failure"
+    """Each failure of another rule: `facts.Failure`."""
+    ALLOWANCE = "allowance"
+    """Each entry of the allowlist that has expired: `choice.Allowance`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ REASONS = (
     ("nsupported URL scheme", None),
 )
 """What a record's error says -> the rule that names it; None where we refused or stopped, which is no fault of it."""
+SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
+"""What a record's error says of a URL that is none of http and https."""
 XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")
 GZIP_TYPE = re.compile(r"/(?:x-)?gzip(?:-compressed)?$")
 UNTOLD = ("application/octet-stream", "binary/octet-stream")
@@ -159,7 +161,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
     Good: robots.txt names the URL that answers 200
     """
     record = file.record
-    if record.hops and _read(file) and not _is_page(file) and not _is_offsite(file):
+    if record.hops and _led_to_sitemap(file) and not _is_offsite(file):
         statuses = ", ".join(str(hop.status) for hop in record.hops)
         yield Message(f"redirected ({statuses}) to {_final(file)}; name that URL instead", value=_final(file))
 
@@ -172,7 +174,7 @@ def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     Bad: `https://example.com/sitemap.xml` redirects to `https://shop.example.net/sitemap.xml`
     Good: the file is served by the host it lists, or robots.txt names the URL on the other host
     """
-    if file.record.hops and _read(file) and not _is_page(file) and _is_offsite(file):
+    if file.record.hops and _led_to_sitemap(file) and _is_offsite(file):
         yield Message(f"redirected to another host: {_final(file)}", value=_final(file))
 
 
@@ -297,6 +299,32 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
         yield Message("the content is gzip, but the name does not end in .gz")
 
 
+@rule("security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", Needs.FILE)
+def security_address_refused(file: FileFacts) -> Iterator[Message]:
+    """The address of the sitemap's host is not public, so it was not asked.
+
+    Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
+    Bad: an index that lists `http://192.168.0.1/sitemap.xml`
+    Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
+    """
+    error = file.record.error or ""
+    if "which is not public" in error:
+        yield Message(error, value=file.url)
+
+
+@rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", Needs.FILE)
+def security_scheme_refused(file: FileFacts) -> Iterator[Message]:
+    """The sitemap's URL is none of http or https, so it was not asked.
+
+    Why: a listed `file:` URL would read from the crawler's own disk.
+    Bad: `Sitemap: file:///etc/passwd`
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    error = file.record.error or ""
+    if any(words in error for words in SCHEME_REFUSED):
+        yield Message(f"not asked: {error}", value=file.url)
+
+
 @rule("doc-http-not-https", Severity.INFO, GOOGLE, Needs.FILE, also={"Search Console": "Path mismatch"})
 def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     """The sitemap is asked for over http although its site is on https.
@@ -317,6 +345,11 @@ def _is_https_of(file: FileFacts, url: str | None) -> bool:
 
 def _read(file: FileFacts) -> bool:
     return file.record.encoding is not None
+
+
+def _led_to_sitemap(file: FileFacts) -> bool:
+    """True where redirects led to something that is no page: read, or read before under its own URL."""
+    return (_read(file) or file.record.outcome == "ok") and not _is_page(file)
 
 
 def _is_offsite(file: FileFacts) -> bool:

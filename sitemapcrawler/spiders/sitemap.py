@@ -16,14 +16,13 @@ from twisted.python.failure import Failure
 from sitemapcrawler import answers, discovery, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
+from sitemapcrawler.choosing import choose
 from sitemapcrawler.feeds import prepared
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params, Start
 from sitemapcrawler.reader import Limits
-from sitemapcrawler.reading import Reading
-from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.reading import Reading, is_page
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
@@ -77,8 +76,7 @@ class SitemapSpider(Spider):
             params.follow.search if params.follow else None,
             params.select != ("none",),
         )
-        choice = Choice(all_rules(), params.select, params.ignore)
-        self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
+        self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
@@ -166,6 +164,7 @@ class SitemapSpider(Spider):
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
         hit = False
         known = answer.ok and self.sites.is_known(visit, answer.final_url, answer.body.digest())
+        known = known and not is_page(answer)  # that many files redirect to one page is a fault of each
         read = self._reading.alias if known else self._reading.read
         async with self._reading_slots:
             for item in read(visit, answer):

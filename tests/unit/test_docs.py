@@ -131,7 +131,7 @@ def named(name: str) -> Iterator[tuple[str, set[str], set[str]]]:
 
 
 def test_every_setting_is_in_its_table() -> None:
-    plain = {name for name, value in OWN.items() if not isinstance(value, dict)}
+    plain = {name for name, value in OWN.items() if name.startswith("SITEMAP_") or not isinstance(value, dict)}
     ours = [bare(row[0]) for row in rows(section(SETTINGS, OURS))]
     chosen = [bare(row[0]) for row in rows(section(SETTINGS, CHOSEN))]
     assert sorted(ours) == sorted(name for name in plain if name.startswith("SITEMAP_"))

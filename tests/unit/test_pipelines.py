@@ -11,7 +11,7 @@ import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params
 from sitemapcrawler.pipelines import SummaryPipeline, peak_mb
 
@@ -27,7 +27,12 @@ class Crawl:
             params=Params.parse({"domain": "a.com,http://b.com:8080"}),
             selection=SimpleNamespace(skipped=Counter(since=2, include=0)),
             frontier=SimpleNamespace(skipped=Counter(max_depth=1)),
-            judge=SimpleNamespace(counts=Counter({"z-rule": 1, "a-rule": 2}), severities=Counter(error=3)),
+            judge=SimpleNamespace(
+                counts=Counter({"z-rule": 1, "a-rule": 2}),
+                severities=Counter(error=3),
+                skipped=Counter({"a-rule": 4}),
+                crawl=lambda: [FindingRecord("allow-expired")],
+            ),
             partial=partial,
         )
         self.pipeline = SummaryPipeline.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
@@ -89,13 +94,14 @@ def test_summary_is_sent_at_the_end() -> None:
     crawl = Crawl()
     crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
     asyncio.run(crawl.pipeline.close_spider())
-    [summary] = crawl.sent
+    finding, summary = crawl.sent
+    assert finding.rule == "allow-expired"
     assert isinstance(summary, SummaryRecord)
     assert summary.domains == ["a.com", "http://b.com:8080"]
     assert (summary.sitemaps, summary.urls, summary.partial) == (1, 1, None)
     assert list(summary.rules.items()) == [("a-rule", 2), ("z-rule", 1)]
     assert summary.severities == {"error": 3}
-    assert summary.skipped == {"since": 2, "max_depth": 1}
+    assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4}
     assert summary.started.endswith("Z")
     assert 0 <= summary.elapsed_s < 60
     assert "partial" not in crawl.counts
@@ -104,7 +110,7 @@ def test_summary_is_sent_at_the_end() -> None:
 def test_stopped_crawl_is_partial() -> None:
     crawl = Crawl(partial="max_time")
     asyncio.run(crawl.pipeline.close_spider())
-    assert crawl.sent[0].partial == "max_time"
+    assert crawl.sent[-1].partial == "max_time"
     assert crawl.counts["partial"] == "max_time"
 
 

@@ -84,12 +84,31 @@ def test_no_answer(error: str, rule: str) -> None:
     [
         answers.REASONS[3][1],
         "https://example.com/a: the crawl was stopped before the answer was complete",
-        "localhost:80 is at 127.0.0.1, which is not public (loopback): name localhost:80 in the arguments",
-        "file:///etc/passwd: a file is read only where the argument sitemap names it",
     ],
 )
-def test_what_we_refused_or_stopped_is_no_fault_of_the_file(error: str) -> None:
+def test_what_we_stopped_is_no_fault_of_the_file(error: str) -> None:
     assert found(None, status=None, error=error) == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [
+        (
+            "localhost:80 is at 127.0.0.1, which is not public (loopback): name localhost:80 in the arguments",
+            "security-address-refused",
+        ),
+        ("file:///etc/passwd: a file is read only where the argument sitemap names it", "security-scheme-refused"),
+        ("Unsupported URL scheme 'gopher': no handler available for that scheme", "security-scheme-refused"),
+    ],
+)
+def test_what_we_refused_is_one_finding(error: str, rule: str) -> None:
+    assert found(None, status=None, error=error) == {rule: "warning"}
+
+
+def test_an_alias_of_a_file_that_was_read_is_redirected() -> None:
+    hops = [Hop(301, URL)]
+    final = "https://example.com/index.xml"
+    assert found(None, status=200, hops=hops, final_url=final, outcome="ok") == {"doc-redirected": "warning"}
 
 
 def test_a_redirect_loop_with_a_body_is_one_finding() -> None:

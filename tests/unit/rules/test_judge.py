@@ -1,0 +1,153 @@
+"""Running rules: what becomes a record, what is only counted, what is skipped, and what happens when a rule fails."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.faults import MAX_KEPT
+from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
+from sitemapcrawler.rules.choice import Allowance, Choice
+from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.judge import Judge
+
+from .judging import NOW, URL
+
+INTERNAL = tuple(rule for rule in all_rules() if rule.needs in (Needs.FAILURE, Needs.ALLOWANCE))
+
+
+def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: int = 1) -> Rule:
+    def check(_: Any) -> Iterator[Message]:
+        for number in range(times):
+            yield Message(f"{id} {number}", value="v" * 1000)
+
+    return Rule(id, severity, "https://example.com/source", needs, check)
+
+
+def fails(id: str, needs: Needs) -> Rule:
+    def check(_: Any) -> Iterator[Message]:
+        yield Message("before the failure")
+        raise ZeroDivisionError("by hand")
+
+    return Rule(id, Severity.ERROR, "", needs, check)
+
+
+def judge_of(*rules: Rule, per_rule: int = 100, **choice: Any) -> Judge:
+    return Judge(Choice((*rules, *INTERNAL), **choice), per_rule)
+
+
+def facts(outcome: str = "ok") -> FileFacts:
+    return FileFacts(URL, SitemapRecord(URL, outcome=outcome), Document(URL), fetched_at=NOW)
+
+
+def suspects(number: int) -> list[UrlRecord]:
+    """Entries that no judge takes for clean."""
+    return [UrlRecord(f"https://example.com/#{n}", line=n) for n in range(1, number + 1)]
+
+
+def test_a_finding_carries_what_the_rule_cannot_misstate() -> None:
+    judge, file = judge_of(says("loc-x", Needs.URL)), facts()
+    [record] = suspects(1)
+    assert judge.urls([record], file)
+    [finding] = record.findings
+    assert (finding.rule, finding.severity, finding.message) == ("loc-x", "warning", "loc-x 0")
+    assert (finding.sitemap, finding.line, finding.url) == (URL, 1, "https://example.com/#1")
+    assert finding.source == "https://example.com/source"
+    assert finding.value == "v" * 200
+    assert record.issues == ["loc-x"]
+
+
+def test_rows_are_capped_by_rule_and_file_and_counts_are_complete() -> None:
+    judge = judge_of(says("loc-x", Needs.URL), says("loc-y", Needs.FILE, times=7), per_rule=5)
+    for file in (facts(), facts()):
+        records = suspects(8)
+        judge.urls(records, file)
+        judge.file(file.record, file)
+        assert [len(getattr(record, "findings", ())) for record in records] == [1] * 5 + [0] * 3
+        assert all(record.issues == ["loc-x"] for record in records)
+        assert len(file.record.findings) == 5
+    assert judge.counts == {"loc-x": 16, "loc-y": 14}
+    assert judge.severities == {"warning": 30}
+
+
+def test_faults_that_the_reader_only_counted_are_counted() -> None:
+    judge, file = judge_of(says("xml-x", Needs.FAULT)), facts()
+    for line in range(MAX_KEPT + 500):
+        file.document.faults.add("xml-x", "a fault", line)
+    judge.file(file.record, file)
+    assert len(file.record.findings) == 100
+    assert judge.counts == {"xml-x": MAX_KEPT + 500}
+
+
+@pytest.mark.parametrize("outcome", ["truncated", "failed", "blocked"])
+def test_a_rule_on_whole_files_is_skipped_where_the_file_is_not_whole(outcome: str) -> None:
+    judge, file = judge_of(says("loc-x", Needs.WHOLE), says("loc-y", Needs.FILE)), facts(outcome)
+    judge.file(file.record, file)
+    assert (judge.counts, judge.skipped) == ({"loc-y": 1}, {"loc-x": 1})
+
+
+def test_a_rule_on_whole_files_judges_a_recovered_one() -> None:
+    judge, file = judge_of(says("loc-x", Needs.WHOLE)), facts("recovered")
+    judge.file(file.record, file)
+    assert (judge.counts, judge.skipped) == ({"loc-x": 1}, {})
+
+
+@pytest.mark.parametrize("needs", [Needs.URL, Needs.FILE, Needs.FAULT, Needs.WHOLE])
+def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Needs, caplog: pytest.LogCaptureFixture) -> None:
+    judge, file = judge_of(fails("loc-bad", needs), says("loc-y", needs)), facts()
+    file.document.faults.add("loc-bad", "a fault", 3)
+    file.document.faults.add("loc-y", "a fault", 4)
+    with caplog.at_level(logging.ERROR):
+        [record] = suspects(1)
+        judge.urls([record], file)
+        judge.file(file.record, file)
+    assert judge.counts == {"internal-rule-failed": 1, "loc-y": 1}
+    finding = [*getattr(record, "findings", ()), *getattr(file.record, "findings", ())][0]
+    assert (finding.rule, finding.value, finding.sitemap) == ("internal-rule-failed", "loc-bad", URL)
+    assert "the rule loc-bad failed with ZeroDivisionError" in finding.message
+    assert "by hand" in caplog.text
+
+
+def test_a_rule_that_always_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    judge, file = judge_of(fails("loc-bad", Needs.URL)), facts()
+    judge.urls(suspects(50), file)
+    assert caplog.text.count("rule loc-bad failed") == 1
+    assert judge.counts == {"internal-rule-failed": 50}
+
+
+def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
+    allowance = Allowance("loc-x", re.compile("#1$"), "known")
+    judge, file = judge_of(says("loc-x", Needs.URL), allowances=(allowance,)), facts()
+    first, second = suspects(2)
+    judge.urls([first, second], file)
+    assert (first.issues, second.issues) == ((), ["loc-x"])
+    assert judge.counts == {"loc-x": 1}
+
+
+def test_an_expired_allowance_is_a_finding_on_the_crawl() -> None:
+    allowance = Allowance("loc-x", re.compile("/old/"), "the archive", date(2026, 5, 31))
+    judge = judge_of(allowances=(allowance,), today=date(2026, 6, 1))
+    [finding] = judge.crawl()
+    assert (finding.rule, finding.severity, finding.sitemap) == ("allow-expired", "warning", None)
+    assert finding.message == "the allowance of loc-x for /old/ ended on 2026-05-31; its reason was: the archive"
+    assert judge.counts == {"allow-expired": 1}
+
+
+def test_severities_that_are_set_are_counted() -> None:
+    judge, file = judge_of(says("loc-x", Needs.URL), severities={"loc": Severity.ERROR}), facts()
+    [record] = suspects(1)
+    judge.urls([record], file)
+    assert record.findings[0].severity == "error"
+    assert judge.severities == {"error": 1}
+
+
+def test_facts_of_an_entry_that_is_no_url_can_be_asked() -> None:
+    entry = UrlFacts(UrlRecord("http://[broken"), facts())
+    assert entry.parts.path == "http://[broken"
