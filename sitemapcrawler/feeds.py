@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 
 from w3lib.url import file_uri_to_path
 
-FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "parquet")
+from sitemapcrawler.findings import check_options
+
+FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
 """Feed formats of the FEED_EXPORTERS setting."""
 ALIASES = frozenset({"jsonlines", "jl"})
 """Other names of `jsonl`: understood, not advertised."""
@@ -20,6 +22,8 @@ APPENDABLE = frozenset({"csv", "jsonl", "jsonlines", "jl"})
 
 MIXED = frozenset({"json", "jsonl", "jsonlines", "jl"})
 """Formats that hold records of several types."""
+FINDINGS = frozenset({"junit", "sarif"})
+"""Formats that hold the findings."""
 
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
@@ -58,6 +62,8 @@ def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Colle
         _check_format(str(uri), name, formats)
         if name == "parquet":
             _check_parquet(str(uri), options)
+        elif name in FINDINGS:
+            _check_findings(str(uri), options)
         _check_encoding(options.get("encoding"))
         try:
             _check_place(uri, schemes)
@@ -134,6 +140,13 @@ def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
     except ImportError:
         raise ValueError("feed format parquet needs pyarrow: pip install 'sitemapcrawler[parquet]'") from None
     except Exception as error:  # pyarrow raises whatever comes
+        raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
+
+
+def _check_findings(uri: str, options: Mapping[str, Any]) -> None:
+    try:
+        check_options(options.get("item_export_kwargs") or {})
+    except ValueError as error:
         raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
 
 

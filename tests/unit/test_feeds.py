@@ -45,13 +45,13 @@ def test_a_target_has_its_format_named(target: str, named: str) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("out.xml", "feed format xml is not written; use csv, json, jsonl, parquet"),
-        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, parquet"),
-        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, parquet"),
-        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, parquet"),
-        ("out", "feed out names no format; use csv, json, jsonl, parquet"),
-        ("-", "feed - names no format; use csv, json, jsonl, parquet"),
-        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, parquet"),
+        ("out.xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out", "feed out names no format; use csv, json, jsonl, junit, parquet, sarif"),
+        ("-", "feed - names no format; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, junit, parquet, sarif"),
     ],
 )
 def test_a_target_of_another_format_is_refused(target: str, message: str) -> None:
@@ -104,7 +104,9 @@ def test_the_given_feeds_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", ["xml", "pickle", "marshal", "yaml"])
 def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, parquet$"):
+    with pytest.raises(
+        ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, junit, parquet, sarif$"
+    ):
         feeds.check_feeds({"out": {"format": name}})
 
 

