@@ -29,6 +29,7 @@ CHARACTER_SETS = re.compile(
 )
 """Codecs that are character sets; Python knows others, such as `idna` and `unicode_escape`, which are none."""
 ASCII = bytes(range(0x20, 0x7F))
+LINE_END = re.compile("\r\n|\r|\n")
 UNKNOWN_BYTES = "\udfff"
 """Stands for bytes of a multi-byte encoding that mean nothing: a lone surrogate, so that XML does not take it."""
 
@@ -86,11 +87,13 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
         try:
             text = decoder.decode(chunk, final)
         except UnicodeDecodeError as error:
+            _, withheld = newlines.getstate()
+            before = "\r" * (withheld & 1) + error.object[: error.start].decode(encoding, "ignore")
+            at = line + len(LINE_END.findall(before))
             if final:
-                faults.add("doc-truncated", "the text ends within a character", line, value=_hex(error))
+                faults.add("doc-truncated", "the text ends within a character", at, value=_hex(error))
                 return
-            before = error.object[: error.start].decode(encoding, "ignore").count("\n")
-            faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", line + before, value=_hex(error))
+            faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", at, value=_hex(error))
             decoder.errors = "surrogateescape" if error.encoding in (UTF_8, "charmap", "ascii") else "replace"
             text = decoder.decode(chunk, final)
         if decoder.errors == "replace":

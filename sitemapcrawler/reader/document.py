@@ -150,13 +150,13 @@ class Document:
         elif head.name:
             yield from self._xml(head, text, line, texts)
         elif not self.faults.first(*CUT):
-            root.no_root(head, text, self.faults)
+            root.no_root(head, text[: self._limits.max_head], self.faults)
 
     def _head(self, texts: Iterator[str]) -> tuple[Head, str, int]:
         start = ""
         for text in texts:
             start += text
-            head = sniff(start, complete=len(start) > self._limits.max_head)
+            head = sniff(start[: self._limits.max_head], complete=len(start) > self._limits.max_head)
             if head is not None:
                 break
         else:

@@ -11,7 +11,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import find, hreflang
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.notes import FIELDS, note_child, note_entry, note_inexact, note_repeated
+from sitemapcrawler.reader.notes import FIELDS, note_child, note_entry, note_inexact, note_repeated, note_structure
 from sitemapcrawler.urls import resolve
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -103,6 +103,7 @@ class Entries:
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
         if element.name == "sitemap":
+            note_structure(element, self.core, self.faults)
             lastmod = fields["lastmod"].text if "lastmod" in fields else None
             return ChildRecord(loc, written, element.line, lastmod, utc(lastmod) if lastmod else None)
         record = UrlRecord(loc, written, self.sitemap, element.line)

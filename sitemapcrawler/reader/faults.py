@@ -10,6 +10,8 @@ MAX_KEPT = 1000
 """Faults of one kind that are kept in full per document; beyond that they are counted."""
 CUT_BYTES = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
 """Faults of the bytes themselves, which explain a document without end."""
+MAX_MESSAGE = 1000
+"""Characters of a message that are kept: it may name elements, and a name may be of any length."""
 MAX_VALUE = 200
 """Characters of an offending value that are kept."""
 
@@ -45,7 +47,12 @@ class Faults:
         """Note a fault."""
         self.counts[rule] += 1
         if self.counts[rule] <= MAX_KEPT:
-            self._kept.append(Fault(rule, message, line, column, value and printable(value[:MAX_VALUE])))
+            shown = printable(message[:MAX_MESSAGE])
+            self._kept.append(Fault(rule, shown, line, column, value and printable(value[:MAX_VALUE])))
+
+    def is_full(self, rule: str) -> bool:
+        """True where another fault of this rule would only be counted."""
+        return self.counts[rule] >= MAX_KEPT
 
     def first(self, *rules: str) -> Fault | None:
         """The earliest fault of any of these rules."""

@@ -172,11 +172,12 @@ class _Layer:
         self._data = self._data[TRAILER:]
 
     def _bomb(self) -> bool:
-        if self._given < RATIO_APPLIES_FROM or self._given <= self._taken * self._max_ratio:
+        taken = self._taken - len(self._data)
+        if self._given < RATIO_APPLIES_FROM or self._given <= taken * self._max_ratio:
             return False
         self._faults.add(
             "doc-decompression-bomb",
             f"inflates to more than {self._max_ratio} times its size: the rest was not read",
-            value=f"{self._given}/{self._taken}",
+            value=f"{self._given}/{taken}",
         )
         return True

@@ -1,13 +1,19 @@
-"""What an entry has that the protocol does not know: facts for the rules, noted while the entry is at hand."""
+"""What an entry has that the protocol does not know: facts for the rules, noted while the entry is at hand.
+
+What the schemas say of a `<url>` is asked when it is judged; a `<sitemap>` is not kept until then, and checked here.
+"""
 
 from __future__ import annotations
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.schemas.check import core_namespaces, violations
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
-CHILD_FIELDS = ("loc", "lastmod")
+CHILD_FIELDS = ["loc", "lastmod"]
 """Fields of an index's entry."""
+MAX_SEARCHED = 100
+"""Parts of an entry in which its URL is looked for with every unknown element: an entry has 9 and its namespaces."""
 
 
 def note_entry(entry: Element, expected: str, faults: Faults) -> None:
@@ -22,12 +28,36 @@ def note_entry(entry: Element, expected: str, faults: Faults) -> None:
 
 
 def note_child(child: Element, entry: Element, faults: Faults) -> None:
-    """Note attributes of a child in the protocol's namespace, and a child that is no part of its entry."""
-    if child.attributes:
-        _note_attributes(child, faults)
+    """Note a child in the protocol's namespace that is no part of its entry, or the attributes of one that is.
+
+    In an entry without a URL the former is what stands there instead: that fault is named already.
+    """
     if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
-        text = f"<{child.name}> is no part of a <{entry.name}>"
-        faults.add("xml-unknown-element", text, child.line, value=child.name)
+        if any(isinstance(part, Element) and part.name == "loc" for part in entry.content[:MAX_SEARCHED]):
+            text = f"<{child.name}> is no part of a <{entry.name}>"
+            faults.add("xml-unknown-element", text, child.line, value=child.name)
+    elif child.attributes:
+        _note_attributes(child, faults)
+
+
+def note_structure(entry: Element, core: str, faults: Faults) -> None:
+    """Note what the schema of indexes does not allow in a `<sitemap>`; `core`: the namespace of its root."""
+    if not _is_regular(entry, core):
+        for _, violation in violations("sitemapindex", [entry], core_namespaces(core, entry.uri)):
+            faults.add(violation.rule, violation.message, violation.line, value=violation.value)
+
+
+def _is_regular(entry: Element, core: str) -> bool:
+    names = []
+    for part in entry.content:
+        if isinstance(part, str):
+            if part.strip():
+                return False
+        elif part.uri != core or part.has_children:
+            return False
+        else:
+            names.append(part.name)
+    return entry.uri == core and names in (["loc"], CHILD_FIELDS)
 
 
 def note_repeated(repeated: dict[str, list[Element]], entry: Element, faults: Faults) -> None:

@@ -33,13 +33,14 @@ BLANK = re.compile(r"[ \t\n]*+")
 
 
 def read_plain(text: str, position: int, line: int, sitemap: str, records: list[UrlRecord]) -> tuple[int, int]:
-    """Append the plain entries that follow each other from `position` on; where they end, and on which line."""
+    """Append the plain entries that follow each other from `position` on; where they end, and on which line.
+
+    White space around them is passed over, also where there are none.
+    """
     match = ENTRY.match
     append = records.append
     start = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
     entry = match(text, start)
-    if entry is None:
-        return position, line
     line += text.count("\n", position, start)
     position = start
     while entry is not None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import PREFIXES
 from sitemapcrawler.reader.repair import FAULT, flatten, repair
-from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
+from sitemapcrawler.reader.strict import Malformed, StrictParser
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """A namespace prefix in the name of an element or an attribute."""
@@ -46,8 +46,11 @@ class Recovery:
         self._root = root
         self._doctype = doctype
         self._max_depth = max_depth
+        self._names: dict[str, tuple[str, str]] = {}
         self.unclosed = ""
         """What ends the comment or CDATA section in which the text read last stops; empty: none."""
+        self.inside: list[str] = []
+        """Start tags of the elements around the text, between the root and the entries, that declare namespaces."""
         self._declared = BUILT_IN.union(DECLARED.findall(root))
         prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
@@ -68,16 +71,18 @@ class Recovery:
             counted = start
             yield self._entry(text[start:end], line)
 
-    def last_start(self, text: str) -> int:
-        """Where the last entry of `text` begins; 0 where none does."""
-        return max((start.start() for start in self._start.finditer(text)), default=0)
+    def first_start(self, text: str) -> int:
+        """Where the first entry of `text` begins; 0 where none does."""
+        start = self._start.search(text)
+        return start.start() if start else 0
 
     def _entry(self, text: str, line: int) -> Recovered | None:
         whole: list[Element] = []
         repaired = repair(text, self._doctype)
         missing = self._undeclared(repaired)
-        parser = StrictParser(self._context(missing), whole.append, max_depth=self._max_depth)
-        with suppress(Malformed, TooDeep):
+        context = self._context(missing)
+        parser = StrictParser(context, whole.append, max_depth=self._max_depth, names=self._names, inside=self.inside)
+        with suppress(Malformed):
             parser.feed(repaired, line)
         element = whole[0] if whole else parser.salvage()
         parser.close()
@@ -86,8 +91,10 @@ class Recovery:
         return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))
 
     def _undeclared(self, text: str) -> set[str]:
+        if ":" not in text:
+            return set()
         used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
-        return used - set(DECLARED.findall(text)) if used else used
+        return used.difference(DECLARED.findall(text), *map(DECLARED.findall, self.inside)) if used else used
 
     def _context(self, prefixes: set[str]) -> str:
         if not prefixes:

@@ -35,6 +35,8 @@ HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[
 HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
 URL_LINE = re.compile(r"""^[^\S\n]*(?:https?:)?//[^\s/<>"][^\s<>"]*+(?=\s|\Z)""", re.IGNORECASE | re.MULTILINE)
 """A line of a text sitemap."""
+XML_TAG = re.compile(r"<(?:[A-Za-z_][\w.-]*+:)?+(?:url|loc|urlset|sitemap|sitemapindex)[\s/>]")
+"""What no text sitemap holds: a start tag of the protocol."""
 TEXT_WINDOW = 64 * 1024
 """Characters of a text file in which its first URL must stand."""
 ENTRY = re.compile(r"<(url|sitemap)>\s*<loc>")
@@ -94,7 +96,11 @@ def sniff(text: str, complete: bool) -> Head | None:
     fragment = ENTRY.search(visible, position)
     if fragment is not None:
         return _fragment(text, fragment)
-    if not text.startswith("<", position) and URL_LINE.search(text, 0, TEXT_WINDOW):
+    if (
+        not text.startswith("<", position)
+        and URL_LINE.search(text, 0, TEXT_WINDOW)
+        and not XML_TAG.search(visible, 0, TEXT_WINDOW)
+    ):
         return Head("text")
     return Head("unknown")
 

@@ -6,15 +6,20 @@ not given: `sniff` takes the DOCTYPE away, so no entity beyond the five of XML i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from sitemapcrawler.element import Element
+from sitemapcrawler.reader.entries import CORE
 
 SEPARATOR = " "
-"""Between namespace and local name; it can occur in neither."""
+"""Between namespace, local name and prefix; it can occur in none of them."""
 MAX_NAMES = 1000
-"""Element names that are remembered in split form."""
+"""Element names that are remembered in split form, and namespaces that are remembered at all."""
+NOWHERE = 1 << 32
+"""The depth of the open entry where none is open."""
+UNENDED = "an entry without an end tag"
 ENDS = {
     expat.errors.codes[message]
     for message in (
@@ -48,18 +53,15 @@ class Malformed(Exception):
         self.code = code
 
 
-class TooDeep(Exception):
+class TooDeep(Malformed):
     """More elements are open at once than the limit allows."""
-
-    rule = "limit-depth"
-    offset = 0
 
 
 class StrictParser:
     """Feeds text to expat and hands each complete entry to `build`.
 
     An entry is an element directly under the root, or under one of `containers` (an RSS channel), or one of the names
-    `entries` wherever it stands.
+    `entries` wherever it stands. `inside`: start tags of the elements that are open between the root and the entries.
     """
 
     def __init__(
@@ -70,14 +72,17 @@ class StrictParser:
         max_depth: int = 32,
         names: dict[str, tuple[str, str]] | None = None,
         entries: Collection[str] = (),
+        inside: Sequence[str] = (),
     ) -> None:
         self._build = build
         self._containers = containers
         self._entries = entries
         self._max_depth = max_depth
         self._stack: list[Element] = []
-        self._above = 0
+        self._tags: list[str] = []
+        self._entry = NOWHERE
         self._names = {} if names is None else names
+        self._scope: list[tuple[int, str | None, str | None]] = []
         self.fed = 0
         self._line_offset = 0
         self._next_line = 1
@@ -86,26 +91,36 @@ class StrictParser:
         self._before = 0
         self.namespaces: dict[str, str] = {}
         self.root_uri = ""
+        self.depth = 0
+        """Elements that are open around the entries, the root included."""
         self.containers: list[str] = []
-        """Names of the open elements between the root and the entries."""
+        """Start tags of those but for the root."""
         self.wrappers: list[Element] = []
         """Unknown elements that turned out to hold entries."""
         self._parser = self._create()
-        self.feed(root_tag, 1)
-        self._entry_end = self.fed
+        self._down = 1 + len(inside)
+        self.feed("".join((root_tag, *inside)), 1)
+        self._down = 0
 
     def _create(self) -> expat.XMLParserType:
         parser = expat.ParserCreate("utf-8", SEPARATOR)
         parser.buffer_text = True
+        parser.namespace_prefixes = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartNamespaceDeclHandler = self._declare
+        parser.EndNamespaceDeclHandler = self._undeclare
         return parser
 
     @property
-    def at_boundary(self) -> bool:
-        """True where the text fed so far ends exactly with the end of an entry (or of the root's start tag)."""
-        return self._entry_end == self.fed and self._above > 0 and not self._stack
+    def is_between(self) -> bool:
+        """True where no entry is open, and nothing that may become a container."""
+        return not self._stack
+
+    @property
+    def in_entry(self) -> bool:
+        """True where an entry is open."""
+        return self._entry != NOWHERE
 
     def characters_done(self, text: str, start: int) -> int:
         """Characters of `text`, fed from byte `start` on, that belong to complete entries."""
@@ -116,7 +131,7 @@ class StrictParser:
     @property
     def ended(self) -> bool:
         """True after the root's end tag."""
-        return self._above == 0
+        return self.depth == 0
 
     def feed(self, text: str, line: int, final: bool = False) -> None:
         """Parse `text`, which begins on `line` of the document. Raises Malformed and TooDeep."""
@@ -128,10 +143,12 @@ class StrictParser:
         try:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
-            offset = max(0, self._parser.ErrorByteIndex - self._before)
-            characters = len(data[:offset].decode("utf-8", "replace"))
-            message = expat.ErrorString(error.code)
-            raise Malformed(message, RULES.get(error.code, "doc-xml-malformed"), characters, error.code) from None
+            message, offset = expat.ErrorString(error.code), self._characters_before(self._parser.ErrorByteIndex)
+            raise Malformed(message, RULES.get(error.code, "doc-xml-malformed"), offset, error.code) from None
+
+    def _characters_before(self, index: int) -> int:
+        """Characters of the text last fed before byte `index` of all."""
+        return len(self._data[: max(0, index - self._before)].decode("utf-8", "replace"))
 
     def salvage(self) -> Element | None:
         """The entry that was open when a fault was met, with those children that were complete."""
@@ -145,52 +162,75 @@ class StrictParser:
     def close(self) -> None:
         """Let go of the text: parser and handlers refer to each other, and would live until the next collection."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
-        self._parser.StartNamespaceDeclHandler = self._parser.CharacterDataHandler = None
+        self._parser.StartNamespaceDeclHandler = self._parser.EndNamespaceDeclHandler = None
+        self._parser.CharacterDataHandler = None
         self._data = b""
 
     def _declare(self, prefix: str | None, uri: str | None) -> None:
-        self.namespaces.setdefault(uri or "", prefix or "")
+        self._scope.append((self.depth + len(self._stack), prefix, uri))
+        if len(self.namespaces) < MAX_NAMES:
+            self.namespaces.setdefault(uri or "", prefix or "")
+
+    def _undeclare(self, prefix: str | None) -> None:
+        self._scope.pop()
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         uri, name = self._names.get(tag) or self._split(tag)
         stack = self._stack
-        if not stack and (self._above == 0 or (self._above == 1 and name in self._containers)):
-            self._go_down(uri, name)
+        if not stack and (self.depth < self._down or (self.depth == 1 and name in self._containers)):
+            self._go_down(uri, tag)
             return
         for key in attributes:
             if SEPARATOR in key:
                 attributes = {self._attribute(key): value for key, value in attributes.items()}
                 break
-        if (
-            name in self._entries
-            and uri == self.root_uri
-            and stack
-            and not any(part.name in self._entries for part in stack)
-        ):
-            self._unwrap()
+        if self._entry == NOWHERE:
+            self._start_outside(uri, name, tag)
         element = Element(uri, name, attributes, self._parser.CurrentLineNumber + self._line_offset)
         if stack:
             stack[-1].content.append(element)
             if len(stack) >= self._max_depth:
-                raise TooDeep(f"more than {self._max_depth} elements are open at once")
+                raise self._too_deep()
         else:
             self._parser.CharacterDataHandler = self._text
         stack.append(element)
 
-    def _go_down(self, uri: str, name: str) -> None:
-        if self._above == 0:
+    def _start_outside(self, uri: str, name: str, tag: str) -> None:
+        """An element begins where no entry is open: an entry, or one that may turn out to hold some."""
+        if name not in self._entries or (self._stack and uri not in (self.root_uri, CORE, "")):
+            self._tags.append(tag)
+            return
+        if self._stack:
+            self._unwrap()
+        self._entry = 0
+
+    def _too_deep(self) -> Malformed:
+        place = self._characters_before(self._parser.CurrentByteIndex)
+        if sum(element.name in self._entries for element in self._stack) > 1:
+            return Malformed(UNENDED, "doc-xml-malformed", place, 0)
+        return TooDeep(f"more than {self._max_depth} elements are open at once", "limit-depth", place, 0)
+
+    def _go_down(self, uri: str, tag: str) -> None:
+        if self.depth == 0:
             self.root_uri = uri
         else:
-            self.containers.append(name)
-        self._above += 1
+            self.containers.append(self._start_tag(tag, self.depth))
+        self.depth += 1
 
     def _unwrap(self) -> None:
         """The open element is no entry but holds some: go down through it instead of building it."""
         self.wrappers += self._stack[:1]
-        self.containers += [element.name for element in self._stack]
-        self._above += len(self._stack)
+        self.containers += [self._start_tag(tag, self.depth + above) for above, tag in enumerate(self._tags)]
+        self.depth += len(self._stack)
         self._stack.clear()
+        self._tags.clear()
         self._parser.CharacterDataHandler = None
+
+    def _start_tag(self, tag: str, depth: int) -> str:
+        """The start tag of an element at this depth, without attributes but with the namespaces it declares."""
+        _, *parts = tag.split(SEPARATOR) if SEPARATOR in tag else ("", tag)
+        declared = [(f":{prefix}" if prefix else "", uri or "") for at, prefix, uri in self._scope if at == depth]
+        return f"<{':'.join(parts[::-1])}{''.join(f' xmlns{name}={quoteattr(uri)}' for name, uri in declared)}>"
 
     def _text(self, text: str) -> None:
         self._stack[-1].content.append(text)
@@ -198,11 +238,16 @@ class StrictParser:
     def _end(self, tag: str) -> None:
         stack = self._stack
         if not stack:
-            self._above -= 1
+            self.depth -= 1
             if self.containers:
                 self.containers.pop()
             return
         element = stack.pop()
+        if len(stack) > self._entry:  # a part of an entry, as nearly all are
+            return
+        if self._entry == NOWHERE:
+            self._tags.pop()
+        self._entry = NOWHERE
         if not stack:
             self._parser.CharacterDataHandler = None
             self._entry_end = self._end_of_tag()
@@ -216,12 +261,13 @@ class StrictParser:
         return self._before + self._data.find(b">", max(0, start)) + 1
 
     def _split(self, tag: str) -> tuple[str, str]:
-        uri, _, name = tag.rpartition(SEPARATOR)
+        parts = tag.split(SEPARATOR)
+        names = (parts[0], parts[1]) if len(parts) > 1 else ("", tag)
         if len(self._names) < MAX_NAMES:
-            self._names[tag] = uri, name
-        return uri, name
+            self._names[tag] = names
+        return names
 
     @staticmethod
     def _attribute(key: str) -> str:
-        uri, _, name = key.rpartition(SEPARATOR)
-        return f"{{{uri}}}{name}" if uri else name
+        uri, *names = key.split(SEPARATOR)
+        return f"{{{uri}}}{names[0]}" if names else key

@@ -11,7 +11,7 @@ from lxml import etree
 from tests.unit.reader.reading import CORE
 
 ENTRY_NAMES = ("url", "sitemap")
-MAX_SPANS = 12
+MAX_SPANS = 40
 """Ends that are tried for each start of an entry in a broken document."""
 START = re.compile(r"<(?:[\w.-]+:)?(?:url|sitemap)(?=[\s/>])")
 END = re.compile(r"</(?:[\w.-]+:)?(?:url|sitemap)\s*>")

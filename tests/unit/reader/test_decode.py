@@ -162,3 +162,15 @@ def test_a_mark_of_utf_32_is_not_taken_for_utf_16() -> None:
 def test_a_second_mark_is_no_content() -> None:
     reading = read(codecs.BOM_UTF8 * 2 + urlset(GOOD).encode())
     assert reading.locs == ["https://e.com/good"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3<", b"\xe2\x82"])
+def test_the_line_of_a_bad_byte_counts_any_line_end(bad: bytes, end: bytes, size: int) -> None:
+    body = end.join((b"<urlset>", b"<url>", b"", b"<loc>https://e.com/%s</loc></url>" % bad, b"</urlset>"))
+    (fault,) = (fault for fault in read(body, size).document.faults if fault.message.startswith("bytes that are not"))
+    assert fault.line == 4
+    alone = end * 3 + bad
+    (fault,) = (fault for fault in read(alone, size).document.faults if fault.rule != "xml-root-unknown")
+    assert fault.line == 4

@@ -41,7 +41,8 @@ def both_ways(body: bytes, size: int, **keywords: Any) -> Reading:
 def whole_urls(text: str) -> set[str]:
     """All that stands between a `<loc>` and its end, as text."""
     found = set()
-    for match in URL.finditer(text):
+    flat = SECTION.sub(lambda section: html.escape(section[1] or "", quote=False), text)
+    for match in (*URL.finditer(text), *URL.finditer(flat)):
         inside = match[1] if match[1] is not None else match[2]
         inside = SECTION.sub(lambda section: html.escape(section[1] or ""), inside)
         found.add("".join(REFERENCE.sub(character, inside).split()))

@@ -313,6 +313,35 @@ def test_prefixed_entries_recover_too() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("<wrapper>", "</wrapper>"),
+        ("<sm:wrapper>", "</sm:wrapper>"),
+        ('<a:wrapper xmlns:a="urn:a&amp;b">', "</a:wrapper>"),
+        ("<a><sm:b><c >", "</c></sm:b></a >"),
+        ('<wrapper xmlns="urn:w">', "</wrapper>"),
+        ("<wrapper><x xmlns:q='urn:q'/>", "</wrapper>"),
+    ],
+)
+def test_a_fault_in_a_wrapper_is_the_only_one(start: str, end: str) -> None:
+    entries = "<sm:url><sm:loc>https://e.com/?a&b</sm:loc></sm:url><sm:url><sm:loc>https://e.com/2</sm:loc></sm:url>"
+    body = f'<sm:urlset xmlns:sm="{CORE}">{start}{entries}{end}{entries}</sm:urlset>'
+    reading = read(body)
+    assert reading.locs == ["https://e.com/?a&b", "https://e.com/2"] * 2
+    assert reading.recovered == ["https://e.com/?a&b"] * 2
+    assert reading.rules == {"xml-unknown-element": 1, "doc-unescaped-ampersand": 2}
+
+
+def test_prefixes_that_a_wrapper_declares_are_known_behind_a_fault_in_it() -> None:
+    linked = url(ONE, '<i:image><i:loc>https://e.com/i</i:loc></i:image>')
+    reading = read(urlset(f'<g xmlns:i="{IMAGE}">', url("https://e.com/?a&b"), linked, linked + "&", linked, "</g>"))
+    assert reading.locs == ["https://e.com/?a&b", ONE, ONE, ONE]
+    assert [len(record.images) for record in reading.records] == [0, 1, 1, 1]
+    assert reading.recovered == ["https://e.com/?a&b"]
+    assert reading.rules == {"xml-unknown-element": 1, "doc-unescaped-ampersand": 2}
+
+
 def test_a_wrapper_that_is_no_entry_has_no_url_of_its_own() -> None:
     broken = "<publisher><loc>https://e.com/p</loc><url x='1'/></url>"
     assert "https://e.com/p" not in around(broken).locs

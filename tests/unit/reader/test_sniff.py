@@ -143,6 +143,17 @@ def test_the_prolog_ends_where_something_else_begins() -> None:
     assert skip_prolog("<!DOCTYPE a [<!ENTITY b ']>'>]><urlset>") == (31, True)
 
 
+@pytest.mark.parametrize("tag", ["<loc>", "<s:url>", "<url\n a='b'>", "<urlset", "<sitemap>", "<s:loc>"])
+def test_xml_with_a_url_alone_on_a_line_is_no_text(tag: str) -> None:
+    reading = read(f"words {tag} words\nhttps://e.com/1\n")
+    assert (reading.document.format, reading.locs) == ("unknown", [])
+    assert list(reading.rules) == ["xml-root-unknown"]
+
+
+def test_a_text_file_that_talks_of_tags_in_its_urls_is_text() -> None:
+    assert read("https://e.com/?q=<locate>\nhttps://e.com/url/>\nhttps://e.com/1\n").document.format == "text"
+
+
 def test_a_document_that_never_begins_is_given_up_after_the_limit() -> None:
     reading = read(b"<!-- " + b"x" * (3 << 20) + b" -->" + (URLSET + GOOD + END).encode(), size=1 << 16)
     assert reading.document.format == "unknown"

@@ -88,17 +88,40 @@ def test_the_end_of_the_root_is_known() -> None:
     assert parser.ended
 
 
-def test_a_boundary_is_where_an_entry_ends_exactly() -> None:
-    parser = StrictParser(ROOT, lambda element: None)
-    assert parser.at_boundary
-    parser.feed("<url><loc>é</loc>", 1)
-    assert not parser.at_boundary
-    parser.feed("</url>", 1)
-    assert parser.at_boundary
-    parser.feed("<!--", 1)
-    assert not parser.at_boundary
-    parser.feed(" <url></url>", 1)
-    assert not parser.at_boundary
+def test_where_nothing_is_open_but_the_root_is_between_entries() -> None:
+    parser = StrictParser(ROOT, lambda element: None, entries=("url",))
+    states = []
+    for text in ("", "<url><loc>é</loc>", "</url>", "text", "<x>", "<url>", "</url>", "</x>"):
+        parser.feed(text, 1)
+        states.append((parser.is_between, parser.in_entry, parser.depth))
+    assert states == [
+        (True, False, 1), (False, True, 1), (True, False, 1), (True, False, 1),
+        (False, False, 1), (False, True, 2), (True, False, 2), (True, False, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("root", "tag", "start"),
+    [
+        ('<urlset xmlns="urn:a">', "<g>", "<g>"),
+        ('<s:urlset xmlns:s="urn:a">', "<s:g x='1'>", "<s:g>"),
+        ("<urlset>", "<g xmlns='urn:g'>", '<g xmlns="urn:g">'),
+        ("<urlset xmlns='urn:a'>", "<g xmlns=''>", '<g xmlns="">'),
+        ("<urlset>", """<o:g xmlns:o='"&lt;'  xmlns:p="urn:p">""", """<o:g xmlns:o='"&lt;' xmlns:p="urn:p">"""),
+    ],
+)
+def test_what_is_open_around_the_entries_can_be_opened_again(root: str, tag: str, start: str) -> None:
+    name = root[1:].partition(" ")[0].removesuffix(">")
+    built: list[Element] = []
+    parser = StrictParser(root, built.append, entries=("url",))
+    entry = f"<{name.replace('urlset', 'url')} xmlns{':s' if name[0] == 's' else ''}='{parser.root_uri}'/>"
+    parser.feed(f"{tag}<x xmlns:q='urn:q'/>{entry}", 1)
+    assert parser.containers == [start]
+    again = StrictParser(root, built.append, entries=("url",), inside=parser.containers)
+    assert (again.is_between, again.depth, again.containers) == (True, 2, [start])
+    again.feed(f"{entry}</{tag[1:].split()[0].rstrip('>')}></{name}>", 1, final=True)
+    assert [element.name for element in built] == ["url", "url"]
+    assert again.wrappers == []
 
 
 @pytest.mark.parametrize(

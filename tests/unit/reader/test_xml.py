@@ -78,6 +78,31 @@ def test_what_never_ends_keeps_what_came_before(text: str) -> None:
     assert reading.document.outcome == "truncated"
 
 
+@pytest.mark.parametrize("size", [1 << 16, 1 << 24])
+@pytest.mark.parametrize("fault", ["", "&"])
+@pytest.mark.parametrize("section", ["<!-- {} -->", "<![CDATA[{}]]>", "<?php {} ?>"])
+def test_a_giant_comment_that_holds_entries_is_passed_over(section: str, fault: str, size: int) -> None:
+    hidden = url("https://e.com/hidden") * (LONG // 40)
+    body = urlset(GOOD, fault, section.format(hidden), "\n", GOOD)
+    reading = read(body, size)
+    assert reading.locs == ["https://e.com/good"] * 2
+    assert reading.lines == [3, body.count("\n")]
+    assert reading.document.outcome == ("recovered" if fault else "ok")
+    assert reading.rules == ({"doc-unescaped-ampersand": 1} if fault else {})
+
+
+def test_a_giant_comment_in_an_entry_makes_it_a_giant() -> None:
+    reading = read(urlset(GOOD, url("https://e.com/1", f"<!-- {'x' * LONG} -->"), GOOD), 1 << 16)
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.rules == {"limit-element": 1}
+
+
+@pytest.mark.parametrize("words", ["<!-- note -->", "words ", "<x/>", "<!-- <url> -->\n"])
+def test_much_between_two_entries_is_no_giant_entry(words: str) -> None:
+    limits = Limits(max_element=1000)
+    assert read(urlset(GOOD, words * 300, GOOD), 512, limits=limits).locs == ["https://e.com/good"] * 2
+
+
 def test_white_space_is_no_giant_entry() -> None:
     reading = read(f"{URLSET}{GOOD}{' ' * LONG}{GOOD}{END}", 1 << 16)
     assert reading.locs == ["https://e.com/good"] * 2
@@ -87,6 +112,18 @@ def test_white_space_is_no_giant_entry() -> None:
 def test_the_limit_on_an_element_does_not_depend_on_the_pieces(size: int) -> None:
     text = urlset(*(url(f"https://e.com/{number}") for number in range(5)), url(f"https://e.com/{'x' * 900}"), GOOD)
     assert read(text, size, limits=Limits(max_element=500)).locs == [f"https://e.com/{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 1, 3), (3, 1, 2)])
+def test_no_entry_of_a_wrapper_is_lost_whatever_its_namespace(order: tuple[int, ...]) -> None:
+    entries = {
+        1: "<url><loc>https://e.com/1</loc></url>",
+        2: "<s:url><s:loc>https://e.com/2</s:loc></s:url>",
+        3: "<o:url><s:url><s:loc>https://e.com/3</s:loc></s:url></o:url>",
+    }
+    inside = "".join(entries[number] for number in order)
+    reading = read(f'<s:urlset xmlns:s="{CORE}" xmlns:o="urn:o"><g>{inside}</g></s:urlset>')
+    assert reading.locs == [f"https://e.com/{number}" for number in order]
 
 
 def test_namespaces_declared_late_are_seen() -> None:
