@@ -9,6 +9,8 @@ from typing import Any
 
 from lxml import etree
 
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+"""Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
 PACKAGE = "package:"
 """Scheme under which one schema names another."""
 
@@ -18,7 +20,7 @@ class _PackageResolver(etree.Resolver):
 
     def resolve(self, url: str, public_id: str | None, context: Any) -> Any:  # type: ignore[override]  # the stub lacks it
         """The text of the schema that `url` names."""
-        text = _text(url.removeprefix(PACKAGE)) if url.startswith(PACKAGE) else b"<none/>"
+        text = text_of(url.removeprefix(PACKAGE)) if url.startswith(PACKAGE) else b"<none/>"
         return self.resolve_string(text, context)  # type: ignore[call-arg, arg-type, unused-ignore]  # the stub lacks it
 
 
@@ -27,8 +29,9 @@ def schema(root: str) -> etree.XMLSchema:
     """The schema for documents with this root: `urlset` or `sitemapindex`."""
     parser = etree.XMLParser(no_network=True, resolve_entities=False)
     parser.resolvers.add(_PackageResolver())
-    return etree.XMLSchema(etree.fromstring(_text(f"{root}.xsd"), parser, base_url=f"{PACKAGE}{root}.xsd"))
+    return etree.XMLSchema(etree.fromstring(text_of(f"{root}.xsd"), parser, base_url=f"{PACKAGE}{root}.xsd"))
 
 
-def _text(name: str) -> bytes:
+def text_of(name: str) -> bytes:
+    """The text of one schema file."""
     return files(__name__).joinpath(name).read_bytes()

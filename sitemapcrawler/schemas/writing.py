@@ -1,0 +1,183 @@
+"""Writing entries for the validator, in the namespaces of our schemas and without what does not matter to it.
+
+A value that may be any text, or has rules of its own, is left out or replaced by one that is right. So nearly all
+entries of a file are written alike. A name of no schema is replaced too: the parser's dictionary never forgets one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from lxml import etree
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces import NAMESPACES, find
+from sitemapcrawler.schemas import CORE
+from sitemapcrawler.schemas.terms import ATTRIBUTES, HOLDERS, NAMES, REPEATABLE, UNCOUNTED
+
+STAND_INS = {
+    "": {"loc": "https://example.com/", "lastmod": "2026-01-05", "changefreq": "daily", "priority": "0.5"},
+    "news:": {"publication_date": "2026-01-05"},
+}
+"""Values that are right, by prefix and element, for those that may not be empty."""
+JUDGED = frozenset(("license", "gallery_loc", "content_segment_loc"))
+"""Elements whose value no rule of its own names. It is written as it is."""
+JUDGED_ATTRIBUTES = frozenset(("info",))
+"""The same of attributes."""
+EMPTY = "xhtml:link"
+"""The element that may hold nothing."""
+UNKNOWN = "_"
+"""Stands for a name that no schema has; that of an attribute also has its number."""
+NOWHERE = "nowhere:"
+"""Prefix of an element in no namespace, where the protocol's is."""
+FOREIGN = f"<{EMPTY}/>"
+"""Stands in an entry for elements of other namespaces, which are legal."""
+TEXT = "text"
+"""Stands for text where none may be."""
+MAX_ATTRIBUTES = 100
+"""Attributes of an element that are judged; no schema has more than 14."""
+MAX_DEPTH = 4
+"""Elements one in the other that a schema allows: `url`, `news`, `publication`, `name`."""
+MAX_KEPT = 1000
+"""Tags of one document that are kept as they are written."""
+BLANKS = " \t\r\n"
+DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
+ROOT = f'<%s xmlns="{CORE}"{DECLARATIONS} xmlns:{NOWHERE[:-1]}="urn:nowhere">'
+SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": " ", "\r": " ", "\t": " "})
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+PARSER = etree.XMLParser(no_network=True, resolve_entities=False, huge_tree=True)
+
+
+class Form(NamedTuple):
+    """How the elements of one name are written."""
+
+    tag: str
+    """With prefix; empty for elements that no schema speaks of, which are left out."""
+    leaf: str = ""
+    """The whole element where it has text only and no attributes; empty where that text matters."""
+    value: str = ""
+    """What stands for its text."""
+
+
+class Writer:
+    """Writes the entries of one document. `core` holds the namespaces that it uses for the protocol."""
+
+    def __init__(self, core: frozenset[str], stray: str) -> None:
+        """`stray`: prefix for elements in no namespace, where `core` does not have it."""
+        self._prefixes: dict[str, str] = {"": stray, **dict.fromkeys(core, "")}
+        self._forms: dict[tuple[str, str], Form] = {}
+        self._starts: dict[tuple[str, ...], str] = {}
+
+    def entry(self, entry: Element) -> str:
+        """An entry. Of elements written alike that follow each other the first stands for all."""
+        tag = self._form(entry).tag
+        parts, last = [f"<{tag}>"], ""
+        for part in entry.content:
+            if isinstance(part, str):
+                if part.strip(BLANKS):
+                    parts.append(TEXT)
+            else:
+                written = self.written(part) or FOREIGN
+                if written != last:
+                    parts.append(written)
+                    last = written
+        parts.append(f"</{tag}>")
+        return "".join(parts)
+
+    def written(self, element: Element, depth: int = 1) -> str:
+        """An element with what it holds, if a schema speaks of it."""
+        form = self._forms.get((element.uri, element.name)) or self._form(element)
+        content, attributes = element.content, element.attributes
+        if not form.tag:
+            return ""
+        if form.leaf and not attributes and (not content or (len(content) == 1 and isinstance(content[0], str))):
+            return form.leaf
+        start = self._start(element, form.tag) if attributes else f"<{form.tag}>"
+        return f"{start}{self._inside(element, form, depth)}</{form.tag}>"
+
+    def _inside(self, element: Element, form: Form, depth: int) -> str:
+        parts: list[str] = []
+        holds = element.name in HOLDERS
+        for part in element.content:
+            if isinstance(part, str):
+                if (holds or not form.leaf) and part.strip(BLANKS):
+                    parts.append(part.translate(SPECIAL) if element.name in JUDGED else TEXT)
+            elif not holds:
+                parts.append(f"<{UNKNOWN}/>")
+                break
+            elif depth < MAX_DEPTH:
+                parts.append(self.written(part, depth + 1))
+        if element.name == UNCOUNTED and _repeats(element):
+            parts.append(f"<{UNKNOWN}/>")
+        return "".join(parts) or form.value
+
+    def _form(self, element: Element) -> Form:
+        form = self._new_form(element.uri, element.name)
+        if len(self._forms) < MAX_KEPT:
+            self._forms[element.uri, element.name] = form
+        return form
+
+    def _new_form(self, uri: str, name: str) -> Form:
+        prefix = self._prefixes.get(uri)
+        if prefix is None:
+            namespace = find(uri)
+            if namespace is None:
+                return Form("")
+            prefix = f"{namespace.prefix}:"
+        tag = prefix + (name if name in NAMES else UNKNOWN)
+        if name in JUDGED or tag == EMPTY:
+            return Form(tag)
+        value = STAND_INS.get(prefix, {}).get(name, "")
+        return Form(tag, f"<{tag}>{value}</{tag}>", value)
+
+    def _start(self, element: Element, tag: str) -> str:
+        key = (tag, *element.attributes)
+        start = self._starts.get(key)
+        if start is None:
+            start = f"<{tag}{''.join(_attributes(element))}>"
+            if len(self._starts) < MAX_KEPT and len(key) < MAX_ATTRIBUTES and JUDGED_ATTRIBUTES.isdisjoint(key):
+                self._starts[key] = start
+        return start
+
+
+class LinedWriter(Writer):
+    """Writes each element on a line of its own. `elements` has them in order."""
+
+    def __init__(self, core: frozenset[str]) -> None:
+        super().__init__(core | {""}, "")
+        self.elements: list[Element] = []
+
+    def entry(self, entry: Element) -> str:
+        """An entry, every element of it."""
+        return self.written(entry, 0)
+
+    def written(self, element: Element, depth: int = 1) -> str:
+        """An element on the next line."""
+        self.elements.append(element)
+        return "\n" + super().written(element, depth)
+
+
+def _repeats(element: Element) -> bool:
+    names = [part.name for part in element.children if part.name not in REPEATABLE]
+    return len(names) > len(set(names))
+
+
+def _attributes(element: Element) -> Iterator[str]:
+    for number, (name, value) in enumerate(islice(element.attributes.items(), MAX_ATTRIBUTES)):
+        if not name.startswith("{"):
+            known = name if name in ATTRIBUTES else f"{UNKNOWN}{number}"
+            yield f' {known}="{value.translate(SPECIAL) if name in JUDGED_ATTRIBUTES else ""}"'
+
+
+def named(element: Element, attribute: str) -> str:
+    """The true name of an attribute of an element, from the one it was written with."""
+    return list(element.attributes)[int(attribute[1:])] if attribute.startswith(UNKNOWN) else attribute
+
+
+def document(root: str, entries: Iterable[str]) -> etree._Element:
+    """The document of entries that were written."""
+    text = "".join([ROOT % root, *entries, f"</{root}>"])
+    return etree.fromstring(ILLEGAL.sub("?", text).encode(), PARSER)

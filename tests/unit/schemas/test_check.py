@@ -1,0 +1,341 @@
+"""Checking entries: all violations of each, at their lines, whatever the entries hold."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces import NAMESPACES, image, video
+from sitemapcrawler.reader import Document
+from sitemapcrawler.reader import entries as reader_entries
+from sitemapcrawler.schemas import CORE, check, schema, text_of
+from sitemapcrawler.schemas.check import core_namespaces, violations
+from sitemapcrawler.schemas.parts import MAX_REPEATED
+from sitemapcrawler.schemas.terms import FILES, HOLDERS, NAMES
+from sitemapcrawler.schemas.violation import RULES, Violation
+from sitemapcrawler.schemas.writing import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, Writer
+
+LOC = "<loc>https://example.com/abc</loc>"
+DECLARED = " ".join(f'xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
+VIDEO = (
+    "<video:thumbnail_loc>https://example.com/a.jpg</video:thumbnail_loc><video:title>t</video:title>"
+    "<video:description>d</video:description><video:content_loc>https://example.com/a.mp4</video:content_loc>"
+)
+NAMESPACES_BY_PREFIX = {namespace.prefix: uri for uri, namespace in NAMESPACES.items()}
+
+
+def read(body: str, core: str = CORE, root: str = "urlset") -> tuple[Document, list[Element]]:
+    """The elements of the entries that have one, as the reader gives them."""
+    document = Document("https://example.com/sitemap.xml", keep_elements=True)
+    text = f'<{root} xmlns="{core}" {DECLARED} xmlns:o="urn:o">\n{body}</{root}>'.encode()
+    records = [record for records in document.read([text]) for record in records]
+    return document, [record.element for record in records if hasattr(record, "element")]
+
+
+def checked(elements: Iterable[Element], core: str = CORE) -> list[Violation]:
+    elements = [*elements]
+    return [said for _, said in violations("urlset", elements, core_namespaces(core, elements[0].uri))]
+
+
+def said(body: str) -> list[tuple[str, int]]:
+    """Rule and line of the violations in one entry that begins on line 2 with its `loc`."""
+    return [(violation.rule, violation.line) for violation in checked(read(f"<url>{LOC}{body}</url>")[1])]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("text", [("xml-schema-violation", 2)]),
+        ("\n\n text\n", [("xml-schema-violation", 4)]),
+        ("\n text\n <lastmod>2026-01-05</lastmod>", [("xml-schema-violation", 3)]),
+        ("<priority>\n1\n</priority>\ntext", [("xml-schema-violation", 5)]),
+        ("<image:image>\n<image:loc>a</image:loc>\n</image:image>\n\n<![CDATA[text]]>", [("xml-schema-violation", 6)]),
+        ("\u00a0", [("xml-schema-violation", 2)]),
+        ("<lastmod>2026-01-05<b/></lastmod>", [("xml-schema-violation", 2)]),
+        ("\n<priority>1</priority>\n<lastmod>2026-01-05</lastmod>\n<changefreq>daily</changefreq>", [("xml-element-order", 4)]),
+        ("\n<o:o/>\n<priority>1</priority>", [("xml-element-order", 4)]),
+        ("\n<o:o><o:p>text</o:p></o:o>text", [("xml-schema-violation", 3)]),
+        ("\n<image:image><o:o/><image:loc>a</image:loc></image:image>", []),
+        ("\n<image:image><image:loc>a</image:loc>\n<image:x/>\n<image:y/></image:image>", [("xml-unknown-element", 4), ("xml-unknown-element", 5)]),
+        ("\n<image:image>\n<image:url>a</image:url></image:image>", []),
+        ("\n<image:image>\n<image:url>a</image:url>\n<image:x/></image:image>", [("xml-unknown-element", 5)]),
+        ("\n<image:image>a</image:image>", []),
+        ("\n<image:image>a<image:title>t</image:title></image:image>", []),
+        ("\n<image:image><image:x/><image:title a='1'>t</image:title>\n<image:y/>text</image:image>", [("xml-unknown-attribute", 3), ("xml-unknown-element", 4)]),
+        ("\n<image:image><loc>a</loc></image:image>", []),
+        ("\n<image:image><image:loc>a</image:loc>\n<title>a</title></image:image>", [("xml-schema-violation", 4)]),
+        ("\n<image:image><image:loc>a</image:loc>\n<video:title>a</video:title></image:image>", [("xml-schema-violation", 4)]),
+        ("\n<image:image><image:loc>a</image:loc>\n<image:image/></image:image>", [("xml-unknown-element", 4)]),
+        ("\n<image:loc>a</image:loc>\n<news:name>a</news:name>\n<video:show_title/>", [("xml-schema-violation", 3), ("xml-schema-violation", 4), ("xml-schema-violation", 5)]),
+        ("\n<image:Image/>\n<xhtml:a/>\n<video:loc/>", [("xml-unknown-element", 3), ("xml-unknown-element", 4), ("xml-unknown-element", 5)]),
+        (f"<video:video>{VIDEO}<video:tag/><video:tag/>\n<video:title>u</video:title><video:title>v</video:title></video:video>", [("xml-duplicate-element", 3)]),
+        (f"<video:video>{VIDEO}\n<video:tvshow/></video:video>", [("xml-missing-element", 3)]),
+        (f"<video:video>{VIDEO}\n<video:price a='1' b='2' currency='EUR'>1</video:price></video:video>", [("xml-unknown-attribute", 3)] * 2),
+        (f"<video:video>{VIDEO}\n<video:gallery_loc>%zz</video:gallery_loc>\n<video:uploader info='%zz'/></video:video>", [("xml-schema-violation", 3), ("xml-schema-violation", 4)]),
+        (f"<video:video>{VIDEO}<video:restriction relation='allow'>DE</video:restriction></video:video>", []),
+        ("\n<xhtml:link rel='alternate' hreflang='de' href='a'> \n </xhtml:link>", []),
+        ("\n<xhtml:link rel='alternate' hreflang='de' href='a'>text</xhtml:link>", [("xml-schema-violation", 3)]),
+        ("\n<xhtml:link rel='alternate' hreflang='de' href='a'>\n<b/></xhtml:link>", [("xml-schema-violation", 4)]),
+        ("\n<xhtml:link rel='alternate' hreflang='de' herf='a'/>", []),
+        ("\n<xhtml:link rel='alternate' hreflang='de' href='a' xml:lang='de' o:a='1'/>", []),
+    ],
+)  # fmt: skip
+def test_every_violation_is_told_at_its_line(body: str, expected: list[tuple[str, int]]) -> None:
+    assert said(body) == expected
+
+
+def test_nothing_stops_at_the_first() -> None:
+    wrong = "<image:image><image:loc>a</image:loc>\n<image:wrong/></image:image>text"
+    lines = [line for rule, line in said("\n" + wrong * 50) if rule == "xml-unknown-element"]
+    assert lines == list(range(4, 54))
+
+
+def test_messages_name_things_as_people_write_them() -> None:
+    body = f"<video:video>{VIDEO}<duration/>\n<video:live yes='1'/></video:video>\n<image:loc>a</image:loc>"
+    assert [violation.message for violation in checked(read(f"<url>{LOC}{body}</url>")[1])] == [
+        "<duration> has no place in <video:video>: <video:duration> is meant",
+        "<video:live> has an attribute yes, which its namespace does not know",
+        "<image:loc> stands in the <url> itself, not in <image:image>",
+    ]
+
+
+def test_entries_in_no_namespace_are_told_once() -> None:
+    _, elements = read(f'<url xmlns="">{LOC}<lastmod>2026-01-05</lastmod></url>\n<url>{LOC}<lastmod xmlns=""/></url>')
+    assert [(v.message, v.line) for v in checked(elements)] == [
+        ("<url> is in no namespace, but the root is in one", 2),
+        ("<lastmod> is in no namespace, but the root is in one", 3),
+    ]
+
+
+@pytest.mark.parametrize("core", ["", "http://www.google.com/schemas/sitemap/0.84", "https://example.com/mine"])
+def test_the_namespace_of_the_root_is_no_violation_of_its_entries(core: str) -> None:
+    document, elements = read(f"<url>{LOC}<image:image><image:loc>a</image:loc></image:image><lastmod/></url>", core)
+    assert [violation.rule for violation in checked(elements, document.root_uri or "")] == ["xml-element-order"]
+
+
+def test_inexact_namespaces_are_judged_as_what_they_mean_but_for_what_they_know() -> None:
+    uri = "https://www.google.com/schemas/sitemap-image/1.0"
+    body = f'<i:image xmlns:i="{uri}"><i:loc a="1">a</i:loc><i:x/>text</i:image><i:loc xmlns:i="{uri}"/>'
+    assert [rule for rule, _ in said(body)] == ["xml-schema-violation"] * 2
+
+
+# Agreement with the schema
+
+PARTS = st.sampled_from(
+    ["<lastmod>2026-01-05</lastmod>", "<changefreq>daily</changefreq>", "<priority>0.5</priority>", "text", "<!-- c -->",
+     "<o:o/>", "<xhtml:link rel='alternate' hreflang='de' href='a'/>", "<xhtml:link rel='a' hreflang='de' href='a' x='1'/>",
+     "<image:image><image:loc>a</image:loc></image:image>", "<image:loc>a</image:loc>", "<xhtml:a/>",
+     "<image:image><image:loc>a</image:loc><image:title>a</image:title><image:x/></image:image>",
+     "<image:image>text<image:loc>a</image:loc></image:image>", "<lastmod>2026-01-05<b/></lastmod>",
+     f"<video:video>{VIDEO}</video:video>", f"<video:video>{VIDEO}<video:tvshow/></video:video>",
+     f"<video:video>{VIDEO}<video:live><b/></video:live></video:video>", "<news:title/>"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.lists(PARTS, max_size=4), st.lists(PARTS, max_size=5)), min_size=1, max_size=4))
+def test_entries_without_a_violation_are_those_that_the_schema_allows(
+    bodies: list[tuple[list[str], list[str]]],
+) -> None:
+    entries = ["<url><!-- c -->" + "".join(before) + LOC + "".join(after) + "</url>" for before, after in bodies]
+    document, elements = read("".join(entries))
+    core = core_namespaces(CORE, CORE)
+    found = {place for place, _ in violations("urlset", elements, core)}
+    for place, entry in enumerate(entries):
+        alone, _ = read(entry)
+        tree = etree.fromstring(f'<urlset xmlns="{CORE}" {DECLARED} xmlns:o="urn:o">{entry}</urlset>')
+        for foreign in tree.iter("{urn:o}*"):
+            foreign.tag = "{http://www.w3.org/1999/xhtml}link"
+        assert (place not in found and len(alone.faults) == 0) == schema("urlset").validate(tree), entry
+    assert len(elements) == len(entries)
+    assert len(document.faults) == sum(len(read(entry)[0].faults) for entry in entries)
+
+
+XS = "{http://www.w3.org/2001/XMLSchema}"
+NAMED = {"loc", "lastmod", "changefreq", "priority", "publication_date", "thumbnail_loc", "content_loc", "player_loc"}
+"""Elements whose values have rules of their own."""
+
+
+def typed(root: etree._Element, what: str) -> set[str]:
+    """Names of the elements or attributes of a schema whose value is not just any text."""
+    bases = {kind.get("name"): kind.find(f".//{XS}extension") for kind in root.iter(f"{XS}complexType")}
+    found = set()
+    for declared in root.iter(f"{XS}{what}"):
+        kind = declared.get("type") or ""
+        base = bases.get(kind.rpartition(":")[2])
+        if kind and (kind if base is None else base.get("base")) != "xs:string":
+            found.add(declared.get("name"))
+    return found
+
+
+def test_every_value_that_may_not_be_any_text_is_judged_or_has_rules_of_its_own() -> None:
+    roots = [etree.fromstring(text_of(name)) for names in FILES.values() for name in names]
+    elements = {name for root in roots for name in typed(root, "element")}
+    assert elements - HOLDERS == NAMED | JUDGED
+    assert {name for root in roots for name in typed(root, "attribute")} == JUDGED_ATTRIBUTES
+    assert {name for values in STAND_INS.values() for name in values} <= NAMED
+
+
+def test_the_namespace_is_that_of_the_reader() -> None:
+    assert reader_entries.CORE == CORE
+
+
+# Whatever comes
+
+NAMES_OF_ALL = st.sampled_from(sorted(NAMES)) | st.text(max_size=4) | st.sampled_from(["a:b", "", "x y", "_0", "xmlns"])
+URIS = st.sampled_from([*FILES, "", "urn:o", "https://www.google.com/schemas/sitemap-image/1.1", "\x00"])
+TEXTS = st.text(max_size=6) | st.sampled_from(["\x00", "\ud800", "]]>", "\ufffe", "&lt;", "%zz", " \n", "<b>", '"'])
+KEYS = st.sampled_from(["rel", "info", "xmlns", "{http://www.w3.org/2001/XMLSchema-instance}type", "a:b", "_1"]) | TEXTS
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 0) -> Element:
+    element = Element(
+        draw(URIS), draw(NAMES_OF_ALL), draw(st.dictionaries(KEYS, TEXTS, max_size=2)), draw(st.integers(1, 99))
+    )
+    parts = TEXTS if depth > 4 else st.one_of(TEXTS, trees(depth + 1))
+    element.content = draw(st.lists(parts, max_size=4))
+    return element
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["urlset", "sitemapindex"]), URIS)
+def test_no_tree_makes_it_fail(trees: list[Element], root: str, core: str) -> None:
+    entries = []
+    for tree in trees:
+        entry = Element(CORE, {"urlset": "url", "sitemapindex": "sitemap"}[root], {}, 1)
+        entry.content = [tree, *tree.content]
+        entries.append(entry)
+    for place, violation in violations(root, entries, core_namespaces(core, CORE)):
+        assert 0 <= place < len(entries)
+        assert violation.rule in RULES
+        assert isinstance(violation.line, int)
+
+
+def test_deep_trees_are_no_deeper_for_the_validator() -> None:
+    top = Element(CORE, "url", {}, 1)
+    below = top
+    for number in range(100_000):
+        child = Element(image.URI, "image", {}, number + 2)
+        below.content.append(child)
+        below = child
+    assert [(v.rule, v.line) for v in checked([top])] == []  # the image lacks its loc: what it has instead is no fault
+
+
+def test_names_of_strangers_never_reach_the_parser() -> None:
+    element = Element("urn:o", "stranger", {}, 1)
+    entry = Element(CORE, "url", {"stranger": "1"}, 1)
+    known = Element(image.URI, "stranger", {"stranger": "1", "rel": "stranger"}, 1)
+    entry.content = [element, known, "stranger"]
+    form = Writer(frozenset((CORE,)), "nowhere:").entry(entry)
+    assert "stranger" not in form
+    assert '<image:_ _0="" rel=""></image:_>' in form
+
+
+@pytest.fixture
+def validated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Characters given to the validator, a number for each time it is asked. No verdict is known before."""
+    sizes: list[int] = []
+    original = check.errors_of
+
+    def errors_of(root: str, entries: Iterable[str]) -> list[etree._LogEntry]:
+        entries = [*entries]
+        sizes.append(sum(map(len, entries)))
+        return original(root, entries)
+
+    monkeypatch.setattr(check, "errors_of", errors_of)
+    monkeypatch.setattr(check, "VERDICTS", {})
+    return sizes
+
+
+def test_entries_that_are_alike_are_validated_once(validated: list[int]) -> None:
+    images = "<image:image><image:loc>https://example.com/{0}/{1}</image:loc></image:image>"
+    body = "".join(
+        f"<url>{LOC}" + "".join(images.format(entry, number) for number in range(1 + entry % 7)) + "</url>"
+        for entry in range(500)
+    )
+    _, elements = read(body)
+    assert checked(elements) == []
+    assert checked(elements) == []
+    assert len(validated) == 1
+    assert validated[0] < 200
+
+
+def test_verdicts_are_bounded(validated: list[int]) -> None:
+    for start in range(0, 3000, 100):
+        entries = []
+        for number in range(start, start + 100):
+            entry = Element(CORE, "url", {}, 1)
+            kinds = [("live", "title")[number >> bit & 1] for bit in range(12)]
+            entry.content = [Element(video.URI, "video", {}, 1)]
+            entry.content[0].content = [Element(video.URI, kind, {}, 1) for kind in kinds]
+            entries.append(entry)
+        checked(entries)
+        assert len(check.VERDICTS) <= check.MAX_VERDICTS
+    assert len(validated) >= 30
+
+
+def test_the_largest_entry_is_validated_in_small_parts(validated: list[int]) -> None:
+    """The validator writes a path for each error, which takes a time that grows with the number of siblings."""
+    links = [
+        Element(NAMESPACES_BY_PREFIX["xhtml"], "link", dict.fromkeys(("rel", "hreflang", "href", "x"), "1"), line)
+        for line in range(20_000)
+    ]
+    for number in range(0, len(links), 2):
+        links[number].attributes["y"] = "1"
+    entry = Element(CORE, "url", {}, 1)
+    entry.content = [Element(CORE, "loc", {}, 1), *links]
+    found = checked([entry])
+    assert len(found) == 30_000
+    assert max(validated) < check.MAX_FORMS
+    assert len(validated) >= len(links) / (check.MAX_LINES + check.MAX_CHILDREN)
+
+
+def test_lines_of_the_validator_do_not_run_out() -> None:
+    entry = Element(CORE, "url", {}, 1)
+    for number in range(120):
+        holder = Element(video.URI, "video", {}, number)
+        names = ("thumbnail_loc", "title", "description", "content_loc")
+        holder.content = [text_element(name, number) for name in names]
+        holder.content += [Element(video.URI, "tag", {"x": "1"}, number) for _ in range(120)]
+        entry.content.append(holder)
+    lines = [violation.line for violation in checked([entry])]
+    assert lines == [number for number in range(120) for _ in range(MAX_REPEATED)]
+
+
+def text_element(name: str, line: int) -> Element:
+    element = Element(video.URI, name, {}, line)
+    element.content = ["text"]
+    return element
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_do_not_mix_their_errors() -> None:
+    second = " y='1'"
+    link = "<xhtml:link rel='alternate' hreflang='de' href='a' x='{0}'{1}/>"
+    documents = [
+        read("".join(f"<url>{LOC}{link.format(number, second * ((file + number) % 2))}</url>" for number in range(60)))[
+            1
+        ]
+        for file in range(60)
+    ]
+    alone = [checked(elements) for elements in documents]
+    check.VERDICTS.clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(checked, documents)) == alone
