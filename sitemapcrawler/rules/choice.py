@@ -13,7 +13,7 @@ from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 
 NONE = "none"
 """Value of select that runs no rule at all."""
-ON_THE_CRAWL = (Needs.FAILURE, Needs.ALLOWANCE)
+ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE))
 """What rules need that say what others could not: they run with whatever is selected."""
 
 
@@ -56,11 +56,12 @@ class Choice:
 
     def rules(self, needs: Needs) -> list[Rule]:
         """The chosen rules that need these facts."""
-        return [rule for rule in self.all_rules if rule.needs is needs and self.chosen(rule)]
+        return [rule for rule in self.all_rules if needs in rule.needs and self.chosen(rule)]
 
     def chosen(self, rule: Rule) -> bool:
         """True for a rule that runs."""
-        if self.select and not names(rule, self.select) and (NONE in self.select or rule.needs not in ON_THE_CRAWL):
+        on_the_crawl = NONE not in self.select and not ON_THE_CRAWL.isdisjoint(rule.needs)
+        if self.select and not names(rule, self.select) and not on_the_crawl:
             return False
         return not names(rule, self.ignore)
 

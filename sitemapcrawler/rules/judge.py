@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.rules import schema
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import ChildFacts, Failure, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts import ChildFacts, Counted, Failure, FileFacts, RobotsFacts, UrlFacts, VerdictFacts
 from sitemapcrawler.rules.registry import Message, Needs, Rule, Severity
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,20 @@ class Judge:
         found = False
         for record, repeated in file.suspects.take(urls):
             found |= self._judge_url(record, file, repeated)
+        return self._judge_structure(urls, file) or found
+
+    def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
+        """What the schemas say of entries; True where some of them have findings of it now."""
+        rules = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
+        found = False
+        try:
+            for record, faults in schema.faults(urls, file) if rules else ():
+                chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
+                said = ((*said, fault.line, record.loc) for rule, fault in chosen for said in self._run(rule, fault))
+                found |= self._put(record, file, said)
+        except Exception as error:
+            failed = ((*said, None, None) for said in self._fail(schema.RULE, error))
+            found |= self._put(urls[0], file, failed)
         return found
 
     def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
@@ -55,6 +70,23 @@ class Judge:
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
         """Judge a file that has been read: its faults, its children, and itself."""
         self._put(record, file, self._about(record, file))
+
+    def verdicts(self, denied: Iterable[VerdictFacts]) -> bool:
+        """Judge entries that robots.txt denies to somebody; True where some of them have findings of it now."""
+        found = False
+        for facts in denied:
+            record, file = facts.record, facts.file
+            for rule in self._rules[Needs.VERDICT]:
+                facts.brief = file.findings[rule.id] >= self._per_rule
+                said = ((*said, record.line, record.loc) for said in self._run(rule, facts))
+                found |= self._put(record, file, said)
+        return found
+
+    def robots(self, facts: RobotsFacts) -> None:
+        """Judge a robots.txt."""
+        file = Counted(facts.record.robots)
+        said = ((*said, None, None) for rule in self._rules[Needs.ROBOTS] for said in self._run(rule, facts))
+        self._put(facts.record, file, said)
 
     def crawl(self) -> list[FindingRecord]:
         """Findings on the crawl itself."""
@@ -73,7 +105,7 @@ class Judge:
             for rule in self._rules[Needs.CHILD]:
                 for said, message in self._run(rule, facts):
                     yield said, message, child.line, child.loc
-        whole = record.outcome in WHOLE
+        whole = record.outcome in WHOLE and not file.narrowed
         for rule in [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())]:
             for said, message in self._run(rule, file):
                 yield said, message, None, None
@@ -97,19 +129,23 @@ class Judge:
         try:
             return [(rule, message) for message in rule.check(facts)]
         except Exception as error:
-            if rule.id not in self._failed:
-                self._failed.add(rule.id)
-                logger.exception("rule %s failed; further failures of it are counted only", rule.id)
-            return [
-                (internal, message)
-                for internal in self._rules[Needs.FAILURE]
-                for message in internal.check(Failure(rule.id, error))
-            ]
+            return self._fail(rule.id, error)
+
+    def _fail(self, rule: str, error: Exception) -> list[Said]:
+        """What is said of a rule that raised. To be called where the error is caught."""
+        if rule not in self._failed:
+            self._failed.add(rule)
+            logger.exception("rule %s failed; further failures of it are counted only", rule)
+        return [
+            (internal, message)
+            for internal in self._rules[Needs.FAILURE]
+            for message in internal.check(Failure(rule, error))
+        ]
 
     def _put(
         self,
-        record: UrlRecord | SitemapRecord,
-        file: FileFacts,
+        record: UrlRecord | SitemapRecord | RobotsRecord,
+        file: FileFacts | Counted,
         said: Iterable[tuple[Rule, Message, int | None, str | None]],
     ) -> bool:
         """Give a record its issues and findings; True where it has findings now."""

@@ -36,6 +36,10 @@ class Needs(StrEnum):
     """The same of files that were read to their end; skipped, and counted so, for all others."""
     FAULT = "fault"
     """Each fault the reader noted under the rule's own id: `reader.faults.Fault`."""
+    VERDICT = "verdict"
+    """Each entry that robots.txt denies to somebody: `facts.VerdictFacts`."""
+    ROBOTS = "robots"
+    """Each robots.txt, at the end: `facts.RobotsFacts`."""
     FAILURE = "failure"
     """Each failure of another rule: `facts.Failure`."""
     ALLOWANCE = "allowance"
@@ -66,7 +70,8 @@ class Rule:
     severity: Severity
     source: str
     """URL of the text it implements, or what is known without one."""
-    needs: Needs
+    needs: tuple[Needs, ...]
+    """The check is run on each of these."""
     check: Check
     also: dict[str, str] = field(default_factory=dict)
     """Names other tools give it: {tool: name}."""
@@ -87,14 +92,18 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    id: str, severity: Severity, source: str, needs: Needs = Needs.URL, also: dict[str, str] | None = None
+    id: str,
+    severity: Severity,
+    source: str,
+    needs: Needs | tuple[Needs, ...] = Needs.URL,
+    also: dict[str, str] | None = None,
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`."""
 
     def register(check: Check) -> Check:
         if id in RULES:
             raise ValueError(f"two rules are named {id}")
-        RULES[id] = Rule(id, severity, source, needs, check, also or {})
+        RULES[id] = Rule(id, severity, source, (needs,) if isinstance(needs, Needs) else needs, check, also or {})
         return check
 
     return register

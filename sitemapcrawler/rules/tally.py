@@ -7,13 +7,22 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.reader.dates import DATE_LENGTH, iso
+from sitemapcrawler.reader.entries import ChildRecord
 
 FETCH_WINDOW = timedelta(minutes=5)
-"""Before the fetch: entries dated inside were dated by the request (`lastmod-equals-fetch-time`)."""
-FREQUENT = frozenset(("always", "hourly", "daily"))
-STALE = timedelta(days=365)
-"""Age of a lastmod that contradicts a frequency of a day or less."""
+"""Before the fetch, and after it since clocks differ: what is dated inside was dated by the request."""
+YEAR = timedelta(days=365)
+STALE = {"always": YEAR, "hourly": YEAR, "daily": YEAR, "weekly": YEAR, "monthly": 2 * YEAR}
+"""Age of a lastmod that contradicts a frequency: it was missed 24 times at least."""
+EARLIEST_ZONE = timedelta(hours=14)
+"""Ahead of UTC: there a day begins first."""
+MIDNIGHT = "T00:00:00Z"
+"""What the reader adds to a date without a time."""
+MAX_PRIORITIES = 3
+"""Different priorities that are kept: two are enough to see that they differ."""
+MAX_PUBLICATIONS = 100
+"""Names of publications that are kept."""
 
 
 class Tally:
@@ -21,54 +30,105 @@ class Tally:
 
     def __init__(self, fetched_at: datetime) -> None:
         self.entries = 0
+        self.undated = 0
+        """Entries without a lastmod, be it an empty one; but for news articles, which have a date of their own."""
         self.dated = 0
         """Entries with a lastmod that can be read."""
+        self.oldest: str | None = None
+        """The first of these dates, ISO 8601 in UTC."""
+        self.newest: str | None = None
+        """The last one."""
         self.date_only = 0
-        """Of these, the ones without a time."""
+        """How many have no time."""
         self.at_fetch = 0
-        """Of these, the ones dated within `FETCH_WINDOW` before the fetch."""
-        self.days: Counter[str] = Counter()
-        """Days of lastmod, of the first three only."""
-        self.priorities: Counter[float] = Counter()
-        """Priorities, of the first three values only."""
+        """How many have one, and it lies within `FETCH_WINDOW` of the fetch."""
+        self.prioritised = 0
+        """Entries with a priority that is a number."""
+        self.priorities: set[float] = set()
+        """Their values, no more than tell that there are several."""
         self.frequencies = 0
         """Entries with a changefreq."""
         self.contradicting = 0
-        """Entries said to change at least daily whose lastmod is older than `STALE`."""
+        """Entries that should have changed many times since their lastmod (`STALE`)."""
         self.news = 0
         """Entries with a news article."""
         self.publications: Counter[str] = Counter()
-        """Names of news publications, of the first hundred only."""
-        self._now = iso(fetched_at)
-        self._window = iso(fetched_at - FETCH_WINDOW)
-        self._stale = iso(fetched_at - STALE)
+        """Names of news publications, of the first `MAX_PUBLICATIONS` only."""
+        self._latest_day = iso(fetched_at + EARLIEST_ZONE)[:DATE_LENGTH]
+        self._from, self._until = iso(fetched_at - FETCH_WINDOW), iso(fetched_at + FETCH_WINDOW)
+        self._stale = {frequency: iso(fetched_at - age) for frequency, age in STALE.items()}
+        self._latest_stale = max(self._stale.values())
 
     def count(self, urls: Sequence[UrlRecord]) -> None:
         """Count entries."""
-        self.entries += len(urls)
-        moments = [record.lastmod_at for record in urls if record.lastmod_at is not None]
+        self.count_dates(urls)
+        priorities = [record.priority for record in urls]
+        self.prioritised += len(urls) - priorities.count(None)
+        if len(self.priorities) < MAX_PRIORITIES:
+            self.priorities |= {priority for priority in set(priorities) if priority is not None}
+        frequencies = [record.changefreq for record in urls]
+        present = len(urls) - frequencies.count(None) - frequencies.count("")
+        self.frequencies += present
+        if present and self.oldest is not None and self.oldest < self._latest_stale:
+            self._count_contradictions(urls)
+        articles = [record for record in urls if record.news is not None]
+        if articles:
+            self._count_news(articles)
+
+    def count_dates(self, entries: Sequence[UrlRecord] | Sequence[ChildRecord]) -> None:
+        """Count entries and their dates alone; children of an index have nothing else."""
+        self.entries += len(entries)
+        written = [entry.lastmod for entry in entries]
+        self.undated += written.count(None)
+        moments = [entry.lastmod_at for entry in entries if entry.lastmod_at is not None]
+        if not moments:
+            return
         self.dated += len(moments)
+        oldest, newest = min(moments), max(moments)
+        self.oldest = oldest if self.oldest is None else min(oldest, self.oldest)
+        self.newest = newest if self.newest is None else max(newest, self.newest)
+        if DATE_LENGTH in set(map(len, filter(None, written))):
+            self._count_days(entries)
+        if newest >= self._from:
+            self._count_fetched(entries)
+
+    def is_future(self, day: str) -> bool:
+        """True for a day (`YYYY-MM-DD`) that has not begun anywhere at the fetch."""
+        return day > self._latest_day
+
+    def _count_days(self, entries: Sequence[UrlRecord] | Sequence[ChildRecord]) -> None:
         self.date_only += sum(
-            1 for record in urls if record.lastmod is not None and len(record.lastmod) <= len("2024-05-01")
+            1 for entry in entries if entry.lastmod is not None and entry.lastmod_at == entry.lastmod + MIDNIGHT
         )
-        if moments and max(moments) >= self._window:
-            self.at_fetch += sum(1 for moment in moments if self._window <= moment <= self._now)
-        if len(self.days) < 3:
-            self.days.update(moment[:10] for moment in moments)
-        if len(self.priorities) < 3:
-            self.priorities.update(record.priority for record in urls if record.priority is not None)
-        self.frequencies += sum(1 for record in urls if record.changefreq)
+
+    def _count_fetched(self, entries: Sequence[UrlRecord] | Sequence[ChildRecord]) -> None:
+        self.at_fetch += sum(
+            1
+            for entry in entries
+            if entry.lastmod_at is not None
+            and self._from <= entry.lastmod_at <= self._until
+            and entry.lastmod_at != f"{entry.lastmod}{MIDNIGHT}"
+        )
+
+    def _count_contradictions(self, urls: Sequence[UrlRecord]) -> None:
+        stale = self._stale
         self.contradicting += sum(
             1
             for record in urls
-            if record.changefreq in FREQUENT and record.lastmod_at is not None and record.lastmod_at < self._stale
+            if record.lastmod_at is not None
+            and record.changefreq in stale
+            and record.lastmod_at < stale[record.changefreq]
         )
-        for record in urls:
-            if record.news is not None:
-                self._count_news(record)
 
-    def _count_news(self, record: UrlRecord) -> None:
-        self.news += 1
-        name = (record.news.publication or {}).get("name") if record.news else None
-        if name and len(self.publications) < 100:
-            self.publications[name] += 1
+    def _count_news(self, articles: Sequence[UrlRecord]) -> None:
+        self.news += len(articles)
+        for article in articles:
+            self.undated -= article.lastmod is None
+            name = (article.news.publication or {}).get("name") if article.news else None
+            if name and (name in self.publications or len(self.publications) < MAX_PUBLICATIONS):
+                self.publications[name] += 1
+
+
+def share(part: int, whole: int, what: str) -> str:
+    """A count with its share: `3 of 4 dates (75 %)`; `whole` is not 0."""
+    return f"{part} of {whole} {what} ({100 * part // whole} %)"

@@ -89,8 +89,8 @@ def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """
     seen = set()
     for fault in file.document.faults:
-        if fault.rule != "xml-ext-namespace-missing":
-            continue
+        if fault.rule != "xml-ext-namespace-missing" or "xml-root-unknown" in file.document.faults:
+            continue  # without a root that is known nothing is declared
         found = PREFIX.search(fault.value or "")
         prefix = found[1] if found else ""
         if prefix not in seen:
@@ -117,10 +117,10 @@ def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
 @rule("xml-unknown-element", Severity.WARNING, TAGS, Needs.FAULT, also={"Yandex": "Unknown tag"})
 def xml_unknown_element(fault: Fault) -> Iterator[Message]:
-    """An element that the protocol does not know, in the protocol's own namespace.
+    """An element that its namespace does not know: that of the protocol, of images, videos, news or language links.
 
     Why: it is passed over at best; validators refuse the file. Elements of other namespaces are legal.
-    Bad: `<url><loc>...</loc><title>Shop</title></url>`
+    Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
     """
     yield from told(fault)
@@ -134,11 +134,11 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     also={"Search Console": "Invalid attribute value"},
 )
 def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
-    """An element of the protocol has an attribute; it knows none.
+    """An element has an attribute that its namespace does not know. The protocol knows none at all.
 
     Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
-    Bad: `<url id="7">`
-    Good: `<url>`
+    Bad: `<url id="7">`, `<image:loc width="640">`
+    Good: `<url>`, `<image:loc>`
     """
     yield from told(fault)
 
@@ -151,9 +151,9 @@ def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
 )
 def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
-    """An element stands more than once in one entry. Once for each entry and element.
+    """An element stands more than once in one entry, image, video or article. Once for each of these and each element.
 
-    Why: only one can count, and which one is not defined. Here it is the first.
+    Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
     Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
     Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
     """

@@ -11,11 +11,24 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, reader
+from sitemapcrawler import namespaces, reader, robots, rules, schemas
 
 ROOT = Path(__file__).parents[2]
-SINGLE = ("addresses", "discovery", "element", "frontier", "items", "params", "selection", "sites", "urls")
+SINGLE = (
+    "addresses",
+    "discovery",
+    "element",
+    "findings",
+    "frontier",
+    "items",
+    "params",
+    "selection",
+    "sites",
+    "uri",
+    "urls",
+)
 """Pure modules that are no package."""
+PACKAGES = (reader, namespaces, robots, rules, schemas)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys
@@ -27,7 +40,7 @@ print(*(name for name in {FORBIDDEN} if name in sys.modules))
 def modules() -> list[str]:
     """Every pure module, also those added later to a pure package."""
     names = [f"sitemapcrawler.{name}" for name in SINGLE]
-    for package in (reader, namespaces):
+    for package in PACKAGES:
         names += [
             package.__name__,
             *(info.name for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")),
@@ -57,5 +70,6 @@ def test_check_notices_an_impure_module() -> None:
 
 def test_every_module_of_the_pure_packages_is_checked() -> None:
     folder = Path(sitemapcrawler.__path__[0])
-    files = [*(folder / "reader").glob("*.py"), *(folder / "namespaces").glob("*.py")]
-    assert len(files) == len([name for name in modules() if ".reader" in name or ".namespaces" in name])
+    names = [package.__name__.rpartition(".")[2] for package in PACKAGES]
+    files = [path for name in names for path in (folder / name).glob("*.py")]
+    assert len(files) == len(modules()) - len(SINGLE)

@@ -20,7 +20,7 @@ def nothing(_: object) -> Iterator[Message]:
 
 
 def rule(id: str, needs: Needs = Needs.URL, severity: Severity = Severity.ERROR) -> Rule:
-    return Rule(id, severity, "", needs, nothing)
+    return Rule(id, severity, "", (needs,), nothing)
 
 
 RULES = (rule("loc-relative"), rule("loc-empty"), rule("lastmod-future"), rule("internal-x", Needs.FAILURE))

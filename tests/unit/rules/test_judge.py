@@ -20,7 +20,7 @@ from sitemapcrawler.rules.judge import Judge
 
 from .judging import NOW, URL
 
-INTERNAL = tuple(rule for rule in all_rules() if rule.needs in (Needs.FAILURE, Needs.ALLOWANCE))
+INTERNAL = tuple(rule for rule in all_rules() if {Needs.FAILURE, Needs.ALLOWANCE} & set(rule.needs))
 
 
 def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: int = 1) -> Rule:
@@ -28,7 +28,7 @@ def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: in
         for number in range(times):
             yield Message(f"{id} {number}", value="v" * 1000)
 
-    return Rule(id, severity, "https://example.com/source", needs, check)
+    return Rule(id, severity, "https://example.com/source", (needs,), check)
 
 
 def fails(id: str, needs: Needs) -> Rule:
@@ -36,7 +36,7 @@ def fails(id: str, needs: Needs) -> Rule:
         yield Message("before the failure")
         raise ZeroDivisionError("by hand")
 
-    return Rule(id, Severity.ERROR, "", needs, check)
+    return Rule(id, Severity.ERROR, "", (needs,), check)
 
 
 def judge_of(*rules: Rule, per_rule: int = 100, **choice: Any) -> Judge:

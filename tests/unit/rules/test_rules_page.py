@@ -19,6 +19,6 @@ def test_the_page_is_not_stale() -> None:
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
 def test_a_rule_is_documented(rule: Rule) -> None:
-    first, _, rest = rule.documentation.partition("\n")
+    first, _, rest = rule.documentation.partition("\n\n")
     assert first.strip().endswith(".")
     assert "Why:" in rest

@@ -1,0 +1,160 @@
+"""Rules on the language versions of a page as a set: what one entry shows by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.rules.cluster import GOOGLE, Cluster, cluster_of, page_key, shown
+from sitemapcrawler.rules.facts import UrlFacts
+from sitemapcrawler.rules.languages import DEFAULT
+from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler.urls import is_web
+
+GUIDELINES = f"{GOOGLE}#all-method-guidelines"
+X_DEFAULT = f"{GOOGLE}#xdefault"
+MAX_NAMED = 5
+"""Codes that a message names."""
+
+
+@rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
+def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
+    """The entry lists language versions, but not itself.
+
+    Why: each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
+    counts. URLs that differ in nothing but the spelling of host, port or escapes are the same.
+    Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/de/` only
+    Good: links to `https://example.com/en/` and to `https://example.com/de/`
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or not cluster.urls or entry.record.recovered or cluster.lists_self:
+        return
+    if is_web(entry.record.loc):
+        near = cluster.nearly_self
+        but = f", though {shown(near)} is" if near else ""
+        many = f"the {len(cluster.urls)} versions" if len(cluster.urls) > 1 else "the versions"
+        yield Message(f"{shown(entry.record.loc)} is not among {many} that it lists{but}", value=near)
+
+
+@rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
+def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
+    """One code stands for two pages. Once for each code of an entry.
+
+    Why: which of them is meant is not defined.
+    Bad: `hreflang="en"` for `https://example.com/uk/` and for `https://example.com/us/`
+    Good: `hreflang="en-GB"` for the one and `hreflang="en-US"` for the other
+    """
+    cluster = cluster_of(entry)
+    if cluster is not None and len(set(cluster.codes)) < len(cluster.codes):
+        yield from (message for code, message in _doubled(cluster) if code != DEFAULT)
+
+
+@rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
+def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
+    """More than one page is the default.
+
+    Why: there can be one page only for all who match no other.
+    Bad: two links with `hreflang="x-default"` to different pages
+    Good: one of them
+    """
+    cluster = cluster_of(entry)
+    if cluster is not None and cluster.codes.count(DEFAULT) > 1:
+        yield from (message for code, message in _doubled(cluster) if code == DEFAULT)
+
+
+@rule("hreflang-x-default-missing", Severity.INFO, X_DEFAULT, also={"Screaming Frog": "Missing X-Default"})
+def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
+    """No page is the default for languages that have no page of their own.
+
+    Why: it is recommended, not required: search engines choose for those users themselves.
+    Bad: links for `en` and `de`
+    Good: links for `en`, `de` and `x-default`
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or entry.record.recovered or DEFAULT in cluster.codes or len(set(cluster.codes)) < 2:
+        return
+    if not any("default" in link.code.written.lower() for link in cluster.odd):
+        yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
+
+
+@rule("hreflang-same-url-many-codes", Severity.INFO, GUIDELINES)
+def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
+    """One page stands for several codes, `x-default` apart. Once for an entry.
+
+    Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
+    Bad: `en-GB` and `en-US` for `https://example.com/en/`, where there are pages for each
+    Good: a page for each, or `en` alone
+    """
+    cluster = cluster_of(entry)
+    if cluster is None:
+        return
+    pages = [url for code, url in zip(cluster.codes, cluster.urls, strict=True) if code != DEFAULT]
+    if len(set(pages)) == len(pages):
+        return
+    shared = [(url, codes) for url, codes in _codes_of_pages(cluster).items() if len(codes) > 1]
+    if shared:
+        url, codes = shared[0]
+        named = ", ".join(codes[:MAX_NAMED]) + (" and others" if len(codes) > MAX_NAMED else "")
+        more = f" (and {len(shared) - 1} more of its URLs)" if len(shared) > 1 else ""
+        yield Message(f"{shown(url)} stands for {named}{more}", value=url)
+
+
+@rule("hreflang-single-member", Severity.INFO, GUIDELINES)
+def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
+    """The only language version that the entry lists is itself.
+
+    Why: such a link says nothing; the other versions may have been forgotten.
+    Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/en/` only
+    Good: no links, or links to all versions
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or not cluster.urls or entry.record.recovered:
+        return
+    page = page_key(entry.record.loc)
+    if all(page_key(url) == page for url in cluster.urls) and all(link.counts for link in cluster.odd):
+        text = f"{shown(entry.record.loc)} is the only version that it lists"
+        yield Message(text, cluster.line_of(cluster.positions[0]))
+
+
+@rule("hreflang-mixed-protocol", Severity.WARNING, GUIDELINES)
+def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
+    """Some language versions are on http, others on https.
+
+    Why: sites on https redirect from http, and a link to a page that redirects does not count.
+    Bad: `href="https://example.com/en/"` and `href="http://example.com/de/"`
+    Good: https in all of them
+    """
+    cluster = cluster_of(entry)
+    if cluster is None:
+        return
+    plain = [url for url in cluster.urls if url.startswith("http:")]
+    if plain and len(plain) < len(cluster.urls) and not _self_on_other_protocol(cluster):
+        at = cluster.positions[cluster.urls.index(plain[0])]
+        text = f"{len(plain)} of {len(cluster.urls)} versions are on http, such as {shown(plain[0])}"
+        yield Message(text, cluster.line_of(at), value=plain[0])
+
+
+def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
+    """{code that stands for several pages: what to say}, in document order."""
+    first: dict[str, str] = {}
+    told: set[str] = set()
+    for code, url, position in zip(cluster.codes, cluster.urls, cluster.positions, strict=True):
+        earlier = first.setdefault(code, url)
+        if code not in told and earlier != url and page_key(earlier) != page_key(url):
+            told.add(code)
+            text = f"{code} stands for {shown(earlier)} and for {shown(url)}"
+            yield code, Message(text, cluster.line_of(position), value=url)
+
+
+def _codes_of_pages(cluster: Cluster) -> dict[str, list[str]]:
+    """{URL: its codes, each once, but for `x-default`}, in document order."""
+    codes: dict[str, list[str]] = {}
+    for code, url in dict.fromkeys(zip(cluster.codes, cluster.urls, strict=True)):
+        if code != DEFAULT:
+            codes.setdefault(url, []).append(code)
+    return codes
+
+
+def _self_on_other_protocol(cluster: Cluster) -> bool:
+    """True where that is why the entry does not list itself, which is told."""
+    near = cluster.nearly_self
+    return near is not None and near.partition(":")[0] != cluster.loc.partition(":")[0]

@@ -1,0 +1,263 @@
+"""Rules on news articles: Google's news namespace."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces import find, news
+from sitemapcrawler.rules.assets import shown
+from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.languages import WITHDRAWN, is_language
+from sitemapcrawler.rules.moments import form, span
+from sitemapcrawler.rules.objects import articles, elements, lacks, line_of, parts, stray
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.xml import LEFT_OUT
+
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
+REQUIRED = (
+    ("publication",), ("publication", "name"), ("publication", "language"), ("publication_date",), ("title",)
+)  # fmt: skip
+RETIRED = ("access", "genres", "keywords", "stock_tickers", "geo_locations")
+"""Elements that `GOOGLE` does not name any more."""
+CHINESE = ("zh-cn", "zh-tw")
+"""The languages with a region. Source: `GOOGLE`"""
+MAX_ARTICLES = 1000
+"""Articles of one file. Source: `GOOGLE`"""
+MAX_AGE = timedelta(days=2)
+"""Source: `GOOGLE`"""
+CLOCKS = timedelta(minutes=5)
+"""Clocks of servers may differ by so much."""
+LONG_TITLE = 200
+"""Characters; longer ones are cut nearly everywhere."""
+MAX_NAMES = 5
+"""Names that a message lists."""
+LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
+PARENTHESES = re.compile(r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
+
+
+@rule(
+    "news-required-missing",
+    Severity.ERROR,
+    GOOGLE,
+    also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
+)
+def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
+    """An article lacks an element that it must have, or has an empty one: publication with name and language,
+    publication_date, title. Once for an article.
+
+    Why: without it the article is not taken for news.
+    Bad: `<news:news><news:title>Merger</news:title></news:news>`
+    Good: an article with all of them
+    """
+    for _, element in articles(entry):
+        absent = [*_absent(element)]
+        if absent:
+            tags = ", ".join(tag for tag, _ in absent)
+            yield Message(f"an article without {tags}", absent[0][1])
+
+
+def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
+    """What an article lacks, with the line to look at: its publication, or a part of that, and the rest."""
+    for *above, name in REQUIRED:
+        if above and lacks(article, *above):
+            continue
+        if lacks(article, *above, name):
+            parent = None if article is None else next(iter(parts(article, *above)), None)
+            yield f"<news:{name}>{stray(parent, name)}", line_of(article, *above, name)
+
+
+@rule("news-too-many", Severity.ERROR, GOOGLE, Needs.FILE, also={"Search Console": "Too many News URLs"})
+def news_too_many(file: FileFacts) -> Iterator[Message]:
+    """The file has more than 1,000 articles.
+
+    Why: search engines read no more of them.
+    Bad: 1,001 `<news:news>` in one file
+    Good: several files, named in an index
+    """
+    number = file.tally.news
+    if number > MAX_ARTICLES:
+        yield Message(f"{number:,} articles; {MAX_ARTICLES:,} are allowed in a file", value=str(number))
+
+
+@rule("news-multiple-per-url", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
+def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
+    """An entry has more than one `<news:news>`.
+
+    Why: an entry is one page, and that is one article. Here the first is read.
+    Bad: two `<news:news>` in one `<url>`
+    Good: an entry for each article
+    """
+    found = elements(entry, news.URI, "news") if entry.record.news is not None else []
+    if len(found) > 1:
+        yield Message(f"{len(found)} articles in one entry; one is allowed", found[1].line, value=str(len(found)))
+
+
+@rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
+def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A publication date is no W3C Datetime with a day, and with a zone where it has a time. A warning where it only
+    lacks the zone, or is a day with one (legal by XML Schema).
+
+    Why: when the article was published cannot be told.
+    Bad: `<news:publication_date>5 January 2026</news:publication_date>`
+    Good: `<news:publication_date>2026-01-05T10:00:00+01:00</news:publication_date>`
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        shape = form(value) if value else "day"
+        if value and shape not in ("day", "minute", "second"):
+            remark = {
+                "impossible": "there is no such day, hour or zone",
+                "second-no-zone": "its zone is missing, such as +01:00",
+            }.get(shape, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+            severity = Severity.WARNING if shape in ("second-no-zone", "day-zone") else None
+            text = f"<news:publication_date> is {shown(value)}: {remark}"
+            yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
+
+
+@rule("news-date-future", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid date"})
+def news_date_future(entry: UrlFacts) -> Iterator[Message]:
+    """A publication date is in the future. A day counts as future before it begins anywhere.
+
+    Why: the article is listed, hence published; often the zone is wrong.
+    Bad: a date of next week
+    Good: the moment at which the article went online
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        when = span(value) if value else None
+        if when is not None and when[0] > entry.file.fetched_at + CLOCKS:
+            text = f"published on {value}, after the file was fetched ({entry.file.fetched_at:%Y-%m-%dT%H:%MZ})"
+            yield Message(text, line_of(element, "publication_date"), value=value)
+
+
+@rule("news-too-old", Severity.WARNING, GOOGLE)
+def news_too_old(entry: UrlFacts) -> Iterator[Message]:
+    """An article was published more than two days ago.
+
+    Why: a news sitemap is for the articles of the last two days. Drop the older entries, or their `<news:news>`.
+    Bad: an article of last month
+    Good: a file without articles where nothing was published
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        when = span(value) if value else None
+        if when is not None and when[1] < entry.file.fetched_at - MAX_AGE:
+            days = (entry.file.fetched_at - when[1]).days
+            text = f"published on {value}, more than {days:,} days before the file was fetched; 2 days are allowed"
+            yield Message(text, line_of(element, "publication_date"), value=value)
+
+
+@rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
+def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
+    withdrawn, for information where only upper and lower case are not as they should be.
+
+    Why: which edition the article is for cannot be told.
+    Bad: `<news:language>en-US</news:language>`, `<news:language>English</news:language>`
+    Good: `<news:language>en</news:language>`
+    """
+    for article, element in articles(entry):
+        code = (article.publication or {}).get("language", "")
+        if not code or _is_language(code):
+            continue
+        line, severity = line_of(element, "publication", "language"), None
+        plain = code.lower()
+        found = LANGUAGE.fullmatch(plain)
+        if _is_language(plain):
+            severity, remark = Severity.INFO, f"it is written {plain}"
+        elif plain in WITHDRAWN:
+            severity, remark = Severity.WARNING, f"that code was withdrawn, the present one is {WITHDRAWN[plain]}"
+        elif found is not None and is_language(found[1]):
+            remark = f"regions are for Chinese only (zh-cn, zh-tw); {found[1]} is the language"
+        else:
+            remark = "that is no code of ISO 639 with two or three letters"
+        yield Message(f"<news:language> is {shown(code)}; {remark}", line, value=code, severity=severity)
+
+
+def _is_language(code: str) -> bool:
+    return code in CHINESE or (code.islower() and is_language(code))
+
+
+@rule("news-name-inconsistent", Severity.WARNING, GOOGLE, Needs.FILE)
+def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
+    """The name of a publication is spelled in different ways, or has something in parentheses. For information where
+    a file has different names. Once for a file.
+
+    Why: it must be exactly the name in Google News, without anything in parentheses. Several publications may share
+    a file.
+    Bad: `<news:name>The Example Times</news:name>` and `<news:name>The example-times</news:name>`
+    Good: one name, always the same
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in file.tally.publications:
+        spellings.setdefault(_folded(name), []).append(name)
+    several = next((names for names in spellings.values() if len(names) > 1), None)
+    aside = next((name for name in file.tally.publications if PARENTHESES.search(name)), None)
+    if several is not None:
+        yield Message(f"one publication, spelled in different ways: {_quoted(several)}", value=several[1])
+    elif aside is not None:
+        yield Message(f"{shown(aside)} has something in parentheses, which is left out in the name", value=aside)
+    elif len(spellings) > 1:
+        names = [*file.tally.publications]
+        yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=Severity.INFO)
+
+
+def _folded(name: str) -> str:
+    """What is left of a name without parentheses, case, blanks and punctuation."""
+    plain = unicodedata.normalize("NFKC", PARENTHESES.sub(" ", name)).casefold()
+    return "".join(character for character in plain if character.isalnum()) or name
+
+
+def _quoted(names: Iterable[str]) -> str:
+    names = [*names]
+    return ", ".join(map(shown, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
+
+
+@rule("news-title-is-long", Severity.INFO, GOOGLE)
+def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
+    """A title has more than 200 characters.
+
+    Why: nothing forbids it, and it is cut wherever it is shown.
+    Bad: the first paragraph of the article
+    Good: its title
+    """
+    for article, element in articles(entry):
+        title = article.title or ""
+        if len(title) > LONG_TITLE:
+            yield Message(f"the title has {len(title):,} characters", line_of(element, "title"), value=title)
+
+
+@rule("news-legacy-tag", Severity.INFO, GOOGLE)
+def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
+    """An article has elements that are not documented any more: access, genres, keywords, stock_tickers,
+    geo_locations. Once for an article.
+
+    Why: they have no effect, and do no harm.
+    Bad: `<news:keywords>business, merger</news:keywords>`
+    Good: an article without them
+    """
+    for article, element in articles(entry):
+        used = [name for name in RETIRED if getattr(article, name) is not None]
+        if used:
+            tags = ", ".join(f"<news:{name}>" for name in used)
+            yield Message(f"{tags}: not documented any more", line_of(element, used[0]), value=used[0])
+
+
+@rule("news-empty-ok", Severity.INFO, GOOGLE, Needs.WHOLE)
+def news_empty_ok(file: FileFacts) -> Iterator[Message]:
+    """A news sitemap is empty. That is as it should be where nothing was published for two days.
+
+    Why: search consoles warn of it, to be sure that it is meant.
+    Bad: a news sitemap that is empty although articles were published
+    Good: `<urlset xmlns="..." xmlns:news="..."></urlset>`
+    """
+    record = file.record
+    empty = record.format == "xml-urlset" and not record.url_count
+    if empty and not any(rule in file.document.faults for rule in LEFT_OUT):
+        meant = (find(uri) for uri in file.document.namespaces)
+        if any(namespace is not None and namespace.uri == news.URI for namespace in meant):
+            yield Message("an empty news sitemap, which is fine", file.document.root_line)

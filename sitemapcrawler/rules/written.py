@@ -1,0 +1,137 @@
+"""How the date of an entry is written, by the standard that its place asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import lru_cache
+
+MAX_BYTES = 100
+"""Bytes of a date, frequency or priority. Source: Yandex, https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"""
+FARTHEST_ZONE = 14 * 60
+"""Minutes from UTC; no place is farther, and XML Schema (part 2, 3.2.7.3) allows no more."""
+
+
+class Standard(StrEnum):
+    """How dates are to be written."""
+
+    W3C = "W3C Datetime"
+    """In sitemaps, and where feeds use Dublin Core or Atom 0.3."""
+    RFC3339 = "RFC 3339"
+    """In Atom 1.0 (RFC 4287, 3.3)."""
+    RFC822 = "RFC 822"
+    """In RSS 2.0, years of four digits allowed."""
+
+
+class Form(StrEnum):
+    """How a date is written."""
+
+    LEGAL = "legal"
+    NO_ZONE = "legal but for the zone that is missing"
+    COARSE = "legal, but without the day or the seconds that XML Schema wants"
+    IMPOSSIBLE = "legal in form, but there is no such moment"
+    OTHER = "not legal"
+    TOO_LONG = "longer than `MAX_BYTES`"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the text of a date comes to."""
+
+    form: Form
+    why: str = ""
+    """What is impossible."""
+    day: str = ""
+    """The day it names, `YYYY-MM-DD`, the first of its month or year where it names no day; empty for none."""
+    zoned: bool = False
+    """True where it names its zone."""
+    is_date: bool = False
+    """True where it names a day that there is."""
+
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+ISO = re.compile(
+    r"(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
+    r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.[0-9]+)?)?"
+    r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?)?)?"
+)
+"""The shapes of https://www.w3.org/TR/NOTE-datetime, of which RFC 3339 is a part; the zone may be missing."""
+RFC822 = re.compile(
+    rf"(?:(?P<weekday>{'|'.join(WEEKDAYS)})\s*,\s*)?(?P<day>[0-9]{{1,2}})\s+(?P<name>{'|'.join(MONTHS)})\s+"
+    r"(?P<year>[0-9]{4}|[0-9]{2})\s+(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?"
+    r"(?:\s+(?:(?P<zone>[+-][0-9]{4}|UT|GMT|Z|[ECMP][SD]T)|[A-Z]))?(?:\s*\([^()]*\))?",
+    re.IGNORECASE | re.ASCII,
+)
+"""RFC 822, 5. A zone of one letter says nothing (RFC 2822, 4.3)."""
+NO_DATE = re.compile(r"0000-00-00|-0001-11-30|(?:Wed, )?30 Nov -0001")
+"""The empty date of MySQL, and what PHP makes of it."""
+
+
+@lru_cache(maxsize=1024)
+def written(text: str, standard: Standard) -> Written:
+    """How `text` is written, white space around it stripped. Kept, since several rules ask, and dates repeat."""
+    if not text:
+        return Written(Form.EMPTY)
+    if size_of(text) > MAX_BYTES:
+        return Written(Form.TOO_LONG)
+    if NO_DATE.match(text):
+        return Written(Form.IMPOSSIBLE, "it is the empty date of a database")
+    found = (RFC822 if standard is Standard.RFC822 else ISO).fullmatch(text)
+    parts = {name: part for name, part in found.groupdict().items() if part} if found else {}
+    form = _form(parts, standard)
+    if form is Form.OTHER:
+        return Written(form)
+    day = _day(parts)
+    why = "there is no such day" if day is None else _wrong(parts, day)
+    if day is None or why:
+        return Written(Form.IMPOSSIBLE, why)
+    return Written(form, "", day.isoformat(), "zone" in parts, True)
+
+
+def size_of(text: str) -> int:
+    """Bytes of a text in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _form(parts: Mapping[str, str], standard: Standard) -> Form:
+    timed, exact, zoned = "hour" in parts, "second" in parts, "zone" in parts
+    if standard is Standard.W3C:
+        if parts and not timed:
+            return Form.LEGAL if "day" in parts else Form.COARSE
+        if timed and zoned and not exact:
+            return Form.COARSE
+    elif standard is Standard.RFC822:
+        exact = timed
+    if not exact:
+        return Form.OTHER
+    return Form.LEGAL if zoned else Form.NO_ZONE
+
+
+def _day(parts: Mapping[str, str]) -> date | None:
+    month = MONTHS.index(parts["name"].lower()) + 1 if "name" in parts else int(parts.get("month", 1))
+    year = int(parts["year"])
+    if len(parts["year"]) == len("24"):
+        year += 2000 if year < 50 else 1900  # RFC 2822, 4.3
+    try:
+        return date(year, month, int(parts.get("day", 1)))
+    except ValueError:
+        return None
+
+
+def _wrong(parts: Mapping[str, str], day: date) -> str:
+    """What is wrong with the other parts of a date; empty where nothing is."""
+    if "weekday" in parts and WEEKDAYS.index(parts["weekday"].lower()) != day.weekday():
+        return f"{day} is a {day:%A}"
+    if int(parts.get("hour", 0)) > 23 or int(parts.get("minute", 0)) > 59 or int(parts.get("second", 0)) > 59:
+        return "there is no such time of day"
+    zone = parts.get("zone", "")
+    if zone[:1] in ("+", "-"):
+        hours, minutes = int(zone[1:3]), int(zone[-2:])
+        if minutes > 59 or hours * 60 + minutes > FARTHEST_ZONE:
+            return "there is no such time zone"
+    return ""

@@ -1,0 +1,135 @@
+"""The rules on how often a page is said to change."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.reader.entries import FREQUENCIES
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.changefreq import ORDER
+
+from .expecting import bad_files, check_bad_file, places, rules_of
+from .judging import judge
+
+RULES = rules_of("changefreq")
+ALL = {rule.id: rule for rule in all_rules()}
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+
+def urlset(*entries: str) -> bytes:
+    """A urlset with these elements behind the URLs of its entries, each on a line of its own."""
+    urls = (f"<url><loc>https://example.com/{place}</loc>\n{entry}</url>\n" for place, entry in enumerate(entries))
+    return f'<urlset xmlns="{CORE}">\n{"".join(urls)}</urlset>'.encode()
+
+
+def found(value: str) -> list[tuple[str, str]]:
+    """Rule and severity of what is said of one changefreq."""
+    findings = judge(urlset(f"<changefreq>{value}</changefreq>"))
+    return [(finding.rule, finding.severity) for finding in findings if finding.rule in RULES and finding.line]
+
+
+def said(data: bytes, rule: str) -> list[str]:
+    return [finding.message for finding in judge(data) if finding.rule == rule]
+
+
+@pytest.mark.parametrize("name", bad_files("changefreq"))
+def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
+    check_bad_file(name, ALL)
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    names = bad_files("changefreq")
+    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
+
+
+@pytest.mark.parametrize("value", sorted(FREQUENCIES))
+def test_the_seven_frequencies_are_valid(value: str) -> None:
+    assert value in ORDER
+    assert found(value) == found(f"<![CDATA[{value}]]>") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Daily", [("changefreq-invalid", "error")]),
+        ("\nDaily ", [("changefreq-invalid", "error")]),
+        ("daily.", [("changefreq-invalid", "error")]),
+        ("daily\u200b", [("changefreq-invalid", "error")]),
+        ("&#160;daily", [("changefreq-invalid", "error")]),
+        ("täglich", [("changefreq-invalid", "error")]),
+        ("0.5", [("changefreq-invalid", "error")]),
+        ("", [("changefreq-invalid", "error")]),
+        ("\n  ", [("changefreq-invalid", "error")]),
+        ("é" * 50, [("changefreq-invalid", "error")]),
+        ("é" * 51, [("changefreq-over-100-bytes", "error")]),
+        (" daily\n", [("changefreq-invalid", "info")]),
+    ],
+)
+def test_one_frequency(value: str, expected: list[tuple[str, str]]) -> None:
+    assert found(value) == expected
+
+
+def test_the_value_is_told_as_written_on_its_line() -> None:
+    [finding] = [
+        finding for finding in judge(urlset("<changefreq>Daily</changefreq>")) if finding.rule in RULES and finding.line
+    ]
+    assert (finding.line, finding.value) == (3, "Daily")
+    assert finding.message == "'Daily' is none of always, hourly, daily, weekly, monthly, yearly, never"
+
+
+def test_of_two_frequencies_the_first_is_judged() -> None:
+    data = urlset("<changefreq>Daily</changefreq>\n<changefreq>Weekly</changefreq>")
+    assert places(judge(data), ALL) == [("changefreq-invalid", 3), ("xml-duplicate-element", 4)]
+
+
+def test_a_foreign_changefreq_is_not_judged() -> None:
+    assert places(judge(urlset('<o:changefreq xmlns:o="urn:o">often</o:changefreq>')), RULES, RULES) == []
+
+
+def test_a_feed_has_no_changefreq() -> None:
+    item = "<item><link>https://example.com/a</link><changefreq>often</changefreq></item>"
+    assert places(judge(f'<rss version="2.0"><channel>{item}</channel></rss>'.encode()), RULES, RULES) == []
+
+
+def test_frequencies_are_counted_once_for_a_file() -> None:
+    data = urlset("<changefreq>daily</changefreq>", "", "<changefreq/>", "<changefreq>Weekly</changefreq>")
+    assert said(data, "changefreq-ignored") == ["2 of 4 entries (50 %) have a changefreq, which Google and Bing ignore"]
+    assert said(urlset("", "<changefreq/>"), "changefreq-ignored") == []
+
+
+@pytest.mark.parametrize(
+    ("frequency", "date", "contradicts"),
+    [
+        ("daily", "2025-05-31", True),
+        ("always", "2025-06-01T11:59:00Z", True),
+        ("hourly", "2025-06-01T12:01:00Z", False),
+        ("Weekly", "2025-05-31", True),
+        ("monthly", "2025-05-31", False),
+        ("monthly", "2024-05-31", True),
+        ("yearly", "2006-05-31", False),
+        ("never", "2006-05-31", False),
+        ("often", "2006-05-31", False),
+    ],
+)
+def test_a_page_that_should_have_changed_long_ago(frequency: str, date: str, contradicts: bool) -> None:
+    data = urlset(f"<lastmod>{date}</lastmod><changefreq>{frequency}</changefreq>")
+    assert bool(said(data, "changefreq-contradicts-lastmod")) is contradicts
+
+
+def test_contradictions_are_counted_once_for_a_file() -> None:
+    old = "<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>"
+    [message] = said(
+        urlset(old, old, "<changefreq>daily</changefreq>", "<lastmod>2012-01-05</lastmod>"),
+        "changefreq-contradicts-lastmod",
+    )
+    assert message.startswith("2 of 3 entries with a changefreq (66 %)")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="<&]\x00"), max_size=130))
+def test_no_text_makes_a_rule_fail_and_any_other_than_the_seven_is_told(value: str) -> None:
+    findings = judge(urlset(f"<changefreq>{value}</changefreq>"))
+    assert "internal-rule-failed" not in {finding.rule for finding in findings}
+    told = [finding.rule for finding in findings if finding.rule in ("changefreq-invalid", "changefreq-over-100-bytes")]
+    assert len(told) == (value not in FREQUENCIES)

@@ -1,0 +1,209 @@
+"""The rules on sitemap indexes, one file at a time and over the files of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.bodies import Body
+from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.params import Params
+from sitemapcrawler.reader import Limits
+from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.reading import Reading
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.selection import Selection
+
+from .expecting import bad_files, check_bad_file, rules_of
+from .judged_as import BAD, check, keywords
+from .judging import judge
+from .listing import file_at, on_child
+
+OURS = rules_of("index")
+NAMES = bad_files("index")
+HOME = "https://example.com"
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+OF_A_SITE = ("index-loop", "index-child-missing", "index-depth-exceeded", "index-lastmod-older-than-child")
+"""Rules that one file alone does not show."""
+PAGE = "index-child-is-page-about.xml"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != PAGE])
+def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
+    check(name)
+
+
+def test_a_page_in_an_index_is_told_as_such() -> None:
+    check_bad_file(PAGE, OURS, **keywords((BAD / PAGE).read_bytes()))
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    without = [rule for rule in OURS if not any(name.startswith(f"{rule}-") for name in NAMES)]
+    assert without == [rule for rule in OURS if rule in OF_A_SITE]
+
+
+def index(*children: str, lastmod: str = "2026-01-05") -> bytes:
+    entries = "".join(f"\n<sitemap><loc>{HOME}{path}</loc><lastmod>{lastmod}</lastmod></sitemap>" for path in children)
+    return f'<sitemapindex xmlns="{CORE}">{entries}\n</sitemapindex>'.encode()
+
+
+def urlset(lastmod: str = "2026-01-05") -> bytes:
+    return f'<urlset xmlns="{CORE}"><url><loc>{HOME}/a</loc><lastmod>{lastmod}</lastmod></url></urlset>'.encode()
+
+
+def crawl(
+    site: Mapping[str, bytes], start: str, max_depth: int = 10, max_sitemaps: int = 100
+) -> list[tuple[str, str, int | None]]:
+    """Path, rule and line of what the index rules find on a site, and the limits of the crawl."""
+    judging = Judge(Choice(all_rules(), ("index", "limit")), per_rule=100)
+    frontier = Frontier(max_sitemaps, max_depth, 1, 1)
+    reading = Reading(
+        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), 100, lambda: False, judging=True
+    )
+    frontier.add(Visit(f"{HOME}{start}", "argument"))
+    found = []
+    while visit := next(iter(frontier.take()), None):
+        path = visit.url.removeprefix(HOME)
+        body = Body()
+        body.write(site.get(path, b"not found"))
+        answer = Answer(visit.url, visit.url, body, 200 if path in site else 404)
+        for item in reading.read(visit, answer):
+            if isinstance(item, SitemapRecord):
+                judging.file(item, item.file)
+                found += [(path, one.rule, one.line) for one in getattr(item, "findings", ())]
+        frontier.done(visit)
+        body.close()
+    return [one for one in found if one[1] != "index-only-one-child"]
+
+
+def test_a_circle_of_two_is_told_where_it_closes() -> None:
+    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml", "/a.xml"), "/c.xml": urlset()}
+    assert crawl(site, "/a.xml") == [("/b.xml", "index-loop", 3), ("/b.xml", "index-nested", None)]
+
+
+def test_a_circle_of_three_is_told_where_it_closes() -> None:
+    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml"), "/c.xml": index("/a.xml")}
+    loops = [one for one in crawl(site, "/a.xml") if one[1] == "index-loop"]
+    assert loops == [("/c.xml", "index-loop", 2)]
+
+
+def test_a_sitemap_that_two_indexes_list_is_no_circle() -> None:
+    site = {"/a.xml": index("/b.xml", "/c.xml"), "/b.xml": index("/c.xml"), "/c.xml": urlset()}
+    assert crawl(site, "/a.xml") == [("/b.xml", "index-nested", None)]
+
+
+def test_an_index_that_lists_itself_is_told_once() -> None:
+    assert crawl({"/a.xml": index("/a.xml", "/b.xml"), "/b.xml": urlset()}, "/a.xml") == [
+        ("/a.xml", "index-self-reference", 2)
+    ]
+
+
+def test_a_missing_child_is_told() -> None:
+    assert crawl({"/a.xml": index("/b.xml")}, "/a.xml") == [("/b.xml", "index-child-missing", None)]
+
+
+def test_a_missing_file_that_no_index_lists_is_none_of_ours() -> None:
+    assert crawl({}, "/a.xml") == []
+
+
+def test_what_is_too_deep_is_told_where_the_crawl_ends() -> None:
+    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml"), "/c.xml": index("/d.xml", "/e.xml")}
+    deep = [one for one in crawl(site, "/a.xml", max_depth=2) if one[1] == "index-depth-exceeded"]
+    assert deep == [("/c.xml", "index-depth-exceeded", None)]
+    assert "index-depth-exceeded" not in {rule for _, rule, _ in crawl(site, "/a.xml", max_depth=3)}
+
+
+def test_what_max_sitemaps_leaves_out_is_told() -> None:
+    site = {"/a.xml": index("/b.xml", "/c.xml"), "/b.xml": urlset(), "/c.xml": urlset()}
+    assert crawl(site, "/a.xml", max_sitemaps=2) == [("/a.xml", "limit-max-sitemaps", None)]
+    assert crawl(site, "/a.xml", max_sitemaps=3) == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "newest", "told"),
+    [
+        ("2026-01-05", "2026-02-05", True),
+        ("2026-01-05T00:00:00Z", "2026-01-06T00:00:01Z", True),
+        ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z", False),
+        ("2026-01-05", "2026-01-06", False),
+        ("2026-02-05", "2026-01-05", False),
+        ("2026-01-05", "2999-01-05", False),
+        ("yesterday", "2026-01-05", False),
+        ("2026-01-05", "yesterday", False),
+    ],
+)
+def test_an_index_that_is_older_than_what_it_lists(listed: str, newest: str, told: bool) -> None:
+    site = {"/a.xml": index("/b.xml", lastmod=listed), "/b.xml": urlset(newest)}
+    rules = {(path, rule) for path, rule, _ in crawl(site, "/a.xml")}
+    assert (("/b.xml", "index-lastmod-older-than-child") in rules) is told
+
+
+def test_indexes_beyond_500_are_told_once() -> None:
+    site = {"/a.xml": index(*(f"/{number}.xml" for number in range(502)))}
+    site |= {f"/{number}.xml": index("/z.xml", "/y.xml") for number in range(502)}
+    site |= {"/z.xml": urlset(), "/y.xml": urlset()}
+    many = [one for one in crawl(site, "/a.xml", max_sitemaps=1000) if one[1] == "limit-index-files-gsc"]
+    assert many == [("/499.xml", "limit-index-files-gsc", None)]
+
+
+@pytest.mark.parametrize(
+    ("children", "rules"),
+    [
+        ([], ["index-empty"]),
+        (["/b.xml"], ["index-only-one-child"]),
+        (["/b.xml", "/c.xml"], []),
+        (["/b.xml", "/b.xml"], ["index-child-duplicate"]),
+    ],
+)
+def test_what_an_index_lists(children: list[str], rules: list[str]) -> None:
+    found = judge(index(*children), f"{HOME}/sitemap.xml")
+    assert [finding.rule for finding in found if finding.rule in OURS] == rules
+
+
+def test_an_index_whose_entries_were_left_out_is_not_empty() -> None:
+    data = f'<sitemapindex xmlns="{CORE}"><sitemap><loc/></sitemap></sitemapindex>'.encode()
+    assert [finding.rule for finding in judge(data) if finding.severity != "info"] == ["loc-empty"]
+
+
+def test_a_cut_index_is_not_counted() -> None:
+    data = index("/b.xml").removesuffix(b"</sitemapindex>")
+    assert {finding.rule for finding in judge(data) if finding.rule in OURS} == set()
+
+
+def test_missing_dates_are_told_once_with_their_number() -> None:
+    some = f"<sitemap><loc>{HOME}/c.xml</loc></sitemap></sitemapindex>".encode()
+    [finding] = [one for one in judge(index("/b.xml").replace(b"</sitemapindex>", some)) if one.rule in OURS]
+    assert (finding.rule, finding.message) == ("index-lastmod-missing", "1 of 2 sitemaps have no lastmod")
+
+
+def test_clean_children_are_counted_and_not_kept() -> None:
+    file = file_at(format="xml-index")
+    for number in range(1000):
+        file.list_child(ChildRecord(f"{HOME}/{number}.xml"))
+    assert (file.child_count, file.dated_children, file.children) == (1000, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("url", "index_url", "rules"),
+    [
+        ("https://example.com/b.xml", "https://example.com/maps/a.xml", ["index-child-outside-dir"]),
+        ("https://example.com/maps/b.xml", "https://example.com/maps/a.xml", []),
+        ("https://example.com/maps/2026/b.xml", "https://example.com/maps/a.xml", []),
+        ("https://other.example/maps/b.xml", "https://example.com/maps/a.xml", ["index-child-offsite"]),
+        ("https://other.example/maps/b.xml", "file:///maps/a.xml", []),
+        ("https://example.com/a.xml", "https://EXAMPLE.com/a.xml", ["index-self-reference"]),
+        ("https://example.com/a.xml#top", "https://example.com/a.xml", ["loc-fragment", "index-self-reference"]),
+        ("sitemaps/b.xml", "https://example.com/maps/a.xml", ["index-child-relative"]),
+    ],
+)
+def test_what_is_told_of_a_child(url: str, index_url: str, rules: list[str]) -> None:
+    assert on_child(url, index_url) == rules
+
+
+def test_proof_allows_children_everywhere() -> None:
+    assert on_child("https://other.example/b.xml", prove=lambda url, named: True) == []

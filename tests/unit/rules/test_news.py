@@ -1,0 +1,294 @@
+"""The rules on news articles."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.reader import Document
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.news import MAX_ARTICLES, RETIRED
+
+from .expecting import bad_files, check_bad_file, places, rules_of
+from .judging import judge
+
+RULES = rules_of("news")
+CHECKED = {rule.id: rule for rule in all_rules()}
+ROOT = (
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" '
+    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">'
+)
+
+
+def article(
+    name: str = "The Example Times",
+    language: str = "en",
+    date: str = "2026-06-01",
+    title: str = "Merger",
+    more: str = "",
+) -> str:
+    """An article: publication on line 2, name 3, language 4, date 6, title 7, `more` from line 8 on."""
+    return (
+        f"<news:news>\n<news:publication>\n<news:name>{name}</news:name>\n<news:language>{language}</news:language>\n"
+        f"</news:publication>\n<news:publication_date>{date}</news:publication_date>\n"
+        f"<news:title>{title}</news:title>\n{more}</news:news>"
+    )
+
+
+def document(*articles: str) -> bytes:
+    """A sitemap with an entry for each article."""
+    entries = (f"<url><loc>https://example.com/{number}</loc>{text}</url>" for number, text in enumerate(articles))
+    return f"{ROOT}{''.join(entries)}</urlset>".encode()
+
+
+def found(*articles: str, wanted: tuple[str, ...] = ()) -> list[tuple[str, int | None]]:
+    return places(judge(document(*articles)), CHECKED, wanted)
+
+
+def told(*articles: str) -> list[tuple[str, str]]:
+    """Rule and severity of what is found."""
+    return [(finding.rule, finding.severity) for finding in judge(document(*articles)) if finding.rule in RULES]
+
+
+def said(*articles: str) -> str:
+    """The message of the one finding."""
+    [finding] = [finding for finding in judge(document(*articles)) if finding.rule in RULES]
+    return finding.message
+
+
+@pytest.mark.parametrize("name", bad_files("news"))
+def test_a_bad_file_gives_what_it_expects(name: str) -> None:
+    check_bad_file(name, CHECKED)
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    names = bad_files("news")
+    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        article(),
+        article("\n  The Example Times\n", "\ten ", "\n2026-06-01T11:59:59Z ", " Merger "),
+        article("<![CDATA[Johnson & Johnson]]>", title="<![CDATA[A & B <C>]]>"),
+        article("新聞", "zh-tw", "2026-05-31T23:00:00.5+08:00", "标题"),
+        article("Nyheter<!-- ours -->", "swe", "2026-06-01T10:00Z"),
+        article().replace("news:", "n:").replace("<n:news>", f"<n:news {ROOT.split()[2][:-1].replace(':news', ':n')}>"),
+    ],
+    ids=["plain", "white-space", "cdata", "chinese", "three-letters", "other-prefix"],
+)
+def test_a_good_article_gives_nothing_not_even_for_information(text: str) -> None:
+    assert b"publication_date" in document(text)
+    assert found(text, wanted=tuple(RULES)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "named"),
+    [
+        (article(name=""), 3, "<news:name>"),
+        (article(name=" \n "), 3, "<news:name>"),
+        (article(language="<![CDATA[]]>"), 4, "<news:language>"),
+        (article(date=""), 6, "<news:publication_date>"),
+        (article(title=" "), 7, "<news:title>"),
+        (article().replace("<news:title>Merger</news:title>", ""), 1, "<news:title>"),
+        (article().replace("<news:name>The Example Times</news:name>", ""), 2, "<news:name>"),
+        (article().replace("news:publication>", "news:x>"), 1, "<news:publication>"),
+        ("<news:news>\n<news:publication/>" + article().partition("</news:publication>")[2], 2, "<news:publication>"),
+        (article(name="", title=""), 3, "<news:name>, <news:title>"),
+        ("<news:news/>", 1, "<news:publication>, <news:publication_date>, <news:title>"),
+        (article().replace("news:title", "title"), 1, "<news:title> (there is a <title> of another namespace)"),
+        (article().replace("news:name", "name"), 2, "<news:name> (there is a <name> of another namespace)"),
+    ],
+)
+def test_what_an_article_must_have_is_told_once(text: str, line: int, named: str) -> None:
+    assert found(text) == [("news-required-missing", line)]
+    assert said(text) == f"an article without {named}"
+
+
+@pytest.mark.parametrize(
+    ("date", "rule", "severity"),
+    [
+        ("2026-06-01", None, None),
+        ("2026-06-02", None, None),
+        ("2026-06-02T02:00:00+14:00", None, None),
+        ("2026-06-01T12:04:00Z", None, None),
+        ("2026-06-01T12:06:00Z", "news-date-future", "warning"),
+        ("2026-06-03", "news-date-future", "warning"),
+        ("2027-06-01T00:00:00Z", "news-date-future", "warning"),
+        ("2026-05-30T12:00:00Z", None, None),
+        ("2026-05-30T11:59:59Z", "news-too-old", "warning"),
+        ("2026-05-29", None, None),
+        ("2026-05-28", "news-too-old", "warning"),
+        ("1999-01-01T00:00:00+01:00", "news-too-old", "warning"),
+        ("2026-06-01T10:00:00", "news-date-invalid", "warning"),
+        ("2026-06-01Z", "news-date-invalid", "warning"),
+        ("2026-06-01T10:00", "news-date-invalid", "error"),
+        ("2026-06", "news-date-invalid", "error"),
+        ("2026", "news-date-invalid", "error"),
+        ("2026-06-31", "news-date-invalid", "error"),
+        ("0000-00-00", "news-date-invalid", "error"),
+        ("2026-06-01 10:00:00", "news-date-invalid", "error"),
+        ("2026-06-01T10:00:00+0200", "news-date-invalid", "error"),
+        ("Mon, 01 Jun 2026 10:00:00 GMT", "news-date-invalid", "error"),
+        ("01.06.2026", "news-date-invalid", "error"),
+        ("1 hour ago", "news-date-invalid", "error"),
+    ],
+)
+def test_a_publication_date(date: str, rule: str | None, severity: str | None) -> None:
+    assert told(article(date=date)) == ([(rule, severity)] if rule else [])
+    assert [line for _, line in found(article(date=date))] == ([6] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("language", "severity", "remark"),
+    [
+        ("en", None, ""),
+        ("deu", None, ""),
+        ("fil", None, ""),
+        ("zh-cn", None, ""),
+        ("zh-tw", None, ""),
+        ("zh", None, ""),
+        ("EN", "info", "written en"),
+        ("zh-CN", "info", "written zh-cn"),
+        ("iw", "warning", "the present one is he"),
+        ("en-US", "error", "en is the language"),
+        ("pt_BR", "error", "pt is the language"),
+        ("zh-hk", "error", "zh is the language"),
+        ("English", "error", "no code of ISO 639"),
+        ("jp", "error", "no code of ISO 639"),
+        ("xx-US", "error", "no code of ISO 639"),
+        ("e", "error", "no code of ISO 639"),
+        ("en,fr", "error", "no code of ISO 639"),
+        ("ｅｎ", "error", "no code of ISO 639"),
+    ],
+)  # fmt: skip
+def test_a_language(language: str, severity: str | None, remark: str) -> None:
+    text = article(language=language)
+    assert told(text) == ([("news-language-invalid", severity)] if severity else [])
+    if severity:
+        assert remark in said(text)
+        assert found(text, wanted=("news-language-invalid",)) == [("news-language-invalid", 4)]
+
+
+@pytest.mark.parametrize(
+    ("names", "severity"),
+    [
+        (["The Example Times"] * 3, None),
+        (["Example", " Example\n", "<![CDATA[Example]]>"], None),
+        (["The Example Times", "The example times"], "warning"),
+        (["The Example Times", "The Example-Times"], "warning"),
+        (["The Example  Times", "The Example Times"], "warning"),
+        (["Example (Sport)", "Example"], "warning"),
+        (["Example (subscription)"], "warning"),
+        (["例（購読）"], "warning"),
+        (["Example News", "Example Sport"], "info"),
+        (["+", "-"], "info"),
+        (["", "Example"], None),
+    ],
+)
+def test_the_names_of_publications(names: list[str], severity: str | None) -> None:
+    findings = [pair for pair in told(*map(article, names)) if pair[0] == "news-name-inconsistent"]
+    assert findings == ([("news-name-inconsistent", severity)] if severity else [])
+
+
+def test_a_name_with_and_without_parentheses_is_one_publication() -> None:
+    assert said(article("Example (Sport)"), article("Example")) == (
+        "one publication, spelled in different ways: 'Example (Sport)', 'Example'"
+    )
+
+
+def test_the_number_of_articles() -> None:
+    assert told(*[article()] * MAX_ARTICLES) == []
+    assert told(*[article()] * (MAX_ARTICLES + 1)) == [("news-too-many", "error")]
+    assert said(*[article()] * (MAX_ARTICLES + 1)) == "1,001 articles; 1,000 are allowed in a file"
+
+
+def test_pages_without_articles_do_not_count() -> None:
+    assert told(*[""] * (MAX_ARTICLES + 1), article()) == []
+
+
+def test_several_articles_of_one_entry_are_one_finding_and_the_first_is_judged() -> None:
+    text = article() + "\n" + article(date="2001-01-01") + "\n" + article(date="never")
+    assert found(text) == [("news-multiple-per-url", 9)]
+
+
+def test_another_element_of_the_namespace_is_no_second_article() -> None:
+    assert found(article() + "<news:title>Merger</news:title>") == [("xml-schema-violation", 8)]
+
+
+@pytest.mark.parametrize(("length", "fires"), [(200, False), (201, True)])
+def test_a_long_title(length: int, fires: bool) -> None:
+    text = article(title="&amp;" * length)
+    assert found(text, wanted=("news-title-is-long",)) == ([("news-title-is-long", 7)] if fires else [])
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_retired_element(name: str) -> None:
+    text = article(more=f"\n<news:{name}>A</news:{name}>")
+    assert told(text) == [("news-legacy-tag", "info")]
+    assert found(text, wanted=("news-legacy-tag",)) == [("news-legacy-tag", 9)]
+
+
+def test_an_empty_news_sitemap_is_fine() -> None:
+    assert told() == [("news-empty-ok", "info")]
+    assert found() == []
+
+
+def test_a_news_sitemap_that_lost_its_entries_is_not_called_empty() -> None:
+    findings = judge(f"{ROOT}<url><lastmod>2026-06-01</lastmod></url></urlset>".encode())
+    assert "news-empty-ok" not in {finding.rule for finding in findings}
+
+
+def test_a_sitemap_without_news_is_not_called_an_empty_news_sitemap() -> None:
+    for root in (ROOT.replace("sitemap-news/0.9", "sitemap-image/1.1"), ROOT.partition(" xmlns:news")[0] + ">"):
+        assert "news-empty-ok" not in {finding.rule for finding in judge(f"{root}</urlset>".encode())}
+
+
+def test_an_article_in_a_repaired_entry_is_judged() -> None:
+    text = article(date="2001-01-01", title="A & B")
+    assert [rule for rule, _ in told(text)] == ["news-too-old"]
+
+
+def test_what_a_recovered_entry_lost_is_not_called_missing() -> None:
+    text = article().partition("<news:title>")[0]
+    findings = judge(f"{ROOT}<url><loc>https://example.com/a</loc>{text}".encode())
+    assert "doc-truncated" in {finding.rule for finding in findings}
+    assert [finding for finding in findings if finding.rule in RULES] == []
+
+
+TEXT = st.none() | st.text(max_size=12) | st.sampled_from(["2026-06-01", "9999-12-31", "0001-01-01", "x" * 300])
+NEWS = st.builds(
+    News,
+    st.none() | st.dictionaries(st.sampled_from(["name", "language", "x"]), st.text(max_size=8)),
+    *[TEXT] * (2 + len(RETIRED)),
+)
+
+
+@given(st.text(max_size=12), st.lists(NEWS, min_size=1, max_size=4))
+def test_no_values_make_a_rule_fail(loc: str, articles: list[News]) -> None:
+    url = "https://example.com/sitemap.xml"
+    file = FileFacts(url, SitemapRecord(url), Document(url), fetched_at=datetime(2026, 6, 1, tzinfo=UTC))
+    records = [UrlRecord(loc, news=article) for article in articles]
+    file.tally.count(records)
+    for rule in RULES.values():
+        for facts in [UrlFacts(record, file) for record in records] if "url" in rule.needs else [file]:
+            assert all(message.text for message in rule.check(facts))
+
+
+PIECES = st.sampled_from([
+    "<news:news>", "</news:news>", "<news:publication>", "</news:publication>", "<news:name>", "</news:name>",
+    "<news:language/>", "<news:publication_date>", "</news:publication_date>", "<title>A</title>", "2026-06-01",
+    "<news:title x='1'>A</news:title>", "A", "&", "\n",
+])  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=15).map("".join))
+def test_no_markup_makes_a_rule_fail(text: str) -> None:
+    assert "internal-rule-failed" not in {finding.rule for finding in judge(document(text, text))}

@@ -1,0 +1,191 @@
+"""The rules on where a URL may stand, the host it names, and whether it stands there once."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.rules.facts import UrlFacts
+
+from .expecting import bad_files, rules_of
+from .judged_as import check
+from .judging import judge
+from .listing import file_at, listed, on_child, on_url, said_of
+
+OURS = rules_of("place")
+NAMES = [name for name in bad_files("loc") if any(name.startswith(f"{rule}-") for rule in OURS)]
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
+    check(name)
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    assert [rule for rule in OURS if not any(name.startswith(f"{rule}-") for name in NAMES)] == []
+
+
+@pytest.mark.parametrize(
+    ("sitemap", "url", "rules"),
+    [
+        ("https://e.com/s.xml", "https://e.com/a", []),
+        ("https://e.com/s.xml", "https://e.com", []),
+        ("https://e.com", "https://e.com/a", []),
+        ("https://e.com/s.xml?page=a/b", "https://e.com/a", []),
+        ("https://E.com:443/s.xml", "https://e.com/a", []),
+        ("https://e.com./s.xml", "https://e.com/a", []),
+        ("https://e.com:8443/s.xml", "https://e.com:8443/a", []),
+        ("http://127.0.0.1:8000/s.xml", "http://127.0.0.1:8000/a", []),
+        ("http://localhost/s.xml", "http://localhost/a", []),
+        ("https://münchen.example/s.xml", "https://xn--mnchen-3ya.example/a", []),
+        ("https://e.com/a/s.xml", "https://e.com/a/b/c", []),
+        ("https://e.com/a/s.xml", "https://e.com/a/", []),
+        ("https://e.com/a/s.xml", "https://e.com/a", ["loc-outside-sitemap-dir"]),
+        ("https://e.com/a/s.xml", "https://e.com/ab/c", ["loc-outside-sitemap-dir"]),
+        ("https://e.com/a/s.xml", "https://e.com/A/c", ["loc-outside-sitemap-dir"]),
+        ("https://e.com/a/s.xml", "https://e.com/a/../c", ["loc-dot-segments", "loc-outside-sitemap-dir"]),
+        ("https://e.com/%61/s.xml", "https://e.com/a/c", []),
+        ("https://e.com/caf%c3%a9/s.xml", "https://e.com/caf%C3%A9/c", []),
+        ("https://e.com/a/s.xml", "/c", ["loc-relative"]),
+        ("https://e.com/a/s.xml", "//other.example/c", ["loc-protocol-relative"]),
+        ("https://e.com/a/s.xml", "http://e.com/c", ["loc-protocol-mismatch"]),
+        ("https://e.com/a/s.xml", "https://www.e.com/c", ["loc-www-mismatch"]),
+        ("https://www.e.com/s.xml", "http://e.com/c", ["loc-www-mismatch"]),
+        ("https://www.e.com/s.xml", "https://shop.e.com/c", ["loc-offsite"]),
+        ("https://e.com/s.xml", "https://e.com:8443/a", ["loc-port", "loc-offsite"]),
+        ("https://e.com/s.xml", "http://e.com:8080/a", ["loc-port", "loc-offsite"]),
+        ("https://e.com/s.xml", "http://e.com:443/a", ["loc-offsite"]),
+        ("https://e.com:8443/s.xml", "https://e.com/a", ["loc-offsite"]),
+        ("https://e.com/s.xml", "https://www.e.com:8443/a", ["loc-port", "loc-offsite"]),
+        ("https://e.com/s.xml", "https://u:p@e.com/a", ["loc-credentials"]),
+        ("https://e.com/s.xml", "https://@e.com/a", ["loc-credentials"]),
+        ("https://e.com/s.xml", "https://e.com:/a", []),
+        ("http://e.com/s.xml", "http://e.com:80/a", ["loc-default-port"]),
+        ("https://e.com/s.xml", "https://E.COM/aBc", ["loc-uppercase-host"]),
+        ("https://e.com/s.xml", "http://[::1]/aaa", ["loc-ip-host", "loc-offsite"]),
+        ("file:///s.xml", "https://other.example/c", []),
+        ("file:///a/s.xml", "http://printer.local/a", ["loc-localhost"]),
+        ("file:///a/s.xml", "http://2130706433/a", ["loc-ip-host"]),
+        ("file:///a/s.xml", "http://[2001:db8::1]/a", ["loc-ip-host"]),
+        ("file:///a/s.xml", "http://localhost.example.com/a", []),
+        ("https://e.com/s.xml", "https://e.com/how-to-write-a-sitemap", []),
+        ("https://e.com/s.xml", "https://e.com/sitemap.html", []),
+        ("https://e.com/s.xml", "https://e.com/sitemap/a.xml", []),
+        ("https://e.com/s.xml", "https://e.com/feed.xml", []),
+        ("https://e.com/s.xml", "https://e.com/post-sitemap1.xml.gz?a=b", ["loc-is-sitemap"]),
+    ],
+)
+def test_what_is_told_of_a_place(sitemap: str, url: str, rules: list[str]) -> None:
+    assert on_url(url, sitemap) == rules
+
+
+@pytest.mark.parametrize(
+    ("sitemap", "final_url", "url", "rules"),
+    [
+        ("http://e.com/s.xml", "https://www.e.com/s.xml", "https://www.e.com/a", []),
+        ("http://e.com/s.xml", "https://www.e.com/s.xml", "http://e.com/a", []),
+        ("https://e.com/s.xml", "https://cdn.example/bucket/s.xml", "https://e.com/a", []),
+        ("https://e.com/s.xml", "https://e.com/maps/s.xml", "https://e.com/a", []),
+        (
+            "https://e.com/s.xml",
+            "https://cdn.example/bucket/s.xml",
+            "https://cdn.example/a",
+            ["loc-outside-sitemap-dir"],
+        ),
+        ("http://e.com/s.xml", "https://e.com/s.xml", "https://other.example/a", ["loc-offsite"]),
+    ],
+)
+def test_behind_a_redirect_what_either_place_allows_is_allowed(
+    sitemap: str, final_url: str, url: str, rules: list[str]
+) -> None:
+    assert on_url(url, sitemap, final_url) == rules
+
+
+@pytest.mark.parametrize("url", ["https://other.example/", "https://e.com/b", "https://www.e.com/", "http://e.com/"])
+def test_proof_allows_every_place(url: str) -> None:
+    file = file_at("https://e.com/maps/s.xml")
+    [record] = listed(file, url)
+    assert len(said_of(UrlFacts(record, file))) == 1
+    file.prove = lambda asked, named: asked == url and "https://e.com/maps/s.xml" in named
+    assert said_of(UrlFacts(record, file)) == {}
+
+
+def test_a_proven_file_may_list_from_its_root_and_its_entries_are_clean() -> None:
+    file = file_at("https://e.com/maps/s.xml")
+    file.prove = lambda asked, named: asked.startswith("https://e.com/")
+    assert list(file.suspects.take(listed(file, "https://e.com/a", "https://e.com/maps/a"))) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [
+        ("http://e.com/a.xml", "loc-protocol-mismatch"),
+        ("https://www.e.com/a.xml", "loc-www-mismatch"),
+        ("https://other.example/a.xml", "index-child-offsite"),
+        ("https://e.com/a.xml", "index-child-outside-dir"),
+        ("/a.xml", "index-child-relative"),
+    ],
+)
+def test_an_entry_of_an_index_has_one_finding_on_its_place(url: str, rule: str) -> None:
+    assert on_child(url, "https://e.com/maps/index.xml") == [rule]
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1313/a", "http://192.0.2.7/a"])
+def test_what_is_an_error_elsewhere_is_for_information(url: str) -> None:
+    here = {finding.rule: finding.severity for finding in judge(f"{url}\n".encode(), "https://e.com/s.txt")}
+    local = {finding.rule: finding.severity for finding in judge(f"{url}\n".encode(), "file:///s.txt")}
+    [rule] = set(local) - {"loc-port"}
+    assert local[rule] == "warning"
+    assert (here[rule], here["loc-offsite"]) == ("info", "error")
+
+
+def rules_on(*urls: str) -> list[tuple[str, int | None]]:
+    found = judge("\n".join(urls).encode(), "https://e.com/urls.txt")
+    return [(finding.rule, finding.line) for finding in found if finding.rule in OURS]
+
+
+def test_each_repetition_is_told_and_the_first_entry_is_not() -> None:
+    a, b = "https://e.com/a", "https://e.com/b"
+    assert rules_on(a, b, a, a) == [("loc-duplicate", 3), ("loc-duplicate", 4)]
+
+
+def test_repetition_is_found_across_batches() -> None:
+    urls = [f"https://e.com/{number}" for number in range(30_000)]
+    assert rules_on(*urls, urls[0], urls[-1]) == [("loc-duplicate", 30_001), ("loc-duplicate", 30_002)]
+
+
+@pytest.mark.parametrize(
+    "other", ["https://e.com/Shop", "https://e.com/shop/", "https://e.com/s%68op", "HTTPS://E.com/shop"]
+)
+def test_another_spelling_is_told_with_the_first_one(other: str) -> None:
+    found = judge(f"https://e.com/shop\n{other}\n".encode(), "https://e.com/urls.txt")
+    similar = [finding for finding in found if finding.rule == "loc-duplicate-normalised"]
+    if other.startswith("HTTPS"):  # the host is uppercase-host's
+        assert "loc-uppercase-host" in {finding.rule for finding in found}
+    assert [(finding.line, "https://e.com/shop " in finding.message) for finding in similar] == [(2, True)]
+
+
+@pytest.mark.parametrize("other", ["https://e.com/shop?", "https://e.com/sh%2Fop", "https://e.com/shop?a=/"])
+def test_other_urls_are_not_another_spelling(other: str) -> None:
+    assert rules_on("https://e.com/shop", "https://e.com/sh/op", other) == []
+
+
+def test_a_spelling_that_is_repeated_is_a_repetition() -> None:
+    found = rules_on("https://e.com/a", "https://e.com/a/", "https://e.com/a/")
+    assert found == [("loc-duplicate-normalised", 2), ("loc-duplicate", 3)]
+
+
+@pytest.mark.parametrize(
+    ("urls", "told"),
+    [
+        (["https://e.com/a/", "https://e.com/b"], True),
+        (["https://e.com/", "https://e.com/a"], False),
+        (["https://e.com/", "https://e.com"], False),
+        (["https://e.com/shop/", "https://e.com/shop/a"], False),
+        (["https://e.com/shop/", "https://e.com/about.html", "https://e.com/x?a=b"], False),
+        (["https://e.com/x/a/", "https://e.com/y/b"], False),
+        (["https://e.com/v1.2/", "https://e.com/a"], False),
+    ],
+)
+def test_slashes_are_compared_within_a_folder(urls: list[str], told: bool) -> None:
+    assert (("loc-trailing-slash-inconsistent", None) in rules_on(*urls)) is told

@@ -1,0 +1,154 @@
+"""The rules on the priority of pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.rules import all_rules
+
+from .expecting import bad_files, check_bad_file, places, rules_of
+from .judging import judge
+
+RULES = rules_of("priority")
+ALL = {rule.id: rule for rule in all_rules()}
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+VALUES = ("priority-invalid", "priority-out-of-range", "priority-over-100-bytes")
+
+
+def urlset(*values: str | None) -> bytes:
+    """A urlset with an entry for each priority; None for an entry without one."""
+    elements = ("" if value is None else f"<priority>{value}</priority>" for value in values)
+    urls = (f"<url><loc>https://example.com/{place}</loc>\n{element}</url>\n" for place, element in enumerate(elements))
+    return f'<urlset xmlns="{CORE}">\n{"".join(urls)}</urlset>'.encode()
+
+
+def found(value: str) -> list[str]:
+    return [finding.rule for finding in judge(urlset(value)) if finding.rule in VALUES]
+
+
+def said(data: bytes, rule: str, **record: object) -> list[str]:
+    return [finding.message for finding in judge(data, **record) if finding.rule == rule]  # type: ignore[arg-type]  # fields of the record
+
+
+@pytest.mark.parametrize("name", bad_files("priority"))
+def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
+    check_bad_file(name, ALL)
+
+
+def test_each_rule_has_a_bad_file() -> None:
+    names = bad_files("priority")
+    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "1", "0.0", "1.0", ".8", "1.", "+0.5", "-0.0", " 0.5\n", "0.33333333333333333333333333333", "00.5"]
+)
+def test_a_decimal_from_zero_to_one_is_valid(value: str) -> None:
+    assert found(value) == found(f"<![CDATA[{value}]]>") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ("0,5", "priority-invalid"),
+        ("1,5", "priority-invalid"),
+        ("5e-1", "priority-invalid"),
+        ("high", "priority-invalid"),
+        ("NaN", "priority-invalid"),
+        ("INF", "priority-invalid"),
+        ("50%", "priority-invalid"),
+        ("0.5.1", "priority-invalid"),
+        (".", "priority-invalid"),
+        ("- 1", "priority-invalid"),
+        ("０.5", "priority-invalid"),
+        ("٠.5", "priority-invalid"),
+        ("0.5&#160;", "priority-invalid"),
+        ("", "priority-invalid"),
+        (" ", "priority-invalid"),
+        ("1.1", "priority-out-of-range"),
+        ("1.00000000000000000000000000001", "priority-out-of-range"),
+        ("-0.1", "priority-out-of-range"),
+        ("10", "priority-out-of-range"),
+        ("9" * 100, "priority-out-of-range"),
+        ("9" * 101, "priority-over-100-bytes"),
+        ("0." + "0" * 99, "priority-over-100-bytes"),
+        ("é" * 51, "priority-over-100-bytes"),
+    ],
+)
+def test_one_priority(value: str, rule: str) -> None:
+    assert found(value) == [rule]
+
+
+def test_a_comma_is_told_with_what_to_write() -> None:
+    [finding] = [finding for finding in judge(urlset("0,5")) if finding.rule == "priority-invalid"]
+    assert (finding.line, finding.value) == (3, "0,5")
+    assert finding.message == "'0,5' is no decimal number: write 0.5"
+
+
+def test_of_two_priorities_the_first_is_judged() -> None:
+    data = urlset("high</priority>\n<priority>low")
+    assert places(judge(data), ALL) == [("priority-invalid", 3), ("xml-duplicate-element", 4)]
+
+
+def test_a_foreign_priority_is_not_judged() -> None:
+    data = urlset(None).replace(b"</url>", b'<o:priority xmlns:o="urn:o">high</o:priority></url>')
+    assert places(judge(data), RULES, RULES) == []
+
+
+def test_priorities_are_counted_once_for_a_file() -> None:
+    expected = ["2 of 4 entries (50 %) have a priority, which Google and Bing ignore; Yandex may use it"]
+    assert said(urlset("0.5", "0,8", None, "high"), "priority-ignored") == expected
+    assert said(urlset(None), "priority-ignored") == []
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        (["0.8"] * 20, "priority-all-same"),
+        (["0.8"] * 19, None),
+        (["0.8"] * 19 + ["0.80"], "priority-all-same"),
+        (["0.8"] * 500 + ["0.7"], None),
+        (["0.8"] * 20 + [None], None),
+        (["0.5"] * 20 + [None], "priority-all-same"),
+        (["0.5"] * 19 + [None], None),
+        (["1.0"] * 20, "priority-all-one"),
+        (["1"] * 10 + ["1.00"] * 10, "priority-all-one"),
+        (["1.0"] * 19, None),
+        (["1.0"] * 20 + [None], None),
+        (["0.0"] * 20, "priority-all-same"),
+        (["10"] * 20, None),
+        ([None] * 30, None),
+    ],
+)
+def test_one_priority_for_all(values: list[str | None], rule: str | None) -> None:
+    alike = [finding.rule for finding in judge(urlset(*values)) if finding.rule.startswith("priority-all")]
+    assert alike == ([rule] if rule else [])
+
+
+def test_one_priority_for_all_is_told_with_its_value() -> None:
+    assert said(urlset(*["0.80"] * 20), "priority-all-same") == ["all 20 entries have the priority 0.8"]
+    assert said(urlset(*["1"] * 20), "priority-all-one") == ["all 20 entries have the priority 1.0"]
+    assert said(urlset(*["0.5"] * 20, None), "priority-all-same") == ["all 21 entries have the priority 0.5"]
+
+
+def test_a_file_that_was_not_read_to_its_end_is_not_counted() -> None:
+    data = urlset(*["0.8"] * 20)
+    assert said(data[: -len("</urlset>")], "priority-all-same") == []
+    assert said(data, "priority-all-same", url_count=21) == []
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="<&]"), max_size=130)
+    | st.decimals(allow_nan=False).map(str)
+)
+def test_no_text_makes_a_rule_fail_or_two_speak(value: str) -> None:
+    findings = judge(urlset(value))
+    assert "internal-rule-failed" not in {finding.rule for finding in findings}
+    assert len([finding for finding in findings if finding.rule in VALUES]) <= 1
+
+
+@given(st.decimals(-2, 2, places=3))
+def test_a_plain_number_is_valid_from_zero_to_one(value: object) -> None:
+    assert found(str(value)) == ([] if 0 <= float(str(value)) <= 1 else ["priority-out-of-range"])
