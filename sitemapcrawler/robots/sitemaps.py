@@ -1,0 +1,96 @@
+"""The sitemaps that a robots.txt names: sitemaps.org/protocol.html#submit_robots.
+
+They stand in no group (RFC 9309, 2.2.4), so every line counts, wherever it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from sitemapcrawler import urls
+from sitemapcrawler.robots.decode import BLANKS, escaped
+from sitemapcrawler.robots.parse import MAX_LINE
+
+MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
+
+FIELDS = {
+    "sitemap": "the name itself (sitemaps.org/protocol.html#submit_robots); Google takes whatever begins so: sitemaps",
+    "site-map": "google/robotstxt, KeyIsSitemap",
+    "site map": "as google/robotstxt reads `user agent`",
+    "site_map": "the same with the other joint",
+}
+"""Beginnings of field names that are read as `Sitemap`, and why."""
+_FIELD = re.compile(rf"(?:{'|'.join(FIELDS)})[^\s:]{{0,20}}", re.IGNORECASE)
+_NEXT_URL = re.compile(r"[\s,](?=https?://)", re.IGNORECASE)
+_WEB_START = re.compile(r"https?://", re.IGNORECASE)
+_QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d"  # the typographic ones come from word processors
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsSitemap:
+    """One sitemap that a robots.txt names, or means to name."""
+
+    url: str
+    """Absolute http or https URL, without fragment; empty where the value is none."""
+    line: int
+    """Line of robots.txt, counted from 1."""
+    raw: str
+    """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX."""
+    typo: bool = False
+    """True where the line is not `Sitemap: URL`: another field name, no colon, or a URL alone."""
+    relative: bool = False
+    """True where the URL was not written in full."""
+    comment: bool = False
+    """True where a comment follows on the line."""
+    first: int | None = None
+    """The line that named it before; None for the first one."""
+
+
+def read_sitemaps(lines: Iterable[str], base: str) -> list[RobotsSitemap]:
+    """The Sitemap lines of a robots.txt that was fetched from the URL `base`, repeated and unusable ones included."""
+    found: list[RobotsSitemap] = []
+    seen: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not 0 < len(line) <= MAX_LINE or len(found) >= MAX_SITEMAPS:
+            continue
+        for sitemap in _of_line(number, escaped(line).strip(BLANKS), base):
+            first = seen.setdefault(urls.visit_key(sitemap.url), number) if sitemap.url else number
+            found.append(sitemap if first == number else replace(sitemap, first=first))
+    return found
+
+
+def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
+    content, mark, _ = line.partition("#")
+    comment = bool(mark) and content[-1:].isspace()
+    found = _value(content.strip(BLANKS))
+    if found is None:
+        return
+    value, typo = found
+    for written in _NEXT_URL.split(value):
+        reference = written.strip(BLANKS + _QUOTES + ",")
+        if reference:
+            url = urls.resolve(base, reference) or ""
+            yield RobotsSitemap(url, number, line, typo, _WEB_START.match(reference) is None, comment)
+
+
+def _value(content: str) -> tuple[str, bool] | None:
+    """The text after `Sitemap:` and whether that was misspelt; None for a line of another kind."""
+    field = _FIELD.match(content)
+    if field is None:
+        return (content, True) if _is_bare(content.strip(_QUOTES)) else None
+    after = content[field.end() :]
+    rest = after.lstrip(BLANKS)
+    if rest.startswith(":"):
+        return rest[1:], field[0].lower() != "sitemap"
+    # As google/robotstxt: white space stands for a forgotten colon where one word follows.
+    forgotten = rest != after and len(rest.split()) == 1 and re.match(r"/|https?://", rest, re.IGNORECASE)
+    return (rest, True) if forgotten else None
+
+
+def _is_bare(text: str) -> bool:
+    if _WEB_START.match(text) is None or any(character.isspace() for character in text):
+        return False
+    name = text.partition("?")[0].rpartition("/")[2].lower()
+    return name.endswith((".xml", ".xml.gz")) or "sitemap" in name

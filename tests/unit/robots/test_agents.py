@@ -1,0 +1,150 @@
+"""The table of crawlers, and the names that users give."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.robots import AGENTS, Agent, Purpose, parse_agents
+from sitemapcrawler.robots.agents import AI, SEARCH, TOKEN, agent
+
+from .saying import at, policy
+
+NAMED_BY_THE_ISSUE = {
+    SEARCH: ("Googlebot", "Bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
+    AI: (
+        "GPTBot",
+        "OAI-SearchBot",
+        "ChatGPT-User",
+        "ClaudeBot",
+        "Claude-User",
+        "Google-Extended",
+        "PerplexityBot",
+        "CCBot",
+        "Bytespider",
+        "Amazonbot",
+        "Meta-ExternalAgent",
+        "Applebot-Extended",
+    ),
+}
+
+
+def names(text: str) -> list[str]:
+    return [each.name for each in parse_agents(text)]
+
+
+@pytest.mark.parametrize("group", [SEARCH, AI])
+def test_group_has_the_crawlers_that_everybody_asks_for(group: str) -> None:
+    assert set(NAMED_BY_THE_ISSUE[group]) <= set(names(group))
+    assert all(each.group == group for each in parse_agents(group))
+
+
+@pytest.mark.parametrize("each", AGENTS, ids=lambda each: each.name)
+def test_entry_is_complete(each: Agent) -> None:
+    assert TOKEN.fullmatch(each.name)
+    assert each.operator
+    assert each.purpose is not Purpose.UNKNOWN
+    assert each.source.startswith("https://") or each.name == "Bytespider"
+    assert all(TOKEN.fullmatch(token) for token in each.fallbacks)
+
+
+def test_every_name_stands_once() -> None:
+    assert len({each.name.lower() for each in AGENTS}) == len(AGENTS)
+
+
+def test_every_purpose_is_that_of_some_ai_crawler() -> None:
+    found = {each.purpose for each in parse_agents(AI)}
+    assert found == {Purpose.TRAINING, Purpose.SEARCH, Purpose.USER_FETCH}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Googlebot", ["Googlebot"]),
+        ("googlebot", ["Googlebot"]),
+        (" GPTBot , CCBot ", ["GPTBot", "CCBot"]),
+        ("MyBot,MYBOT,mybot", ["MyBot"]),
+        ("GPTBot,gptbot", ["GPTBot"]),
+        ("*", ["*"]),
+        ("360Spider,archive.org_bot,AI2Bot-Dolma", ["360Spider", "archive.org_bot", "AI2Bot-Dolma"]),
+    ],
+)
+def test_names_are_read(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+def test_groups_and_names_mix_in_their_order() -> None:
+    assert names("MyBot,SEARCH,googlebot") == ["MyBot", *names("search")]
+    assert names("search,ai") == [*names("search"), *names("ai")]
+
+
+def test_unknown_name_is_an_agent_without_fallbacks() -> None:
+    (mine,) = parse_agents("MyBot")
+    assert (mine.group, mine.fallbacks, mine.bound_by_star, mine.purpose) == ("", (), True, Purpose.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("My Bot", "white space"),
+        ("My\tBot", "white space"),
+        ("My\xa0Bot", "white space"),
+        ("MyBot/1.0", "'/'"),
+        ("https://e.com", "':'"),
+        ("a:b", "':'"),
+        ("My\0Bot", "a control character ('\\x00')"),
+        ("My\x1bBot", "a control character ('\\x1b')"),
+        ("Bot*", "'*'"),
+        ("\u30c4", "'\u30c4'"),
+        ("", "an agent without a name"),
+        ("a" * 101, "at most 100 characters, not 101"),
+    ],
+)
+def test_name_that_no_product_token_can_be_is_refused(name: str, problem: str) -> None:
+    with pytest.raises(ValueError, match="agent") as refused:
+        parse_agents(f"search,{name},GPTBot")
+    assert problem in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@given(st.text(max_size=20))
+def test_name_is_read_or_refused_in_one_line(text: str) -> None:
+    try:
+        found = parse_agents(text)
+    except ValueError as error:
+        assert str(error).isprintable()
+    else:
+        assert found
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "group", "inherited"),
+    [
+        ("Googlebot Bingbot *", "Applebot", "googlebot", True),
+        ("Googlebot Applebot *", "Applebot", "applebot", False),
+        ("Bingbot *", "Applebot", "*", True),
+        ("Bingbot", "Applebot", None, False),
+        ("Googlebot *", "Googlebot-News", "googlebot", True),
+        ("Googlebot *", "Googlebot-Image", "googlebot", True),
+        ("Googlebot *", "Google-Extended", "*", True),
+        ("Googlebot *", "Applebot-Extended", "*", True),
+        ("Yandex *", "YandexBot", "yandex", True),
+        ("Yandex YandexBot *", "YandexBot", "yandexbot", False),
+        ("Googlebot *", "AdsBot-Google", None, False),
+        ("AdsBot-Google *", "AdsBot-Google", "adsbot-google", False),
+        ("Googlebot *", "Mediapartners-Google", None, False),
+        ("*", "*", "*", False),
+        ("Googlebot *", "MyBot", "*", True),
+        ("Bot *", "MyBot", "*", True),
+    ],
+)
+def test_documented_fallbacks_are_followed(text: str, name: str, group: str | None, inherited: bool) -> None:
+    robots = policy("\n".join(f"User-agent: {token}\nDisallow: /\n" for token in text.split()))
+    verdict = robots.verdict(at("/"), name)
+    assert (verdict.group, verdict.inherited) == (group, inherited)
+    assert verdict.allowed is (group is None)
+
+
+def test_agent_is_found_in_any_case() -> None:
+    assert agent("gptbot") is agent("GPTBOT") is agent("GPTBot")

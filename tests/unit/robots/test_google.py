@@ -1,0 +1,325 @@
+"""Google's published cases.
+
+SPEC: the tables of https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec; PARSER: what the tests of
+github.com/google/robotstxt hold, in tables of our own. Where Google does otherwise than the RFC, the RFC's way is tested,
+and the case says so.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.robots import Kind, parse_agents
+from sitemapcrawler.robots.agents import TOKEN
+from sitemapcrawler.robots.parse import MAX_LINE
+
+from .saying import at, decided, policy, rules
+
+FISH = ("/fish", "/fish.html", "/fish/salmon.html", "/fishheads", "/fishheads/yummy.html", "/fish.html?id=anything")
+NO_FISH = ("/Fish.asp", "/catfish", "/?id=fish", "/desert/fish")
+MATCHING = {
+    "/": (("/", "/bar", "/fish?x"), ()),
+    "/*": (("/", "/bar", "/fish?x"), ()),
+    "/$": (("/",), ("/bar", "/?x", "/index.html")),
+    "/fish": (FISH, NO_FISH),
+    "/fish*": (FISH, NO_FISH),
+    "/fish/": (
+        ("/fish/", "/fish/salmon", "/fish/?salmon", "/fish/salmon.html", "/fish/?id=anything"),
+        ("/fish", "/fish.html", "/animals/fish/", "/Fish/Salmon.html", "/Fish/Salmon.asp"),
+    ),
+    "/*.php": (
+        (
+            "/index.php",
+            "/filename.php",
+            "/folder/filename.php",
+            "/folder/filename.php?parameters",
+            "/folder/any.php.file.html",
+            "//folder/any.php.file.html",
+            "/filename.php/",
+            "/index?f=filename.php/",
+        ),
+        ("/", "/php/", "/index?php", "/windows.PHP"),
+    ),
+    "/*.php$": (
+        ("/filename.php", "/folder/filename.php"),
+        ("/filename.php?parameters", "/filename.php/", "/filename.php5", "/php/", "/filename?php", "/aaaphpaaa", "//windows.PHP"),
+    ),
+    "/fish*.php": (("/fish.php", "/fishheads/catfish.php?parameters"), ("/Fish.PHP", "/fish.ph", "/a/fish.php")),
+}  # fmt: skip
+"""SPEC, URL matching based on path values: pattern -> paths that it matches, and paths that it does not."""
+
+
+@pytest.mark.parametrize("pattern", MATCHING)
+def test_spec_path_matching(pattern: str) -> None:
+    allowing, denying = rules("Disallow: /", f"Allow: {pattern}"), rules(f"Disallow: {pattern}")
+    matching, others = MATCHING[pattern]
+    assert [path for path in (*matching, *others) if allowing.allows(at(path), "foobot")] == list(matching)
+    assert [path for path in (*matching, *others) if not denying.allows(at(path), "foobot")] == list(matching)
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "allowed"),
+    [
+        ("/page", ("allow: /p", "disallow: /"), True),
+        ("/folder/page", ("allow: /folder", "disallow: /folder"), True),
+        ("/page.htm", ("allow: /page", "disallow: /*.htm"), False),
+        ("/page.php5", ("allow: /page", "disallow: /*.ph"), True),
+        ("/", ("allow: /$", "disallow: /"), True),
+        ("/page.htm", ("allow: /$", "disallow: /"), False),
+    ],
+)
+def test_spec_order_of_precedence_of_rules(path: str, lines: tuple[str, str], allowed: bool) -> None:
+    assert rules(*lines).allows(at(path), "foobot") is allowed
+    assert rules(*reversed(lines)).allows(at(path), "foobot") is allowed
+
+
+@pytest.mark.parametrize(
+    ("agent", "group"),
+    [
+        ("Googlebot-News", "googlebot-news"),
+        ("Googlebot", "googlebot"),
+        ("Googlebot-Image", "googlebot"),  # no group of its own
+        ("Otherbot", "*"),
+        ("Google-Extended", "*"),
+        ("AdsBot-Google", None),
+    ],
+)
+def test_spec_order_of_precedence_of_agents(agent: str, group: str | None) -> None:
+    text = (
+        "user-agent: googlebot-news\nDisallow: /a\n\nuser-agent: *\nDisallow: /b\n\nuser-agent: googlebot\nDisallow: /c"
+    )
+    assert policy(text).verdict(at("/"), agent).group == group
+
+
+@pytest.mark.parametrize(
+    ("agent", "denied"),
+    [("a", "/c"), ("b", "/d"), ("e", "/g"), ("f", "/g"), ("h", None)],
+)
+def test_spec_grouping_of_lines(agent: str, denied: str | None) -> None:
+    text = "user-agent: a\ndisallow: /c\n\nuser-agent: b\ndisallow: /d\n\nuser-agent: e\nuser-agent: f\ndisallow: /g\n\nuser-agent: h\n"
+    robots = policy(text)
+    assert [path for path in ("/c", "/d", "/g") if not robots.allows(at(path), agent)] == ([denied] if denied else [])
+
+
+def test_spec_rules_that_are_no_standard_do_not_part_a_group() -> None:
+    robots = policy("user-agent: a\nsitemap: https://example.com/sitemap.xml\n\nuser-agent: b\ndisallow: /\n")
+    assert not robots.allows(at("/"), "a")
+    assert not robots.allows(at("/"), "b")
+    (note,) = robots.notes
+    assert (note.kind, note.line) == (Kind.JOINED, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("user-agent: FooBot\ndisallow: /\n", False),
+        ("foo: FooBot\nbar: /\n", True),
+        ("user-agent FooBot\ndisallow /\n", False),
+        ("user agent: FooBot\ndissallow: /\n", False),
+        ("useragent: FooBot\ndisalow: /\n", False),
+        ("user-agent: FooBot\ndissalow: /\n", False),
+        ("user-agent: FooBot\ndiasllow: /\n", False),
+        ("user-agent: FooBot\ndisallaw: /\n", False),
+        ("user-agent: FooBot\ndisallow / or so\n", True),
+        ("", True),
+    ],
+)
+def test_parser_line_syntax(text: str, allowed: bool) -> None:
+    assert policy(text).allows(at("/x/y"), "FooBot") is allowed
+
+
+GROUPS = """\
+allow: /foo/bar/
+
+user-agent: FooBot
+disallow: /
+allow: /x/
+user-agent: BarBot
+disallow: /
+allow: /y/
+
+
+allow: /w/
+user-agent: BazBot
+
+user-agent: FooBot
+allow: /z/
+disallow: /
+"""
+
+
+@pytest.mark.parametrize(
+    ("agent", "allowed"),
+    [("FooBot", ["/x/b", "/z/d"]), ("BarBot", ["/y/c", "/w/a"]), ("BazBot", ["/z/d"])],
+)
+def test_parser_groups(agent: str, allowed: list[str]) -> None:
+    paths = ["/x/b", "/y/c", "/w/a", "/z/d", "/foo/bar/"]
+    assert [path for path in paths if policy(GROUPS).allows(at(path), agent)] == sorted(allowed, key=paths.index)
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        ("Foobot", True),
+        ("Foobot-Bar", True),
+        ("Foo_Bar", True),
+        ("", False),
+        ("\u30c4", False),
+        ("Foobot*", False),
+        (" Foobot ", False),
+        ("Foobot/2.1", False),
+        ("Foobot Bar", False),
+    ],
+)
+def test_parser_product_tokens(name: str, valid: bool) -> None:
+    assert (TOKEN.fullmatch(name) is not None) is valid
+
+
+@pytest.mark.parametrize(
+    ("value", "token"),
+    [
+        ("FOO BAR", "foo"),
+        ("Foo/2.1", "foo"),
+        ("Foo*", "foo"),
+        ("Foo, Bar", "foo"),
+        ("Foo(x)", "foo"),
+        ("*", "*"),
+        ("* ", "*"),
+        ("* all of them", "*"),
+        ("*bot", None),
+        ("*/*", None),
+        ("/foo", None),
+        ("", None),
+        ("360Spider", "360spider"),  # Google takes letters only: no crawler of Google's has digits
+        ("archive.org_bot", "archive.org_bot"),
+    ],
+)
+def test_parser_user_agent_is_read_up_to_the_first_foreign_character(value: str, token: str | None) -> None:
+    robots = policy(f"user-agent: {value}\ndisallow: /\n")
+    assert list(robots.groups) == ([token] if token else [])
+    clean = token == value.strip().lower()
+    assert [note.kind for note in robots.notes] == ([] if clean else [Kind.BAD_AGENT])
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "allowed"),
+    [
+        (("disallow: /x/page.html", "allow: /x/"), "/x/page.html", False),
+        (("allow: /x/page.html", "disallow: /x/"), "/x/page.html", True),
+        (("allow: /x/page.html", "disallow: /x/"), "/x/", False),
+        (("disallow: ", "allow: "), "/x/page.html", True),
+        (("disallow: /", "allow: /"), "/x/page.html", True),
+        (("disallow: /x", "allow: /x/"), "/x", False),
+        (("disallow: /x", "allow: /x/"), "/x/", True),
+        (("disallow: /x/page.html", "allow: /x/page.html"), "/x/page.html", True),
+        (("allow: /page", "disallow: /*.html"), "/page.html", False),
+        (("allow: /page", "disallow: /*.html"), "/page", True),
+        (("allow: /x/page.", "disallow: /*.html"), "/x/page.html", True),
+        (("allow: /x/page.", "disallow: /*.html"), "/x/y.html", False),
+    ],
+)
+def test_parser_longest_match(lines: tuple[str, str], path: str, allowed: bool) -> None:
+    assert rules(*lines).allows(at(path), "foobot") is allowed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "allowed"),
+    [
+        ("/foo/bar?qux=taz&baz=http://foo.bar?tar&par", "/foo/bar?qux=taz&baz=http://foo.bar?tar&par", True),
+        ("/foo/bar/\u30c4", "/foo/bar/%E3%83%84", True),
+        ("/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84", True),
+        ("/foo/bar/%62%61%7A", "/foo/bar/%62%61%7A", True),
+        # Google leaves it to the caller to encode the URL, and escapes of letters as they are.
+        ("/foo/bar/\u30c4", "/foo/bar/\u30c4", True),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz", True),
+        ("/Sanjos\xe9Sellers", "/Sanjos%c3%a9Sellers", True),
+        ("/%aa", "/%AA", True),
+    ],
+)
+def test_parser_encoding(pattern: str, path: str, allowed: bool) -> None:
+    assert rules("Disallow: /", f"Allow: {pattern}").allows(at(path), "foobot") is allowed
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "allowed"),
+    [
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/bar/quz", False),
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/quz", True),
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo//quz", True),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar", False),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/", True),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/baz", True),
+        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/bar", True),
+        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/quz", False),
+    ],
+)
+def test_parser_special_characters(lines: tuple[str, ...], path: str, allowed: bool) -> None:
+    assert rules(*lines).allows(at(path), "foobot") is allowed
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/allowed-slash/", True),
+        ("/allowed-slash/index.htm", False),
+        ("/allowed-slash/index.html", True),
+        ("/allowed-slash/other", False),
+        ("/anyother-url", False),
+    ],
+)
+def test_parser_index_page_stands_for_its_folder(path: str, allowed: bool) -> None:
+    assert rules("Allow: /allowed-slash/index.html", "Disallow: /").allows(at(path), "foobot") is allowed
+
+
+@pytest.mark.parametrize(("other", "allowed"), [("/x/*", True), ("/x/**", False)])
+def test_parser_folder_of_an_index_page_weighs_its_own_octets_and_the_end(other: str, allowed: bool) -> None:
+    assert rules("Allow: /x/index.html", f"Disallow: {other}").allows(at("/x/"), "foobot") is allowed
+
+
+def test_parser_line_is_cut_where_google_cuts_it() -> None:
+    kept = "/x/" + "a" * (MAX_LINE - len("disallow: /x/") - 1)
+    robots = rules(f"disallow: {kept}/qux")
+    assert robots.allows(at("/fux"), "foobot")
+    assert not robots.allows(at(f"{kept}/fux"), "foobot")
+    (note,) = robots.notes
+    assert (note.kind, note.line, len(note.text)) == (Kind.TOO_LONG, 2, 200)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("last", ["", None])
+def test_parser_counts_lines_of_every_kind(end: str, last: str | None) -> None:
+    lines = ["User-Agent: foo", "Allow: /some/path", "User-Agent: bar", "", "", "Disallow: /"]
+    robots = policy(end.join([*lines, *([] if last is None else [last])]))
+    assert decided(robots, "/", "bar") == (False, 6)
+
+
+def test_parser_counts_mixed_line_ends() -> None:
+    robots = policy("User-Agent: foo\nAllow: /some/path\r\nUser-Agent: bar\n\r\n\nDisallow: /")
+    assert decided(robots, "/", "bar") == (False, 6)
+
+
+@pytest.mark.parametrize(
+    ("start", "read"),
+    [
+        (b"\xef\xbb\xbf", True),
+        (b"", True),
+        (b"\xef\xbb", True),
+        (b"\xef", True),
+        (b"\xef\x11\xbf", False),
+    ],
+)
+def test_parser_byte_order_mark_is_no_part_of_the_first_line(start: bytes, read: bool) -> None:
+    robots = policy(start + b"User-Agent: foo\nDisallow: /\n")
+    assert robots.allows(at("/"), "foo") is not read
+    assert robots.facts.bom is (start[:1] == b"\xef")
+
+
+def test_parser_unknown_fields_are_noted_and_sitemaps_are_none() -> None:
+    robots = policy("Sitemap: https://e.com/s.xml\nUser-Agent: foo\nUnicorns: /unicorns\nSite-map: /t.xml\nAllow: /\n")
+    assert [(note.kind, note.line) for note in robots.notes] == [(Kind.UNKNOWN_FIELD, 3)]
+    assert [sitemap.line for sitemap in robots.sitemaps] == [1, 4]
+
+
+def test_google_only_agents_are_known() -> None:
+    known = {agent.name: agent for agent in parse_agents("AdsBot-Google,Mediapartners-Google,Googlebot-Image")}
+    assert [agent.bound_by_star for agent in known.values()] == [False, False, True]
