@@ -55,6 +55,8 @@ class Recipe:
     raw: bool = False
     """Write the files uncompressed as well."""
     seed: int = 7
+    rules: str = "User-agent: *\nDisallow: /admin/\n"
+    """What robots.txt says besides the name of the index."""
 
 
 @dataclass
@@ -70,7 +72,7 @@ def ensure(recipe: Recipe, out: Path) -> dict[str, Any]:
     """The content of `set.json`; the set is written unless it is there."""
     manifest = out / "set.json"
     known = json.loads(manifest.read_text()) if manifest.exists() else {}
-    if asdict(recipe).items() <= known.items():
+    if asdict(recipe).items() <= {"rules": Recipe.rules, **known}.items():
         return known
     manifest.unlink(missing_ok=True)
     made = {**asdict(recipe), **asdict(write_set(recipe, out))}
@@ -88,7 +90,7 @@ def write_set(recipe: Recipe, out: Path) -> Written:
     write_index(out / "index.xml", recipe.host, [f"{name}.gz" for name in names])
     if recipe.raw:
         write_index(out / "index-raw.xml", recipe.host, names)
-    (out / "robots.txt").write_text(f"User-agent: *\nDisallow: /admin/\n\nSitemap: {recipe.host}/index.xml\n")
+    (out / "robots.txt").write_text(f"{recipe.rules}\nSitemap: {recipe.host}/index.xml\n")
     return written
 
 

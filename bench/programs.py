@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from bench.compare import Command
 from bench.generate import Recipe
+from bench.robots import SMALL
+from bench.robots import large as large_robots
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / "bench" / "peers"
@@ -21,6 +24,8 @@ RECIPES = {
     "large": Recipe("plain", "http://127.0.0.1:8964", files=1, entries=None, gib=1),
     "rich": Recipe("rich", "http://127.0.0.1:8965", files=5, entries=20_000),
     "unusual": Recipe("unusual", "http://127.0.0.1:8966", files=5),
+    "robots-small": Recipe("plain", "http://127.0.0.1:8967", rules=SMALL),
+    "robots-500": Recipe("plain", "http://127.0.0.1:8968", rules=large_robots(Random(1), 1)),
 }
 """The sets, by the folder they are written to."""
 
@@ -62,9 +67,9 @@ def plain(tools: Tools) -> list[Command]:
     return [
         tools.peer("lxml loop", "lxml_loop.py", index),
         tools.peer("lxml loop, uncompressed files", "lxml_loop.py", f"{host}/index-raw.xml"),
-        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
-        tools.crawl("sitemapcrawler, domain=", f"domain={host}", "select=none"),
-        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", "agents=none"),
+        tools.crawl("sitemapcrawler, domain=", f"domain={host}", "select=none", "agents=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none"),
         tools.peer("advertools", "advertools_frame.py", index, SLOW_ROUNDS),
         tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", host, SLOW_ROUNDS),
         tools.peer("Scrapy's SitemapSpider", "scrapy_sitemap_spider.py", index, SLOW_ROUNDS),
@@ -74,7 +79,7 @@ def plain(tools: Tools) -> list[Command]:
 def memory(tools: Tools) -> list[Command]:
     """The same crawl over 5, 20 and 100 files."""
     sets = {5: "plain-5", 20: "plain", 100: "plain-100"}
-    ways = {"sitemapcrawler": ("select=none",), "sitemapcrawler, all rules": ()}
+    ways = {"sitemapcrawler": ("select=none", "agents=none"), "sitemapcrawler, all rules": ("agents=none",)}
     return [
         tools.crawl(f"{way}, {files} files", f"sitemap={index_of(name)}", *arguments)
         for way, arguments in ways.items()
@@ -87,8 +92,8 @@ def large(tools: Tools) -> list[Command]:
     index = index_of("large")
     return [
         tools.peer("lxml loop", "lxml_loop.py", index),
-        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", settings=RAISED),
-        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", settings=RAISED),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", "agents=none", settings=RAISED),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none", settings=RAISED),
     ]
 
 
@@ -98,8 +103,8 @@ def rich(tools: Tools) -> list[Command]:
     return [
         tools.peer("lxml loop, all fields", "lxml_rich.py", index),
         tools.peer("lxml loop, loc and lastmod", "lxml_loop.py", index),
-        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
-        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", "agents=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none"),
         tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["rich"].host, SLOW_ROUNDS),
         tools.peer("advertools", "advertools_frame.py", index, SLOW_ROUNDS),
     ]
@@ -110,9 +115,18 @@ def unusual(tools: Tools) -> list[Command]:
     index = index_of("unusual")
     return [
         tools.peer("lxml loop", "lxml_loop.py", index),
-        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none"),
-        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}"),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", "agents=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none"),
         tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["unusual"].host, SLOW_ROUNDS),
+    ]
+
+
+def robots(tools: Tools) -> list[Command]:
+    """The plain entries judged by robots.txt for the crawlers of both groups, or for nobody."""
+    return [
+        tools.crawl(f"{name}{way}", f"sitemap={index_of(folder)}", *arguments)
+        for name, folder in (("a small robots.txt", "robots-small"), ("500 rules", "robots-500"))
+        for way, arguments in ((", for nobody", ("agents=none",)), ("", ()))
     ]
 
 
@@ -131,4 +145,5 @@ PARTS = {
     "large": Part(large, ("large",), 3),
     "rich": Part(rich, ("rich",), 5),
     "unusual": Part(unusual, ("unusual",), 5),
+    "robots": Part(robots, ("robots-small", "robots-500"), 5),
 }

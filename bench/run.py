@@ -30,6 +30,12 @@ WALL_TARGETS = {
     "advertools": 0.32,
 }
 """Our wall time over that of another program, at most, on the plain set."""
+RULES_TARGET = 2.2
+"""The same over the lxml loop with all rules on."""
+JUDGED_TARGETS = {"a small robots.txt": 1.15, "500 rules": 1.6}
+"""Wall time with verdicts over that without, at most."""
+RULES_MEMORY = 1.2
+"""Peak with all rules over that without, at most."""
 PEAK_MB = 200
 SAME_MEMORY = 1.1  # ratio of two peaks that count as the same
 
@@ -40,10 +46,20 @@ def verdicts(part: str, runs: Runs) -> Iterator[str]:
         if part == "plain" and way in runs:
             for base in filter(runs.__contains__, WALL_TARGETS):
                 what = f"wall time of {way} over that of {base}"
-                yield _verdict(what, ratio(runs[way], runs[base]), WALL_TARGETS[base])
+                target = RULES_TARGET if way != OURS and base == "lxml loop" else WALL_TARGETS[base]
+                yield _verdict(what, ratio(runs[way], runs[base]), target)
+    for name, target in JUDGED_TARGETS.items():
+        if name in runs:
+            yield _verdict(
+                f"wall time with {name} over that for nobody", ratio(runs[name], runs[f"{name}, for nobody"]), target
+            )
     peaks = {name: median(run.peak_mb for run in own) for name, own in runs.items() if name.startswith(OURS)}
     for name, peak in peaks.items():
         yield _verdict(f"peak MB of {name}", peak, PEAK_MB)
+    for name, peak in peaks.items():
+        judged = peaks.get(name.replace(OURS, WAYS[1], 1))
+        if judged and WAYS[1] not in name:
+            yield _verdict(f"peak of all rules over that of {name}", judged / peak, RULES_MEMORY)
     for way in WAYS:
         few, many = (peaks.get(f"{way}, {files} files") for files in (5, 100))
         if few and many:

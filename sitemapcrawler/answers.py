@@ -34,6 +34,10 @@ MAX_REASON = 300
 """Characters of an exception's message."""
 
 
+class Forbidden(IgnoreRequest):
+    """robots.txt does not allow us this request."""
+
+
 @dataclass(slots=True)
 class Answer:
     """The end of one request, redirects followed."""
@@ -82,9 +86,14 @@ def answered(response: Response) -> Answer:
 def failed(failure: Failure) -> Answer:
     """The end of a request that failed; what had come of the body is kept."""
     request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+    return ended(request, failure.value)
+
+
+def ended(request: Request, error: BaseException | None) -> Answer:
+    """The end of a request with an error; what had come of the body is kept."""
     answer = _start(request, request.url)
-    answer.error = reason(failure.value)
-    answer.blocked = isinstance(failure.value, IgnoreRequest) and "robots.txt" in str(failure.value)
+    answer.error = reason(error)
+    answer.blocked = isinstance(error, Forbidden)
     if answer.body.headers is not None and answer.body.size:
         answer.status, answer.headers = answer.body.status, answer.body.headers
     return answer

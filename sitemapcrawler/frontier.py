@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -25,6 +26,14 @@ class Visit:
     """Indexes above it."""
     probe: bool = False
     """True for a guess: nothing is recorded where it turns out to be no sitemap."""
+    ancestors: tuple[str, ...] = ()
+    """URLs of the indexes above it, the topmost first."""
+    listed_at: str | None = None
+    """When it was last changed, as its index says: ISO 8601 in UTC."""
+
+    def child(self, url: str, listed_at: str | None) -> Visit:
+        """The visit of a file that this one lists."""
+        return Visit(url, "index", self.url, self.depth + 1, False, (*self.ancestors, self.url), listed_at)
 
 
 class Frontier:
@@ -72,21 +81,21 @@ class Frontier:
         """A guess turned out to be a sitemap, and counts as one from now on."""
         self._left -= 1
 
-    def take(self) -> list[Visit]:
-        """What may be asked for now, host by host in turn; each is to be given back with `done`."""
-        taken: list[Visit] = []
-        hosts = deque(self._waiting)
-        while hosts and self._running.total() < self._at_once:
-            host = hosts.popleft()
-            if self._running[host] >= self._per_host:
-                continue
-            taken.append(self._waiting[host].popleft())
+    def take(self) -> Iterator[Visit]:
+        """What may be asked for now, host by host in turn; each is to be given back with `done`.
+
+        Each is taken when it is asked for, so that several who take keep the order.
+        """
+        while self._running.total() < self._at_once:
+            host = next((host for host in self._waiting if self._running[host] < self._per_host), None)
+            if host is None:
+                return
+            line = self._waiting.pop(host)
+            visit = line.popleft()
+            if line:
+                self._waiting[host] = line  # behind the other hosts
             self._running[host] += 1
-            if self._waiting[host]:
-                hosts.append(host)
-            else:
-                del self._waiting[host]
-        return taken
+            yield visit
 
     def done(self, visit: Visit) -> None:
         """A sitemap that was taken has been read, or has failed."""

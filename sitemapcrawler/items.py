@@ -75,6 +75,9 @@ class UrlRecord(Judged):
     """Elements of other namespaces, by namespace URI, in document order."""
     recovered: bool = False
     """True where the entry could only be read after a repair."""
+    blocked_for: Sequence[str] | None = None
+    """Crawlers that robots.txt does not allow this URL, of those it was judged for (the argument `agents`); empty:
+    none of them; null: not judged."""
     issues: Sequence[str] = ()
     """Ids of the rules that found something on this entry."""
 
@@ -183,6 +186,39 @@ class SitemapRecord(Judged):
 
 
 @dataclass(slots=True)
+class RobotsRecord(Judged):
+    """One robots.txt: that of an authority which the crawl asked, or whose URLs a sitemap lists."""
+
+    type: str = field(default="robots", init=False)
+    """Always `robots`."""
+    robots: str = ""
+    """URL of the robots.txt; its rules hold for the scheme, host and port of this URL."""
+    status: int | None = None
+    """HTTP status of the last answer; null where none came."""
+    outcome: str = "parsed"
+    """parsed, unavailable (4xx: everything is allowed), too-many-redirects (the same) or unreachable (5xx or no
+    answer: everything is denied)."""
+    final_url: str | None = None
+    """URL that gave the content, where redirects led elsewhere."""
+    bytes: int = 0
+    """Size of the file in bytes."""
+    sitemaps: Sequence[str] = ()
+    """The sitemaps it names, absolute, each once."""
+    crawl_delay: float | None = None
+    """Seconds between two requests that it asks of us."""
+    urls: int = 0
+    """Listed URLs that were judged by it."""
+    agents: dict[str, int] = field(default_factory=dict)
+    """Listed URLs that it denies each crawler; crawlers that it denies nothing are left out."""
+    follows: dict[str, str] = field(default_factory=dict)
+    """Whose group each crawler follows, where it has none of its own: another one's, or `*`."""
+    issues: Sequence[str] = ()
+    """Ids of the rules that found something on the file."""
+    error: str | None = None
+    """Why there are no rules to go by, in one sentence."""
+
+
+@dataclass(slots=True)
 class SummaryRecord:
     """The last record of a crawl."""
 
@@ -204,6 +240,8 @@ class SummaryRecord:
     """Findings by rule, complete."""
     severities: dict[str, int] = field(default_factory=dict)
     """Findings by severity, complete."""
+    agents: dict[str, int] = field(default_factory=dict)
+    """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
     a rule could not judge, by rule."""
@@ -225,7 +263,7 @@ class UrlBatch:
     """True where some record of the batch has findings."""
 
 
-Record = UrlRecord | SitemapRecord | FindingRecord | SummaryRecord
+Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord
 """What one row of a feed can be."""
 
 

@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-import logging
+from typing import Self
 
 from scrapy import Request
-from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.http.request import NO_CALLBACK
-from scrapy.robotstxt import RobotParser
-from scrapy.utils.httpobj import urlparse_cached
-from twisted.internet.defer import Deferred
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.settings import BaseSettings
 
-from sitemapcrawler.answers import reason
+from sitemapcrawler.answers import Forbidden
+from sitemapcrawler.policies import policies_of
+from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
+from sitemapcrawler.robots.policy import Verdict
 
-logger = logging.getLogger(__name__)
+
+class RobotsMiddleware:
+    """In place of Scrapy's middleware: the same setting and meta key (ROBOTSTXT_OBEY, `dont_obey_robotstxt`), with the
+    semantics of RFC 9309, on the one answer that the whole crawl shares.
+
+    A robots.txt that answers 5xx, or not at all, forbids everything. Requests wait for it.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._agent = own_agent(crawler.settings)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The middleware of this crawl."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass, or raise IgnoreRequest."""
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        policy = await policies_of(self._crawler).of(request.url)
+        if policy is None:
+            return
+        verdict = policy.verdict(request.url, self._agent)
+        if not verdict.allowed:
+            self._crawler.stats.inc_value("robotstxt/forbidden")
+            raise refusal(verdict, answered=policy.status is not None)
 
 
-class RobotsMiddleware(RobotsTxtMiddleware):
-    """Scrapy's middleware; a robots.txt that cannot be had is one line in the log."""
+def own_agent(settings: BaseSettings) -> Agent:
+    """Who we are to robots.txt: the product token at the beginning of our name."""
+    name = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"] or ""
+    token = TOKEN.match(name)
+    return agent(token[0] if token else EVERYBODY)
 
-    async def robot_parser(self, request: Request) -> RobotParser | None:
-        """The rules for a request; None where there are none. Asked once for each authority."""
-        url = urlparse_cached(request)
-        if url.netloc not in self._parsers:
-            self._parsers[url.netloc] = Deferred()
-            await self._fetch(f"{url.scheme}://{url.netloc}/robots.txt", url.netloc, request)
-        return await super().robot_parser(request)
 
-    async def _fetch(self, robots_url: str, netloc: str, request: Request) -> None:
-        meta = {"dont_obey_robotstxt": True}
-        robots = Request(robots_url, priority=self.DOWNLOAD_PRIORITY, meta=meta, callback=NO_CALLBACK)
-        try:
-            response = await self.crawler.engine.download_async(robots)
-            await self._parse_robots(response, netloc, request)
-        except Exception as error:
-            logger.warning("%s: %s", robots_url, reason(error))
-            self._robots_error(error, netloc)
+def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:
+    """Why a request is not made: what robots.txt says, or that the host did not even give that."""
+    if verdict.rule is not None:
+        return Forbidden(f"forbidden by robots.txt, line {verdict.rule.line}: {verdict.rule.text}")
+    if answered:
+        return Forbidden(f"robots.txt cannot be had ({verdict.reason}), which forbids everything")
+    return IgnoreRequest(f"no answer to robots.txt: {verdict.reason}")

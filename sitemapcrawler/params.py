@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sitemapcrawler import urls
+from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.choice import check_names
+from sitemapcrawler.rules.choice import NONE, check_names
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -169,6 +170,12 @@ def _rule(text: str) -> str:
     return text
 
 
+def _agent(text: str) -> str:
+    if text != NONE:
+        named(text)
+    return text
+
+
 def _argument(
     name: str,
     summary: str,
@@ -258,6 +265,17 @@ class Params:
         default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", _seconds)
     )
 
+    agents: tuple[str, ...] = field(
+        default=("search", "ai"),
+        metadata=_argument(
+            "agents",
+            "crawlers to judge robots.txt for",
+            "names, and the groups search and ai, separated by commas, or none",
+            _agent,
+            _COMMA,
+        ),
+    )
+
     select: tuple[str, ...] = field(
         default=(),
         metadata=_argument(
@@ -293,6 +311,11 @@ class Params:
                 "domain", None, "neither domain nor sitemap is given", declared["domain"].metadata["accepted"]
             )
         return cls(**values)
+
+    @property
+    def judged_agents(self) -> list[Agent]:
+        """The crawlers that robots.txt is judged for, each once."""
+        return distinct(agent for name in self.agents if name != NONE for agent in named(name))
 
     @property
     def named_authorities(self) -> frozenset[urls.Authority]:
@@ -373,7 +396,7 @@ def _unknown(name: str, value: object) -> ArgumentError:
 
 def _canonical(value: object) -> str:
     if isinstance(value, tuple):
-        return " ".join(map(str, value))
+        return ",".join(map(str, value))
     if isinstance(value, datetime):
         return value.isoformat()
     return value.pattern if isinstance(value, re.Pattern) else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sitemapcrawler.answers import Answer
@@ -36,13 +36,17 @@ class Reading:
     """Test on the URLs of children; all are followed without one."""
     judging: bool = False
     """True where rules run: records then carry the facts they need."""
+    prove: Callable[[str, Sequence[str]], bool] | None = None
+    """Knows which file may list a URL of another host; see `rules.facts.FileFacts.proven`."""
+    indexes: int = 0
+    """Indexes read so far."""
 
     def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
         record = _record(visit, answer)
         document = Document(visit.url, answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
-            record.know(FileFacts(visit.url, record, document, answer.header("Content-Type")))
+            record.know(self._facts(visit, record, document, answer.header("Content-Type")))
         if answer.ok:
             yield from self._read(visit, answer, record, document)
         else:
@@ -74,7 +78,20 @@ class Reading:
     def _know(self, visit: Visit, record: SitemapRecord) -> None:
         """Let the rules judge a record without a document."""
         if self.judging:
-            record.know(FileFacts(visit.url, record, Document(visit.url)))
+            record.know(self._facts(visit, record, Document(visit.url)))
+
+    def _facts(
+        self, visit: Visit, record: SitemapRecord, document: Document, content_type: str | None = None
+    ) -> FileFacts:
+        return FileFacts(
+            visit.url,
+            record,
+            document,
+            content_type,
+            ancestors=visit.ancestors,
+            listed_at=visit.listed_at,
+            prove=self.prove,
+        )
 
     def _read(self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document) -> Iterator[UrlBatch]:
         try:
@@ -83,6 +100,10 @@ class Reading:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         _fill(record, document)
+        if document.format == "xml-index":
+            self.indexes += 1
+            if self.judging:
+                record.file.indexes = self.indexes
 
     def _batches(self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None) -> Iterator[UrlBatch]:
         size = self.batch_size
@@ -110,8 +131,10 @@ class Reading:
                 file.list_child(record)
             if self.follow is not None and not self.follow(record.loc):
                 self.frontier.skipped["follow"] += 1
-            else:
-                self.frontier.add(Visit(record.loc, "index", visit.url, visit.depth + 1))
+                continue
+            before = self.frontier.skipped.copy()
+            if not self.frontier.add(visit.child(record.loc, record.lastmod_at)) and file is not None:
+                file.left_out += self.frontier.skipped - before
         return pages
 
 

@@ -30,6 +30,7 @@ SITEMAP_MAX_ENTRIES = 10_000_000
 SITEMAP_MAX_ELEMENT = 4 * 1024 * 1024
 SITEMAP_MAX_DEPTH = 32
 SITEMAP_MAX_SITEMAPS = 100_000
+SITEMAP_MAX_ROBOTS = 500
 DOWNLOAD_FAIL_ON_DATALOSS = False
 DOWNLOAD_HANDLERS = {
     "http": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
@@ -52,6 +53,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
 }
+SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": None}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
@@ -72,6 +74,7 @@ SITEMAP_SEVERITIES: dict[str, str] = {}
 SITEMAP_ALLOW = ""
 ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.StructurePipeline": 100,
+    "sitemapcrawler.pipelines.RobotsPipeline": 200,
     "sitemapcrawler.pipelines.SummaryPipeline": 900,
 }
 
@@ -87,6 +90,8 @@ FEED_EXPORTERS = {
     "jsonl": "sitemapcrawler.exporters.JsonLinesExporter",
     "jl": "sitemapcrawler.exporters.JsonLinesExporter",
     "parquet": "sitemapcrawler.parquet.ParquetExporter",
+    "sarif": "sitemapcrawler.sarif.SarifExporter",
+    "junit": "sitemapcrawler.junit.JUnitExporter",
 }
 FEED_STORAGES = {
     "": "sitemapcrawler.storages.AtomicFileStorage",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sitemapcrawler import discovery, urls
@@ -44,19 +45,23 @@ class Sites:
         self._sites: dict[str, Site] = {}
         self._contents: dict[tuple[str | None, bytes], bool] = {}
 
+    def __iter__(self) -> Iterator[Site]:
+        return iter(self._sites.values())
+
     def entered(self, origin: str) -> bool:
         """True for a site whose robots.txt was looked at."""
         return origin in self._sites
 
-    def enter(self, url: str, robots: bytes) -> Site | None:
-        """Queue what the robots.txt that `url` gave names, or else the common paths; None where that was done."""
+    def enter(self, url: str, named: Iterable[str]) -> Site | None:
+        """Queue the sitemaps that the robots.txt at `url` names, or else the common paths; None where that was
+        done."""
         origin = urls.origin(url)
         if origin is None or origin in self._sites:
             return None
         site = self._sites[origin] = Site(origin)
-        for sitemap in discovery.from_robots(robots, url):
+        for sitemap in named:
             site.found += 1
-            self._frontier.add(Visit(sitemap.url, "robots", url))
+            self._frontier.add(Visit(sitemap, "robots", url))
         if self._probe == "always" or (self._probe == "auto" and not site.found):
             for path in discovery.common_paths(origin):
                 if self._frontier.add(Visit(path, "common-path", probe=True)):

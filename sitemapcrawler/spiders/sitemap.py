@@ -20,12 +20,17 @@ from sitemapcrawler.choosing import choose
 from sitemapcrawler.feeds import prepared
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params, Start
+from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reading import Reading, is_page
+from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
+from sitemapcrawler.verdicts import Verdicts
+from sitemapcrawler.waiting import each
 
 
 class SitemapSpider(Spider):
@@ -66,6 +71,7 @@ class SitemapSpider(Spider):
             at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
         )
         self.sites = Sites(self.frontier, params.probe)
+        self.policies = Policies(self.crawler)
         self.stop_reason = None
         self._reading = Reading(
             self.selection,
@@ -75,10 +81,18 @@ class SitemapSpider(Spider):
             lambda: self.stop_reason is not None,
             params.follow.search if params.follow else None,
             params.select != ("none",),
+            self.policies.prove,
         )
         self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
+        self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
+
+    @property
+    def starts(self) -> set[str]:
+        """Origins of the sites that the crawl was to visit, and of those they led to."""
+        named = {url for start in self.params.starts for url in start.url_candidates}
+        return named | {site.origin for site in self.sites}
 
     @property
     def partial(self) -> str | None:
@@ -91,37 +105,28 @@ class SitemapSpider(Spider):
             self.frontier.add(Visit(url, "argument"))
         for request in self.next_requests():
             yield request
-        for start in self.params.starts:
-            yield self.robots_request(start)
+        async for site in each(self.enter, self.params.starts, self.settings.getint("CONCURRENT_REQUESTS")):
+            for request in self.next_requests(site):
+                yield request
 
     # Discovery. Each step queues what it found; the next one is taken where there was nothing.
 
-    def robots_request(self, start: Start, candidate: int = 0) -> Request:
-        """Ask one of the origins that a start may mean for its robots.txt."""
-        last = candidate + 1 == len(start.url_candidates)
-        url = f"{start.url_candidates[candidate]}/robots.txt"
-        request = self.request(url, "parse_robots", discovery.MAX_ROBOTS_BYTES, start=start, candidate=candidate)
-        request.meta["dont_obey_robotstxt"] = True
-        if not last:
-            request.meta["max_retry_times"] = 0
-        return request
+    async def enter(self, start: Start) -> Site | None:
+        """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
+        *others, last = start.url_candidates
+        for origin in others:
+            policy = await self.policies.of(origin, retry=False)
+            if policy is not None and policy.status is not None:
+                return self._enter(policy)
+            self.logger.warning("%s: %s; trying http", origin, policy and policy.reason)
+        policy = await self.policies.of(last)
+        return None if policy is None else self._enter(policy)
 
-    async def parse_robots(
-        self, answer: Answer, start: Start, candidate: int
-    ) -> AsyncIterator[Request | SitemapRecord]:
-        """Take the sitemaps that robots.txt names, at the authority that gave it."""
-        if answer.status is None and candidate + 1 < len(start.url_candidates):
-            self.logger.warning("%s: %s; trying http", answer.url, answer.error)
-            yield self.robots_request(start, candidate + 1)
-            return
-        if answer.status is None:
-            # RFC 9309, 2.3.1.4: an unreachable robots.txt forbids everything; and nothing else would answer either
-            self.logger.error("%s: %s", answer.url, answer.error)
-            return
-        robots = answer.content(discovery.MAX_ROBOTS_BYTES) if answer.ok else b""
-        site = self.sites.enter(answer.final_url, robots)
-        for request in self.next_requests(site):
-            yield request
+    def _enter(self, policy: Policy) -> Site | None:
+        if policy.outcome is Outcome.UNREACHABLE:  # which forbids everything
+            self.logger.error("%s: %s", policy.url, policy.reason)
+            return None
+        return self.sites.enter(self.policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
 
     def home_request(self, origin: str) -> Request:
         """Ask for the home page of a site."""
@@ -131,7 +136,8 @@ class SitemapSpider(Spider):
         """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
         moved = urls.origin(answer.final_url)
         if moved is not None and moved != urls.origin(answer.url) and not self.sites.entered(moved):
-            yield self.robots_request(Start((moved,)))
+            for request in self.next_requests(await self.enter(Start((moved,)))):
+                yield request
             return
         if answer.ok:
             page = answer.content(discovery.HTML_BYTES)
@@ -146,9 +152,8 @@ class SitemapSpider(Spider):
 
         A sitemap whose URL cannot be asked for is a record at once.
         """
-        while visits := self.frontier.take():
-            for visit in visits:
-                yield self.sitemap_request(visit)
+        for visit in self.frontier.take():
+            yield self.sitemap_request(visit)
         if site is not None and self.sites.wants_home(site):
             yield self.home_request(site.origin)
 

@@ -59,7 +59,10 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
             "/list.txt": text(*pages("list", 2), "no URL"),
         }
         options = [option for name in FEEDS for option in ("-O", name)]
-        yield Feeds(crawl(tmp_path_factory.mktemp("feeds"), *options, sitemap=site.url("/index.xml")), site)
+        yield Feeds(
+            crawl(tmp_path_factory.mktemp("feeds"), *options, sitemap=site.url("/index.xml"), select="doc,xml,txt,loc-relative"),
+            site,
+        )
 
 
 def test_the_crawl_ends_well_and_leaves_the_feeds_alone(feeds: Feeds) -> None:

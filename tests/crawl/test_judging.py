@@ -42,7 +42,8 @@ def test_findings_follow_their_rows_and_counts_are_complete(site: SiteServer, tm
     settings = {"SITEMAP_FINDINGS_PER_RULE": 5, "SITEMAP_ITEMS": items}
     done = crawl(tmp_path, settings=settings, domain=site.url(), select="loc-relative,xml-unknown-element")
     types = [record["type"] for record in done.records]
-    assert types == ["url", "finding"] * 5 + ["url"] * (PAGES - 5) + ["sitemap"] + ["finding"] * 5 + ["summary"]
+    rows = ["url", "finding"] * 5 + ["url"] * (PAGES - 5) + ["sitemap"] + ["finding"] * 5
+    assert types == [*rows, "robots", "summary"]
     assert done.summary["rules"] == {"loc-relative": PAGES, "xml-unknown-element": PAGES}
     assert done.summary["severities"] == {"error": PAGES, "warning": PAGES}
     assert [record["issues"] for record in done.of_type("url")] == [["loc-relative"]] * PAGES

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.discovery import from_robots
+from sitemapcrawler.robots import Policy
 from tests.crawl.crawling import ROOT, Crawl, crawl
 from tests.crawl.documents import index
 from tests.crawl.site_server import Reply, SiteServer
@@ -194,7 +194,7 @@ def test_every_lastmod_is_read_as_a_date(visit: Visit, name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, row in LISTED.items() if row["kind"] == "robots"])
 def test_robots_names_as_many_sitemaps_as_the_list_says(name: str) -> None:
-    found = from_robots((REAL / name).read_bytes(), "https://host.example/robots.txt")
+    found = Policy.from_response("https://host.example/robots.txt", 200, (REAL / name).read_bytes()).sitemaps
     assert len(found) == int(LISTED[name]["entries"])
 
 

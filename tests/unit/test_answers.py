@@ -19,7 +19,7 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from sitemapcrawler import answers
-from sitemapcrawler.answers import MAX_REASON, reason
+from sitemapcrawler.answers import MAX_REASON, Forbidden, reason
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.connections import AddressRefused
 from sitemapcrawler.items import Hop
@@ -148,10 +148,10 @@ def test_failure_in_the_body_of_an_error_is_no_answer_to_read() -> None:
 
 
 def test_robots_blocks() -> None:
-    answer = failed(IgnoreRequest("Forbidden by robots.txt"))
+    answer = failed(Forbidden("Forbidden by robots.txt"))
     assert answer.blocked
     assert "robots.txt" in (answer.error or "")
-    assert not failed(IgnoreRequest("other")).blocked
+    assert not failed(IgnoreRequest("no answer to robots.txt")).blocked
     assert not failed(ValueError("robots.txt")).blocked
 
 

@@ -242,7 +242,7 @@ def test_settings_that_are_named_exist(name: str) -> None:
     words = {word for word in INLINE.findall(prose(name)) if CONSTANT.fullmatch(word)}
     words |= set(re.findall(r"-s (\w+)=", page(name)))
     assert words <= OWN.keys() | OF_SCRAPY | constants() | {"NAME"}
-    assert set(re.findall(r"SITEMAP_\w+", page(name))) <= OWN.keys()
+    assert set(re.findall(r"\bSITEMAP_\w+", page(name))) <= OWN.keys()
 
 
 @pytest.mark.parametrize("name", PAGES)

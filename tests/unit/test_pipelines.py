@@ -11,7 +11,7 @@ import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params
 from sitemapcrawler.pipelines import SummaryPipeline, peak_mb
 
@@ -33,6 +33,12 @@ class Crawl:
                 skipped=Counter({"a-rule": 4}),
                 crawl=lambda: [FindingRecord("allow-expired")],
             ),
+            verdicts=SimpleNamespace(
+                skipped=Counter(robots=5),
+                blocked=Counter(GPTBot=2),
+                records=lambda starts: [RobotsRecord("https://a.com/robots.txt")],
+            ),
+            starts=[],
             partial=partial,
         )
         self.pipeline = SummaryPipeline.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
@@ -94,14 +100,16 @@ def test_summary_is_sent_at_the_end() -> None:
     crawl = Crawl()
     crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
     asyncio.run(crawl.pipeline.close_spider())
-    finding, summary = crawl.sent
+    robots, finding, summary = crawl.sent
+    assert robots.robots == "https://a.com/robots.txt"
     assert finding.rule == "allow-expired"
     assert isinstance(summary, SummaryRecord)
     assert summary.domains == ["a.com", "http://b.com:8080"]
     assert (summary.sitemaps, summary.urls, summary.partial) == (1, 1, None)
     assert list(summary.rules.items()) == [("a-rule", 2), ("z-rule", 1)]
     assert summary.severities == {"error": 3}
-    assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4}
+    assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4, "robots": 5}
+    assert summary.agents == {"GPTBot": 2}
     assert summary.started.endswith("Z")
     assert 0 <= summary.elapsed_s < 60
     assert "partial" not in crawl.counts

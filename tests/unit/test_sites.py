@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sitemapcrawler.discovery import COMMON_PATHS, HtmlLinks
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.sites import Site, Sites
 
 HOME = "https://e.com/"
 ROBOTS = "https://e.com/robots.txt"
-NAMING = b"Sitemap: /a.xml\nSitemap: https://cdn.example/b.xml\n"
+NAMING = ("https://e.com/a.xml", "https://cdn.example/b.xml")
 GUESSES = [f"https://e.com{path}" for path in COMMON_PATHS]
 
 
@@ -17,8 +19,8 @@ def sites(probe: str = "auto") -> tuple[Sites, Frontier]:
     return Sites(queue, probe), queue
 
 
-def entered(known: Sites, url: str = ROBOTS, robots: bytes = b"") -> Site:
-    site = known.enter(url, robots)
+def entered(known: Sites, url: str = ROBOTS, named: Sequence[str] = ()) -> Site:
+    site = known.enter(url, named)
     assert site is not None
     return site
 
@@ -30,7 +32,7 @@ def urls(queue: Frontier) -> list[str]:
 def miss_all(known: Sites, queue: Frontier) -> Site:
     """All guesses are asked for, and none is a sitemap; the site as it is told last."""
     site = None
-    for visit in queue.take():
+    for visit in list(queue.take()):
         queue.done(visit)
         site = known.settle(visit, hit=False, answered=False)
     assert site is not None
@@ -39,8 +41,8 @@ def miss_all(known: Sites, queue: Frontier) -> Site:
 
 def test_robots_names_the_sitemaps() -> None:
     known, queue = sites()
-    site = entered(known, robots=NAMING)
-    visits = queue.take()
+    site = entered(known, named=NAMING)
+    visits = list(queue.take())
     assert [visit.url for visit in visits] == ["https://e.com/a.xml", "https://cdn.example/b.xml"]
     assert {(visit.found_by, visit.parent, visit.depth, visit.probe) for visit in visits} == {
         ("robots", ROBOTS, 0, False)
@@ -51,7 +53,7 @@ def test_robots_names_the_sitemaps() -> None:
 def test_guesses_where_robots_names_none() -> None:
     known, queue = sites()
     site = entered(known)
-    visits = queue.take()
+    visits = list(queue.take())
     assert [visit.url for visit in visits] == GUESSES
     assert all(visit.probe and visit.found_by == "common-path" for visit in visits)
     assert not known.wants_home(site)
@@ -59,7 +61,7 @@ def test_guesses_where_robots_names_none() -> None:
 
 def test_probe_always_guesses_after_what_robots_names() -> None:
     known, queue = sites("always")
-    entered(known, robots=NAMING)
+    entered(known, named=NAMING)
     found = [url for url in urls(queue) if url.startswith("https://e.com/")]
     assert found == ["https://e.com/a.xml", *GUESSES]
 
@@ -74,27 +76,27 @@ def test_probe_never_goes_to_the_home_page_at_once() -> None:
 def test_site_is_entered_once() -> None:
     known, queue = sites()
     assert not known.entered("https://e.com")
-    entered(known, robots=NAMING)
+    entered(known, named=NAMING)
     assert known.entered("https://e.com")
-    assert known.enter("https://E.com:443/robots.txt", b"Sitemap: /other.xml") is None
+    assert known.enter("https://E.com:443/robots.txt", ("https://e.com/other.xml",)) is None
     assert len(urls(queue)) == 2
 
 
 def test_http_and_https_are_two_sites() -> None:
     known, _ = sites("never")
     entered(known)
-    assert known.enter("http://e.com/robots.txt", b"") is not None
+    assert known.enter("http://e.com/robots.txt", ()) is not None
 
 
 def test_robots_that_nobody_gave() -> None:
     known, _ = sites()
-    assert known.enter("file:///robots.txt", b"Sitemap: https://e.com/a.xml") is None
+    assert known.enter("file:///robots.txt", NAMING) is None
 
 
 def test_home_page_is_wanted_once_when_all_guesses_have_failed() -> None:
     known, queue = sites()
     entered(known)
-    visits = queue.take()
+    visits = list(queue.take())
     for visit in visits[:-1]:
         site = known.settle(visit, hit=False, answered=True)
         assert site is not None and not known.wants_home(site)
@@ -115,7 +117,7 @@ def test_home_page_is_not_wanted_where_a_guess_was_right() -> None:
 
 def test_named_sitemap_settles_nothing() -> None:
     known, queue = sites()
-    entered(known, robots=NAMING)
+    entered(known, named=NAMING)
     assert [known.settle(visit, hit=True, answered=True) for visit in queue.take()] == [None, None]
 
 
@@ -134,8 +136,8 @@ def test_feeds_of_the_home_page_are_the_last_resort() -> None:
     known.links(HOME, feeds)
     assert urls(queue) == ["https://e.com/feed"]
     known, queue = sites("always")
-    entered(known, robots=NAMING)
-    queue.take()
+    entered(known, named=NAMING)
+    list(queue.take())
     known.links(HOME, feeds)
     assert urls(queue) == []
 
