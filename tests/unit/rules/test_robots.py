@@ -1,0 +1,168 @@
+"""The rules on how robots.txt was answered, and on the sitemaps that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from sitemapcrawler.robots import Policy
+from sitemapcrawler.robots.decode import MAX_BYTES
+
+from ..robots.real_ones import FILES
+from .robots_told import BODIES, NAMED, OPEN, URL, Found, answered, found, short, told
+
+REAL = Path(__file__).resolve().parents[3].parent / "shared" / "real"
+
+
+def test_a_good_file_gives_no_finding() -> None:
+    assert found(OPEN) == []
+    assert found(f"{NAMED}# all\n\nUser-agent: *\nAllow: /\nDisallow: /*?sort=\nHost: example.com\n") == []
+
+
+# ---- the answer
+
+
+@pytest.mark.parametrize(
+    ("policy", "rules"),
+    [
+        (answered("", status=404), [("robots-missing", None, "info")]),
+        (answered("", status=410), [("robots-missing", None, "info")]),
+        (answered("", status=403), [("robots-missing", None, "info")]),
+        (answered("", status=302), [("robots-missing", None, "info")]),
+        (answered(OPEN, status=500), [("robots-unreachable", None, "error")]),
+        (Policy.unreachable(URL, "no answer in time"), [("robots-unreachable", None, "error")]),
+        (Policy.unreachable(URL, "10.0.0.1, which is not public"), []),
+        (Policy.unreachable(URL, "the crawl was stopped"), []),
+        (Policy.too_many_redirects(URL, 301), [("robots-redirects-too-many", None, "warning")]),
+    ],
+)
+def test_an_answer_without_rules_is_one_finding(policy: Policy, rules: Found) -> None:
+    assert short(told(policy, ["https://example.com/a"])) == rules
+
+
+@pytest.mark.parametrize(("status", "words"), [(404, "there is none"), (403, "refuses it"), (302, "leads nowhere")])
+def test_a_missing_one_says_why(status: int, words: str) -> None:
+    [finding] = told(answered("", status=status))
+    assert words in finding.message
+
+
+def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
+    gone = Policy.unreachable(URL, "HTTP status 503")
+    assert short(told(gone, start=False)) == []
+    [finding] = told(gone, ["https://example.com/a", "https://example.com/b"], start=False)
+    assert finding.message == "HTTP status 503: everything counts as forbidden, 2 listed URLs of this host too"
+    assert told(answered("Dissalow: /a"), start=False) == []
+
+
+def test_what_another_sites_robots_answered_is_told_there() -> None:
+    assert told(answered("", status=404), final="https://www.example.com/robots.txt") == []
+    assert short(told(answered("", status=404), final="https://example.com/missing")) == [
+        ("robots-missing", None, "info")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"<!DOCTYPE html>\n<html><body>\nDisallow: /\nfoo\n</body></html>", "an HTML page or other markup"),
+        (b'{"error": "not found"}', "JSON"),
+        (bytes(range(256)) * 8, "binary data"),
+        (b"<pre>\nUser-agent: *\nDisallow: /\n</pre>", "rules for 1 crawlers are found in it all the same"),
+    ],
+)
+def test_what_is_no_text_is_one_finding(body: bytes, words: str) -> None:
+    [finding] = told(answered(body))
+    assert (finding.rule, finding.severity) == ("robots-is-html", "warning")
+    assert words in finding.message
+
+
+def test_size_encoding_and_mark() -> None:
+    long = OPEN + "# nothing\n" * (MAX_BYTES // 10)
+    assert found(long) == [("robots-too-large", (MAX_BYTES - len(OPEN)) // 10 + 4, "warning")]
+    assert found(long[:MAX_BYTES]) == []
+    assert found(OPEN.encode("utf-8-sig")) == [("robots-bom", 1, "warning")]
+    assert found(OPEN.encode("utf-16")) == [("robots-not-utf8", 1, "warning")]
+    assert "UTF-16" in told(answered(OPEN.encode("utf-16-be")))[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        (b"Disallow: /caf\xe9\n", "warning"),
+        (b"# caf\xe9\nDisallow: /caf\xe9\n", "warning"),
+        (b"Sitemap: https://example.com/caf\xe9.xml\n", "warning"),
+        (b"Disallow: /a # caf\xe9\n", "info"),
+        (b"# caf\xe9\n", "info"),
+    ],
+)
+def test_bytes_that_are_no_utf8_matter_in_rules(line: bytes, severity: str) -> None:
+    assert found(OPEN.encode() + line) == [("robots-not-utf8", 4, severity)]
+
+
+# ---- sitemaps
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("Sitemap: https://example.com/maps/a.xml?b=c", []),
+        ("sitemap:https://example.com/a.xml", []),
+        ("", [("robots-no-sitemap", None, "warning")]),
+        ("Sitemap:", [("robots-no-sitemap", None, "warning")]),
+        ("Sitemap: /sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
+        ("Sitemap: //example.com/sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
+        ("Sitemap: ftp://example.com/sitemap.xml", [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: {{ site.url }}/sitemap.xml", [("robots-sitemap-invalid", 3, "error")]),
+        ('Sitemap: "https://example.com/sitemap.xml"', [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: https://example.com/sitemap.xml,", [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: https://example.com/my map.xml", [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: https://example.com/a.xml https://example.com/b.xml", [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: https://example.com/%zz.xml", [("robots-sitemap-invalid", 3, "error")]),
+        ("Sitemap: https://example.com/robots.txt", [("robots-sitemap-is-robots", 3, "error")]),
+        ("Sitemap: http://example.com/sitemap.xml", [("robots-sitemap-http", 3, "warning")]),
+        ("Sitemap: https://cdn.example.net/sitemap.xml", [("robots-sitemap-offsite", 3, "info")]),
+        ("Sitemap: http://cdn.example.net/sitemap.xml", [("robots-sitemap-offsite", 3, "info")]),
+        ("Sitemaps: https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
+        ("Site-map: https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
+        ("Sitemap https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
+        ("https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
+        ("Sitmap: https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
+        ("Sitemap: https://example.com/a.xml # pages", [("robots-sitemap-inline-comment", 3, "info")]),
+        (f"{NAMED}{NAMED}", [("robots-sitemap-duplicate", 4, "info")]),
+        (f"{NAMED}Sitemap: HTTPS://example.com:443/sitemap.xml", [("robots-sitemap-duplicate", 4, "info")]),
+    ],
+)
+def test_a_line_that_names_a_sitemap(line: str, rules: Found) -> None:
+    assert found(f"User-agent: *\nDisallow: /cart\n{line}\n") == rules
+
+
+def test_a_sitemap_on_http_is_right_where_the_site_is() -> None:
+    assert found(NAMED.replace("https", "http"), URL.replace("https", "http")) == []
+
+
+# ---- any file
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_as_real_sites_have_them_have_no_fault_but_that_some_name_no_sitemap(name: str) -> None:
+    severe = [each for each in found(FILES[name]) if each[2] != "info"]
+    assert severe == ([] if "Sitemap:" in FILES[name] else [("robots-no-sitemap", None, "warning")])
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the corpus of real files is not beside the repository")
+def test_real_files_have_no_fault_but_that_one_names_no_sitemap() -> None:
+    files = sorted(REAL.glob("*robots*"))
+    assert len(files) == 4
+    severe = {file.name: [each for each in found(file.read_bytes()) if each[2] != "info"] for file in files}
+    assert [(name, rules) for name, rules in severe.items() if rules] == [
+        ("58-robots.txt", [("robots-no-sitemap", None, "warning")])
+    ]
+
+
+@given(BODIES)
+def test_no_bytes_make_a_rule_fail(body: bytes) -> None:
+    findings = told(answered(body), ["https://example.com/", "https://example.com/a"])
+    assert {finding.rule.partition("-")[0] for finding in findings} <= {"robots"}
+    assert all(f"{finding.message}{finding.value}".encode() for finding in findings)

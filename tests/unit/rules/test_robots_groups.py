@@ -1,0 +1,126 @@
+"""The rules on the lines and groups of a robots.txt, and on what they mean for crawlers."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.robots.groups import MAX_NOTES
+from sitemapcrawler.robots.parse import MAX_LINE
+
+from .robots_told import NAMED, Found, answered, found, only, short, told
+
+# ---- lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "rules"),
+    [
+        ("User-agent: *\nDissalow: /a", [("robots-field-misspelt", 3, "warning")]),
+        ("User-agent: *\nDisallow /a", [("robots-field-misspelt", 3, "warning")]),
+        ("Useragent: *\nDisallow: /a", [("robots-field-misspelt", 2, "warning")]),
+        ("User-agnet: *\nDisallow: /a", [("robots-field-misspelt", 2, "warning")]),
+        ("User-agent: *\nDisalllow: /a\nDisalllow: /b", [("robots-field-misspelt", 3, "warning")]),
+        ("User-agent: *\nDisalllow /a", [("robots-field-misspelt", 3, "warning")]),
+        (
+            "User-agent: *\nDisalow: /a\nDisalow: /b\nAlow: /c",
+            [("robots-field-misspelt", n, "warning") for n in (3, 5)],
+        ),
+        ("User-agent: *\nNoindex: /a\nDisallow: /b", [("robots-field-unknown", 3, "warning")]),
+        ("Schemamap: https://example.com/map", [("robots-field-unknown", 2, "info")]),
+        ("Note: a\nNote: b\nnote: c", [("robots-field-unknown", 2, "info")]),
+        ("Host: example.com\nClean-param: a /b\nContent-Signal: search=yes", []),
+        ("Not found\nreally", [("robots-line-without-field", 2, "info")]),
+        ("Disallow: /a\nAllow: /b\nUser-agent: *", [("robots-rule-outside-group", 2, "warning")]),
+        ("User-agent:\nDisallow: /a", [("robots-user-agent-invalid", 2, "warning")]),
+        ("User-agent: *bot\nDisallow: /a", [("robots-user-agent-invalid", 2, "warning")]),
+        ("User-agent: Googlebot, Bingbot\nDisallow: /a", [("robots-user-agent-invalid", 2, "warning")]),
+        ("User-agent: Googlebot/2.1 (compatible)\nDisallow: /a", [("robots-user-agent-invalid", 2, "info")]),
+        ("User-agent: Download Ninja\nDisallow: /a", [("robots-user-agent-invalid", 2, "info")]),
+        ("User-agent: *\nDisallow: a/", [("robots-rule-matches-nothing", 3, "warning")]),
+        ("User-agent: *\nDisallow: https://example.com/a/", [("robots-rule-matches-nothing", 3, "warning")]),
+        ("User-agent: *\nDisallow: *a", []),
+        ("User-agent: a\nUser-agent: b\nDisallow: /a", []),
+        ("User-agent: a\nCrawl-delay: 0\nDisallow:\nUser-agent: b\nDisallow: /a", []),
+        ("User-agent: a\nCrawl-delay: 0\nUser-agent: b\nCrawl-delay: 0", []),
+        ("User-agent: a\nCrawl-delay: 0\nUser-agent: a\nDisallow: /a", []),
+        ("User-agent: a\nCrawl-delay: 0\nUser-agent: b\nDisallow: /a", [("robots-groups-joined", 4, "warning")]),
+        ("User-agent: a\nSitemap: /s\n\nUser-agent: b\nAllow: /a", [("robots-groups-joined", 5, "warning")]),
+        (f"User-agent: *\nDisallow: /{'a' * MAX_LINE}", [("robots-line-too-long", 3, "warning")]),
+    ],
+)
+def test_a_line_that_says_something_else_than_meant(lines: str, rules: Found) -> None:
+    assert [each for each in found(f"{NAMED}{lines}\n") if not each[0].startswith("robots-sitemap")] == rules
+
+
+def test_messages_name_what_is_at_stake() -> None:
+    joined = only("robots-groups-joined", "User-agent: slurp\nCrawl-delay: 1\nUser-agent: GPTBot\n\nDisallow: /\n")
+    assert "what line 5 and those below it say holds for slurp too" in joined.message
+    outside = only("robots-rule-outside-group", "Disallow: /\n" * 200)
+    assert "'Disallow: /' and 199 more rules stand before" in outside.message
+    unmatchable = only("robots-rule-matches-nothing", "User-agent: *\nDisallow: https://example.com/a/\n")
+    assert "'/a/'" in unmatchable.message
+    lines = only("robots-line-without-field", "foo\n" * (MAX_NOTES + 50))
+    assert lines.message.startswith(f"{MAX_NOTES + 50} lines are no field")
+
+
+def test_lines_beyond_the_notes_are_counted() -> None:
+    findings = told(answered("User-agent: *\n" + "Disallow: a\n" * (MAX_NOTES + 7)))
+    findings = [finding for finding in findings if finding.rule == "robots-rule-matches-nothing"]
+    assert len(findings) == MAX_NOTES + 1
+    assert findings[-1].message == "7 more rules match nothing"
+
+
+# ---- crawlers
+
+
+@pytest.mark.parametrize(
+    ("group", "urls", "severity", "words"),
+    [
+        ("User-agent: *\nCrawl-delay: 10", 0, "info", "at most 8,640 pages a day"),
+        ("User-agent: *\nCrawl-delay: 10", 3_600, "info", "all 3,600 listed URLs take 10.0 hours"),
+        ("User-agent: *\nCrawl-delay: 3600", 720, "info", "take 30.0 days"),
+        ("User-agent: *\nCrawl-delay: 3600", 721, "warning", "take 30.0 days"),
+        ("User-agent: bingbot\nCrawl-delay: 86400", 31, "warning", "Bingbot: 86400 s between two requests"),
+        ("User-agent: slurp\nCrawl-delay: 86400", 31, "info", "slurp: 86400 s"),
+        ("User-agent: Googlebot\nCrawl-delay: 86400", 31, "info", "Googlebot: 86400 s"),
+        (
+            "User-agent: Amazonbot\nUser-agent: ClaudeBot\nCrawl-delay: 86400",
+            31,
+            "warning",
+            "Amazonbot, ClaudeBot: 86400 s",
+        ),
+        ("User-agent: *\nCrawl-delay: soon", 1, "warning", "'soon' is no number of seconds"),
+        ("User-agent: *\nCrawl-delay: nan", 1, "warning", "'nan' is no number of seconds"),
+    ],
+)
+def test_a_crawl_delay_in_days(group: str, urls: int, severity: str, words: str) -> None:
+    policy = answered(f"{NAMED}{group}\nDisallow: /a\n")
+    [finding] = told(policy, (f"https://example.com/{number}" for number in range(urls)))
+    assert (finding.rule, finding.line, finding.severity) == ("robots-crawl-delay", 2 + group.count("\n"), severity)
+    assert words in finding.message
+
+
+def test_groups_that_deny_everything() -> None:
+    body = f"{NAMED}User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nUser-agent: foo\nDisallow: /\n"
+    finding = only("robots-group-denies-all", body)
+    assert (finding.line, finding.severity, finding.message) == (5, "info", "GPTBot, foo are denied everything")
+    assert only("robots-group-denies-all", f"{NAMED}User-agent: *\nDisallow: /\n").line == 2
+
+
+def test_a_closed_site_is_a_warning_where_nothing_else_says_so() -> None:
+    closed = "User-agent: *\nDisallow: /\n"
+    assert only("robots-group-denies-all", closed).severity == "warning"
+    assert only("robots-group-denies-all", closed + NAMED).severity == "info"
+    assert only("robots-group-denies-all", f"{closed}User-agent: Bingbot\nDisallow:\n").severity == "info"
+    with_urls = told(answered(closed), ["https://example.com/"])
+    assert ("robots-group-denies-all", 1, "info") in short(with_urls)
+    assert ("robots-group-denies-all", 1, "warning") in short(told(answered(closed), agents=""))
+
+
+def test_urls_that_nobody_may_read_are_counted() -> None:
+    policy = answered(f"User-agent: *\nDisallow: /a\nUser-agent: GPTBot\nDisallow: /b\n{NAMED}")
+    urls = [f"https://example.com{path}" for path in ("/", "/a", "/b")]
+    assert told(policy, urls) == []
+    [finding] = told(answered(f"User-agent: *\nDisallow: /a\n{NAMED}"), urls)
+    assert finding.rule == "robots-nobody-allowed"
+    assert finding.message == "1 of 3 listed URLs are allowed to none of the 30 judged crawlers"
