@@ -15,21 +15,21 @@ from scrapy import Request
 # Private, alike in Scrapy 2.18 and 2.19, and the only place where the endpoint of a request and the buffer of its body
 # can be chosen. Without the agent nothing connects; without the buffer bodies take more memory, and none is lost.
 from scrapy.core.downloader.handlers.http11 import _ResponseReader, _ScrapyAgent
+from scrapy.http import Headers
 from scrapy.utils._download_handlers import normalize_bind_address
 from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
-from twisted.internet.interfaces import IReactorPluggableNameResolver, IReactorTCP, IReactorTime
+from twisted.internet.interfaces import (
+    IReactorPluggableNameResolver,
+    IReactorTCP,
+    IReactorTime,
+    IStreamClientEndpoint,
+)
 from twisted.web.client import URI, Agent
 from twisted.web.iweb import IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
 
 from sitemapcrawler.bodies import BODY_KEY, Body
-
-Check = Callable[[str, int, str], None]
-"""Raises AddressRefused where a host (as in the URL) must not be reached on a port at an address."""
-
-
-class AddressRefused(Exception):
-    """No connection is made to the address of a host. One line, which says how it could be allowed."""
+from sitemapcrawler.refusals import AddressRefused, Check, spelt
 
 
 def installed_reactor() -> Any:
@@ -65,6 +65,18 @@ class GuardedReactor:
         return getattr(self._reactor, name)
 
 
+@implementer(IStreamClientEndpoint)
+class LazyEndpoint:
+    """Makes an endpoint when there is something to connect: most requests go over a connection that is there."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def connect(self, protocol_factory: Any) -> Any:
+        """Connect through the true endpoint."""
+        return self._make().connect(protocol_factory)
+
+
 @implementer(IAgentEndpointFactory)
 class GuardedAgent(_ScrapyAgent):
     """Downloads one request over connections that pass the check; behind a proxy, over whatever the proxy makes."""
@@ -78,6 +90,7 @@ class GuardedAgent(_ScrapyAgent):
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         if request.meta.get("proxy"):
+            self._check_literal(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
         self._attempt_timeout = timeout
         self._bind = normalize_bind_address(request.meta.get("bindaddress") or self._bindAddress)
@@ -86,7 +99,11 @@ class GuardedAgent(_ScrapyAgent):
         return direct
 
     def endpointForURI(self, uri: Any) -> Any:  # noqa: N802 - Twisted's name
-        """The guarded endpoint for a URL, with TLS for https."""
+        """The guarded endpoint for a URL, with TLS for https. An address that stands in the URL is checked at once."""
+        self._check_literal(uri.host.decode("ascii"), uri.port)
+        return LazyEndpoint(lambda: self._endpoint(uri))
+
+    def _endpoint(self, uri: Any) -> Any:
         host = uri.host.decode("ascii")
         reactor = GuardedReactor(installed_reactor(), host, self._check)
         endpoint: Any = HostnameEndpoint(reactor, host, uri.port, self._attempt_timeout, self._bind)
@@ -94,6 +111,11 @@ class GuardedAgent(_ScrapyAgent):
             return endpoint
         contexts: Any = self._contextFactory
         return wrapClientTLS(contexts.creatorForNetloc(uri.host, uri.port), endpoint)
+
+    def _check_literal(self, host: str, port: int) -> None:
+        address = spelt(host)
+        if address is not None:
+            self._check(host, port, address)
 
     def _check(self, host: str, port: int, address: str) -> None:
         try:
@@ -103,6 +125,14 @@ class GuardedAgent(_ScrapyAgent):
             raise
         self.refusal = None
 
+    @staticmethod
+    def _headers_from_twisted_response(response: Any) -> Headers:
+        """The headers, which Scrapy asks for twice, made once."""
+        headers: Headers | None = getattr(response, "_sitemap_headers", None)
+        if headers is None:
+            headers = response._sitemap_headers = _ScrapyAgent._headers_from_twisted_response(response)
+        return headers
+
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
         body = request.meta.get(BODY_KEY)
         if isinstance(body, Body):
@@ -111,7 +141,9 @@ class GuardedAgent(_ScrapyAgent):
         return super()._cb_bodyready(txresponse, request)
 
 
-class _Discarding(BytesIO):
+class Discarding(BytesIO):
+    """Takes what is written, and keeps nothing."""
+
     def write(self, data: Any) -> int:
         return len(data)
 
@@ -121,7 +153,7 @@ def _discard_what_is_collected(txresponse: Any, body: Body) -> None:
 
     def deliver_body(reader: _ResponseReader) -> None:
         if body.headers is not None:  # the collector is enabled, and has heard of this answer
-            reader._bodybuf = _Discarding()
+            reader._bodybuf = Discarding()
         deliver(reader)
 
     txresponse.deliverBody = deliver_body

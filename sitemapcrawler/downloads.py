@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import stat
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import scrapy
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
+from twisted.web.client import HTTPConnectionPool
 from w3lib.url import file_uri_to_path
 
-from sitemapcrawler.addresses import NETWORKS_SETTING, AddressGuard, authority, parse_address, why_refused
 from sitemapcrawler.bodies import BODY_KEY, Body
-from sitemapcrawler.connections import AddressRefused, GuardedAgent, host_and_port, installed_reactor
+from sitemapcrawler.certificates import STRICT_KEY, strict_policy
+from sitemapcrawler.connections import GuardedAgent, installed_reactor
+from sitemapcrawler.ending import Ending
+from sitemapcrawler.refusals import AddressCheck, AddressRefused
 
-stopping = object()
-"""Signal without arguments: the crawl ends. Downloads get SITEMAP_STOP_GRACE seconds more, then they are cancelled."""
-
-STOP_GRACE = 10.0  # seconds; DESIGN: a stopped crawl has its feeds in place within 15
+DOWNLOADER_SETTING = "SITEMAP_DOWNLOADER"
+DOWNLOADERS = ("twisted", "aiohttp")
+"""Values of SITEMAP_DOWNLOADER; the first is the default."""
 
 
 class SchemeRefused(Exception):
@@ -35,87 +39,89 @@ class FileUnreadable(Exception):
     """A named file cannot be opened. No OSError, which RetryMiddleware would ask for again."""
 
 
+class GuardedDownloadHandler:
+    """The guarded handler for http and https that SITEMAP_DOWNLOADER names."""
+
+    lazy = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:
+        """The handler; NotConfigured, with the reason, where a setting cannot be used."""
+        try:
+            return guarded_handler(crawler.settings)(crawler)
+        except ValueError as error:
+            raise NotConfigured(str(error)) from None
+
+
+def guarded_handler(settings: BaseSettings) -> type[BaseDownloadHandler]:
+    """The class of the handler that SITEMAP_DOWNLOADER names. ValueError, one line, where it cannot be had."""
+    name = settings.get(DOWNLOADER_SETTING, DOWNLOADERS[0])
+    if name == "twisted":
+        return GuardedHTTP11DownloadHandler
+    if name != "aiohttp":
+        raise ValueError(f"setting {DOWNLOADER_SETTING}={name!r}: accepted: {', '.join(DOWNLOADERS)}")
+    try:
+        module: Any = import_module("sitemapcrawler.aiohttp_downloads")
+    except ImportError as error:
+        needs = (
+            f"it needs Scrapy 2.19 (this is {scrapy.__version__}) and aiohttp: pip install 'sitemapcrawler[aiohttp]'"
+        )
+        raise ValueError(f"setting {DOWNLOADER_SETTING}={name!r}: {needs} ({error})") from None
+    handler: type[BaseDownloadHandler] = module.GuardedAiohttpDownloadHandler
+    return handler
+
+
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     """Scrapy's handler for http and https with three additions.
 
-    No connection goes to an address that is not public, unless the spider's `named_authorities` (a set of
-    `addresses.authority` pairs) or SITEMAP_ALLOW_NETWORKS allow it: AddressRefused. Behind a proxy only an address
-    that stands in the URL is checked, since the proxy resolves the names. A pooled connection was checked for the
-    same authority when it was made. After the signal `stopping`, downloads end as DownloadCancelledError. Where the
-    meta carries a `Body`, that gets the bytes and the response has none.
+    Connections pass the `AddressCheck`, or end as AddressRefused. Behind a proxy only an address that stands in the
+    URL is checked, since the proxy resolves the names. A pooled connection was checked for the same authority when it
+    was made. After the signal `stopping`, downloads end as DownloadCancelledError. Where the meta carries a `Body`,
+    that gets the bytes and the response has none. Requests with STRICT_KEY in their meta have connections of their
+    own, to hosts whose certificate is valid.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         """ValueError for a bad network in SITEMAP_ALLOW_NETWORKS."""
         super().__init__(crawler)
-        self._guard = AddressGuard(networks=crawler.settings.getlist(NETWORKS_SETTING))
-        self._grace = crawler.settings.getfloat("SITEMAP_STOP_GRACE", STOP_GRACE)
-        self._running: set[Deferred[Response]] = set()
-        self._stopping = False
-        self._stopped = False
-        crawler.signals.connect(self.stop, signal=stopping)
+        self._check = AddressCheck(crawler)
+        self._ending = Ending(crawler)
+        self._strict_policy = strict_policy()
+        self._strict_pool = HTTPConnectionPool(installed_reactor(), persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        self._strict_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
+        self._strict_pool._factory = self._pool._factory
 
     async def download_request(self, request: Request) -> Response:
         """Download, or raise AddressRefused or DownloadCancelledError besides what Scrapy's handler raises."""
-        self._check_literal(request)
-        if self._stopped:
-            raise _cancelled(request)
-        agent = self._agent()
-        download = agent.download_request(request)
-        self._running.add(download)
+        self._ending.admit(request)
+        agent = self._agent(strict=bool(request.meta.get(STRICT_KEY)))
         try:
             with wrap_twisted_exceptions():
-                return await maybe_deferred_to_future(download)
+                download = agent.download_request(request)
+                with self._ending.running(request, download.cancel):
+                    return await maybe_deferred_to_future(download)
         except Exception as failure:
-            if self._stopping:  # whatever it failed with: a closing engine drops, unheard, what would be asked again
-                raise _cancelled(request) from failure
-            if agent.refusal is not None and agent.refusal is not failure:
+            if agent.refusal is not None and not isinstance(failure, (AddressRefused, DownloadCancelledError)):
                 raise agent.refusal from failure
             raise
-        finally:
-            self._running.discard(download)
 
-    def _agent(self) -> GuardedAgent:
+    async def close(self) -> None:
+        """Close all connections."""
+        await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # the same
+        await super().close()
+
+    def _agent(self, strict: bool) -> GuardedAgent:
         return GuardedAgent(
             self._check,
-            contextFactory=self._contextFactory,
+            contextFactory=self._strict_policy if strict else self._contextFactory,
             bindAddress=self._bind_address,
-            pool=self._pool,
+            pool=self._strict_pool if strict else self._pool,
             maxsize=self._default_maxsize,
             warnsize=self._default_warnsize,
             fail_on_dataloss=self._fail_on_dataloss,
             crawler=self._crawler,
             tls_verbose_logging=self._tls_verbose_logging,
         )
-
-    def _check_literal(self, request: Request) -> None:
-        host, port = host_and_port(request.url)
-        if parse_address(host) is not None:
-            self._check(host, port, host)
-
-    def _check(self, host: str, port: int, address: str) -> None:
-        if authority(host, port) in getattr(self._crawler.spider, "named_authorities", ()):
-            self._guard.name((host, port))
-        if not self._guard.allows(host, port, address):
-            raise AddressRefused(
-                f"{host}:{port} is at {address}, which is not public ({why_refused(address)}): "
-                f"name {host}:{port} in the arguments, or allow its network with {NETWORKS_SETTING}"
-            )
-
-    def stop(self) -> None:
-        """Cancel what still runs after the grace, and whatever is asked for later."""
-        if not self._stopping:
-            self._stopping = True
-            installed_reactor().callLater(self._grace, self._abandon)
-
-    def _abandon(self) -> None:
-        self._stopped = True
-        for download in tuple(self._running):
-            download.cancel()
-
-
-def _cancelled(request: Request) -> DownloadCancelledError:
-    return DownloadCancelledError(f"{request.url}: the crawl was stopped before the answer was complete")
 
 
 class NamedFileHandler(BaseDownloadHandler):

@@ -8,6 +8,7 @@ result is written beside it: {`results`: {name: {..}}, `stats`: {..}}.
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from hashlib import blake2b
@@ -21,8 +22,8 @@ from scrapy.resolver import dnscache
 from twisted.internet.address import IPv4Address
 from twisted.python.failure import Failure
 
-from sitemapcrawler import downloads
 from sitemapcrawler.bodies import BODY_KEY, Body
+from sitemapcrawler.ending import stopping
 
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
@@ -37,8 +38,8 @@ SETTINGS = {
         "data": None,
         "file": "sitemapcrawler.downloads.NamedFileHandler",
         "ftp": None,
-        "http": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
-        "https": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+        "http": "sitemapcrawler.downloads.GuardedDownloadHandler",
+        "https": "sitemapcrawler.downloads.GuardedDownloadHandler",
         "s3": None,
     },
     "DOWNLOAD_TIMEOUT": 20,
@@ -123,9 +124,7 @@ def crawl(path: Path) -> None:
     job = json.loads(path.read_text())
     process = CrawlerProcess(SETTINGS | job.get("settings", {}))
     crawler = process.create_crawler(JobSpider)
-    all_of_them = "Hostname" in crawler.settings["DNS_RESOLVER"]
-    for name, addresses in job.get("names", {}).items():  # as if DNS had answered; none is asked
-        dnscache[name] = [IPv4Address("TCP", address, 0) for address in addresses] if all_of_them else addresses[0]
+    answer_for_dns(job.get("names", {}), "Hostname" in crawler.settings["DNS_RESOLVER"])
     stop = Stop(crawler, job.get("stop"))
     crawler.signals.connect(stop.headers_received, signal=signals.headers_received)
     process.crawl(crawler, job=job)
@@ -134,6 +133,18 @@ def crawl(path: Path) -> None:
     assert crawler.stats is not None
     stats = {key: value for key, value in crawler.stats.get_stats().items() if isinstance(value, int | float | str)}
     path.with_suffix(".out").write_text(json.dumps({"results": crawler.spider.results, "stats": stats}))
+
+
+def answer_for_dns(names: dict[str, list[str]], all_of_them: bool) -> None:
+    """Have names resolve to addresses, for Twisted and for asyncio; other names are left to the system."""
+    for name, addresses in names.items():
+        dnscache[name] = [IPv4Address("TCP", address, 0) for address in addresses] if all_of_them else addresses[0]
+    ask = socket.getaddrinfo
+
+    def getaddrinfo(host: Any, *args: Any, **options: Any) -> list[Any]:
+        return [answer for each in names.get(host, [host]) for answer in ask(each, *args, **options)]
+
+    socket.getaddrinfo = getaddrinfo
 
 
 class Stop:
@@ -145,7 +156,7 @@ class Stop:
 
     def headers_received(self, request: Request) -> None:
         if self.path is not None and request.url.endswith(self.path):
-            self.crawler.signals.send_catch_log(downloads.stopping)
+            self.crawler.signals.send_catch_log(stopping)
 
 
 if __name__ == "__main__":

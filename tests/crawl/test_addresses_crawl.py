@@ -11,6 +11,7 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, pages, robots, urlset
+from tests.crawl.downloaders import took_part
 from tests.crawl.site_server import SiteServer, moved
 
 SPELLINGS = (
@@ -50,7 +51,7 @@ def spelt(number: int, canary: SiteServer) -> str:
 
 
 @pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusals]:
+def refusals(downloader: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusals]:
     with SiteServer() as site, SiteServer() as canary:
         canary.otherwise = urlset(*pages("canary", 1))
         spellings = [spelt(number, canary) for number in range(len(SPELLINGS))]
@@ -61,8 +62,10 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusals]:
             "/good.xml": urlset(*pages("good", 2)),
         }
         folder = tmp_path_factory.mktemp("refusals")
-        settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0}
-        yield Refusals(crawl(folder, domain=site.url(), settings=settings), site, canary)
+        settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0, "SITEMAP_DOWNLOADER": downloader}
+        done = crawl(folder, domain=site.url(), settings=settings)
+        assert took_part(downloader, done.log)
+        yield Refusals(done, site, canary)
 
 
 def test_server_that_nobody_named_sees_nothing(refusals: Refusals) -> None:

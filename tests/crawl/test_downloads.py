@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.crawl import misbehaving
+from tests.crawl.downloaders import skip_without, took_part
 from tests.crawl.misbehaving import LARGE, PART, Exchange, Route, Server, redirect_to
 
 ROOT = Path(__file__).parents[2]
@@ -40,8 +41,9 @@ class Outcome(dict[str, dict[str, Any]]):
     stats: dict[str, Any]
 
 
-def run(folder: Path, **job: Any) -> Outcome:
+def run(folder: Path, downloader: str = "twisted", **job: Any) -> Outcome:
     path = folder / "job.json"
+    job["settings"] = {"SITEMAP_DOWNLOADER": downloader} | job.get("settings", {})
     path.write_text(json.dumps(job))
     paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
@@ -59,6 +61,9 @@ def run(folder: Path, **job: Any) -> Outcome:
     outcome.stats = written["stats"]
     assert set(outcome) >= set(job["requests"]), done.stderr
     assert "Unhandled" not in done.stderr
+    assert "Unclosed" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert took_part(downloader, done.stderr)
     return outcome
 
 
@@ -73,6 +78,17 @@ def kept(result: dict[str, Any], data: bytes) -> bool:
 
 
 # ---- bodies
+
+UNUSUAL_PATH = "/a/../%7Eb%2f?q=%41+c"
+"""Kept as it is listed: a server may tell it from its tidier forms."""
+LONG_HEADER = "x" * 12_000
+
+
+def odd_headers(server: Server, exchange: Exchange) -> None:
+    exchange.send(
+        f"HTTP/1.1 200 OK\r\nX-Odd: \xff\xfe\r\nX-Long: {LONG_HEADER}\r\nContent-Length: 0\r\n\r\n".encode("latin-1")
+    )
+
 
 BODY_ROUTES: dict[str, Route] = {
     "/full": misbehaving.full,
@@ -90,27 +106,36 @@ BODY_ROUTES: dict[str, Route] = {
     "/busy": misbehaving.always_busy,
     "/gzip": misbehaving.gzipped,
     "/zstd": misbehaving.unknown_coding,
+    "/plain": misbehaving.full,
+    "/odd-headers": odd_headers,
+    UNUSUAL_PATH: misbehaving.empty,
 }
 
 
 @pytest.fixture(scope="module")
-def body_server() -> Iterator[Server]:
+def body_server(downloader: str) -> Iterator[Server]:
+    """One for each downloader, so that what it was asked for is known."""
     with Server(BODY_ROUTES) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def bodies(body_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    requests: dict[str, dict[str, Any]] = {path: {"url": body_server.url(path)} for path in BODY_ROUTES}
+def bodies(body_server: Server, downloader: str, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    requests: dict[str, dict[str, Any]] = {
+        path: {"url": body_server.url(path)} for path in BODY_ROUTES if path != "/plain"
+    }
     requests["/stall"]["meta"] = {"download_timeout": 1, "dont_retry": True}
     requests["/endless"]["limit"] = LIMIT
     requests["too large"] = {"url": body_server.url("/full"), "limit": LIMIT}
     requests["just large enough"] = {"url": body_server.url("/full"), "limit": len(LARGE)}
     requests["head"] = {"url": body_server.url("/full"), "method": "HEAD"}
+    requests["plain head"] = {"url": body_server.url("/plain"), "method": "HEAD", "plain": True}
+    requests["plain too large"] = {"url": body_server.url("/plain"), "plain": True}
     requests["plain"] = {"url": body_server.url("/gzip"), "plain": True}
     requests["stalled twice"] = {"url": body_server.url("/stall"), "meta": {"download_timeout": 1}}
     return run(
         tmp_path_factory.mktemp("bodies"),
+        downloader,
         requests=requests,
         named=authorities(body_server),
         settings={"DOWNLOAD_MAXSIZE": LIMIT},
@@ -136,9 +161,9 @@ def test_broken_connection_keeps_what_came(bodies: Outcome, path: str) -> None:
     assert bodies[path]["flags"] == ["dataloss"]
 
 
-def test_body_that_ends_with_the_connection(bodies: Outcome) -> None:
+def test_body_that_ends_with_the_connection(bodies: Outcome, downloader: str) -> None:
     assert kept(bodies["/until-closed"], PART)
-    assert bodies["/until-closed"]["flags"] == ["partial"]
+    assert bodies["/until-closed"]["flags"] == (["partial"] if downloader == "twisted" else [])
 
 
 @pytest.mark.parametrize("name", ["/stall", "stalled twice"])
@@ -196,6 +221,21 @@ def test_head_has_no_body(bodies: Outcome) -> None:
     assert bodies["head"]["headers"] == ["Content-Length"]
 
 
+def test_length_in_the_answer_to_head_is_no_size(bodies: Outcome) -> None:
+    assert bodies["plain head"]["status"] == 200
+    assert bodies["plain too large"]["error"] == "DownloadCancelledError"
+
+
+def test_headers_of_odd_bytes_and_great_length(bodies: Outcome) -> None:
+    assert bodies["/odd-headers"]["status"] == 200
+    assert bodies["/odd-headers"]["headers"] == ["Content-Length", "X-Long", "X-Odd"]
+
+
+def test_path_is_asked_for_as_it_is_written(bodies: Outcome, body_server: Server) -> None:
+    assert bodies[UNUSUAL_PATH]["status"] == 200
+    assert UNUSUAL_PATH in [exchange.path for exchange in body_server.exchanges]
+
+
 def test_gzip_is_collected_as_it_came(bodies: Outcome) -> None:
     assert kept(bodies["/gzip"], gzip.compress(PART, mtime=0))
     assert bodies["/gzip"]["encoding"] == "gzip"
@@ -207,8 +247,8 @@ def test_unasked_coding_is_collected_as_it_came(bodies: Outcome) -> None:
 
 
 def test_collected_requests_accept_gzip_only(bodies: Outcome, body_server: Server) -> None:
-    accepted = {each.path: each.headers["accept-encoding"] for each in body_server.exchanges if each.path != "/gzip"}
-    assert set(accepted.values()) == {"gzip"}
+    collected = [each for each in body_server.exchanges if each.path not in ("/gzip", "/plain")]
+    assert {each.headers["accept-encoding"] for each in collected} == {"gzip"}
 
 
 def test_request_without_a_body_is_left_to_scrapy(bodies: Outcome) -> None:
@@ -216,9 +256,10 @@ def test_request_without_a_body_is_left_to_scrapy(bodies: Outcome) -> None:
     assert bodies["plain"]["encoding"] == ""
 
 
-def test_without_the_collector_no_body_is_lost(body_server: Server, tmp_path: Path) -> None:
+def test_without_the_collector_no_body_is_lost(body_server: Server, downloader: str, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
+        downloader,
         requests={"full": {"url": body_server.url("/full")}},
         named=authorities(body_server),
         settings={"EXTENSIONS": {}},
@@ -233,6 +274,21 @@ SPELLINGS = ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "dotted.
 IPV6_SPELLINGS = ["[::1]", "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "[::127.0.0.1]"]
 NAMES = {"dotted.test.": ["127.0.0.1"], "rebound.test": ["127.0.0.1"]}
 RESOLVERS = ["scrapy.resolver.CachingThreadedResolver", "scrapy.resolver.CachingHostnameResolver"]
+"""Of Twisted; aiohttp has its own."""
+
+UNASKED_BY_AIOHTTP = ("2130706433", "127.1")
+"""Since aiohttp 3.14."""
+Resolving = tuple[str, dict[str, str]]
+
+
+@pytest.fixture(params=[*RESOLVERS, None])
+def resolving(request: pytest.FixtureRequest) -> Resolving:
+    """A downloader with each of its resolvers, as settings."""
+    if request.param is not None:
+        return "twisted", {"DNS_RESOLVER": request.param}
+    skip_without("aiohttp")
+    return "aiohttp", {}
+
 
 PAGE_ROUTES: dict[str, Route] = {
     "/": lambda server, exchange: exchange.answer(b"here"),
@@ -250,31 +306,34 @@ def canary() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-def test_unnamed_loopback_is_refused_in_every_spelling(canary: Server, tmp_path: Path, resolver: str) -> None:
+def test_unnamed_loopback_is_refused_in_every_spelling(canary: Server, tmp_path: Path, resolving: Resolving) -> None:
+    downloader, settings = resolving
     hosts = SPELLINGS + IPV6_SPELLINGS
     requests = {host: {"url": canary.url("/", host)} for host in hosts}
     requests |= {f"https {host}": {"url": canary.url("/", host, "https")} for host in hosts}
-    outcome = run(tmp_path, requests=requests, names=NAMES, settings={"DNS_RESOLVER": resolver})
+    outcome = run(tmp_path, downloader, requests=requests, names=NAMES, settings=settings)
     assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(requests, "AddressRefused")
     assert canary.connections == 0
     assert "retry/count" not in outcome.stats
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-def test_allowed_network_is_reached_in_every_spelling(canary: Server, tmp_path: Path, resolver: str) -> None:
-    settings = {"DNS_RESOLVER": resolver, "SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+def test_allowed_network_is_reached_in_every_spelling(canary: Server, tmp_path: Path, resolving: Resolving) -> None:
+    downloader, settings = resolving
+    settings = settings | {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
     requests = {host: {"url": canary.url("/", host)} for host in SPELLINGS}
-    outcome = run(tmp_path, requests=requests, names=NAMES, settings=settings)
-    assert {host: result.get("status") for host, result in outcome.items()} == dict.fromkeys(requests, 200)
+    outcome = run(tmp_path, downloader, requests=requests, names=NAMES, settings=settings)
+    unasked = UNASKED_BY_AIOHTTP if downloader == "aiohttp" else ()
+    reached = {host: result.get("status") for host, result in outcome.items() if host not in unasked}
+    assert reached == {host: 200 for host in SPELLINGS if host not in unasked}
     assert canary.connections > 0
 
 
-def test_named_authority_is_reached_and_no_other_port(canary: Server, tmp_path: Path) -> None:
+def test_named_authority_is_reached_and_no_other_port(canary: Server, downloader: str, tmp_path: Path) -> None:
     routes = PAGE_ROUTES | {"/to-canary": redirect_to(canary.url("/")), "/to-file": redirect_to("file:///etc/hostname")}
     with Server(routes) as server:
         outcome = run(
             tmp_path,
+            downloader,
             requests={
                 "named": {"url": server.url("/")},
                 "named name": {"url": server.url("/", "rebound.test")},
@@ -293,8 +352,8 @@ def test_named_authority_is_reached_and_no_other_port(canary: Server, tmp_path: 
     assert canary.connections == 0
 
 
-def test_refusal_says_what_would_allow_it(canary: Server, tmp_path: Path) -> None:
-    outcome = run(tmp_path, requests={"a": {"url": canary.url("/", "rebound.test")}}, names=NAMES)
+def test_refusal_says_what_would_allow_it(canary: Server, downloader: str, tmp_path: Path) -> None:
+    outcome = run(tmp_path, downloader, requests={"a": {"url": canary.url("/", "rebound.test")}}, names=NAMES)
     host = f"rebound.test:{canary.port}"
     assert outcome["a"]["message"] == (
         f"{host} is at 127.0.0.1, which is not public (loopback): "
@@ -302,11 +361,14 @@ def test_refusal_says_what_would_allow_it(canary: Server, tmp_path: Path) -> Non
     )
 
 
-def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: Server, tmp_path: Path) -> None:
+def test_proxy_is_reached_and_an_address_in_the_url_still_refused(
+    canary: Server, downloader: str, tmp_path: Path
+) -> None:
     target = "http://rebound.test/"
     with Server({target: PAGE_ROUTES["/"]}) as proxy:
         outcome = run(
             tmp_path,
+            downloader,
             requests={
                 "name": {"url": target, "meta": {"proxy": proxy.url("")}},
                 "address": {"url": canary.url("/"), "meta": {"proxy": proxy.url("")}},
@@ -317,9 +379,10 @@ def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: Server
         assert [exchange.path for exchange in proxy.exchanges] == [target]
 
 
-def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, tmp_path: Path) -> None:
+def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, downloader: str, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
+        downloader,
         requests={"a": {"url": canary.url("/", "many.test"), "meta": {"download_timeout": 0.5}}},
         names={"many.test": [f"127.0.0.{number}" for number in range(1, 10)]},
         settings={"DNS_RESOLVER": RESOLVERS[1]},
@@ -328,9 +391,10 @@ def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, tmp_path
     assert canary.connections == 0
 
 
-def test_name_with_one_allowed_address_is_reached_there(canary: Server, tmp_path: Path) -> None:
+def test_name_with_one_allowed_address_is_reached_there(canary: Server, downloader: str, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
+        downloader,
         requests={"a": {"url": canary.url("/", "mixed.test")}, "broken": {"url": canary.url("/broken", "mixed.test")}},
         names={"mixed.test": ["127.0.0.2", "127.0.0.1"]},
         settings={"DNS_RESOLVER": RESOLVERS[1], "SITEMAP_ALLOW_NETWORKS": "127.0.0.1/32"},
@@ -344,11 +408,17 @@ def test_other_schemes_are_refused(tmp_path: Path, url: str) -> None:
     assert run(tmp_path, requests={"a": {"url": url}})["a"]["error"] == "NotSupported"
 
 
-def test_bad_network_lets_nothing_through(canary: Server, tmp_path: Path) -> None:
+def test_bad_network_lets_nothing_through(canary: Server, downloader: str, tmp_path: Path) -> None:
     settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8,everything"}
-    outcome = run(tmp_path, requests={"a": {"url": canary.url("/")}}, settings=settings)
+    outcome = run(tmp_path, downloader, requests={"a": {"url": canary.url("/")}}, settings=settings)
     assert "'everything' is no network" in outcome["a"]["message"]
     assert canary.connections == 0
+
+
+def test_downloader_that_does_not_exist_is_told_by_every_failure(canary: Server, tmp_path: Path) -> None:
+    outcome = run(tmp_path, "curl", requests={"a": {"url": canary.url("/")}})
+    assert outcome["a"]["error"] == "NotSupported"
+    assert "setting SITEMAP_DOWNLOADER='curl': accepted: twisted, aiohttp" in outcome["a"]["message"]
 
 
 # ---- files
@@ -409,11 +479,11 @@ def tls(tmp_path: Path) -> ssl.SSLContext:
     return context
 
 
-def test_https_bodies(tls: ssl.SSLContext, tmp_path: Path) -> None:
+def test_https_bodies(tls: ssl.SSLContext, downloader: str, tmp_path: Path) -> None:
     with Server(BODY_ROUTES, tls=tls) as server:
         wanted = {"/full": 0, "/short": 0, "/reset": 0, "/endless": LIMIT}
         requests = {path: {"url": server.url(path, scheme="https"), "limit": limit} for path, limit in wanted.items()}
-        outcome = run(tmp_path, requests=requests, named=authorities(server))
+        outcome = run(tmp_path, downloader, requests=requests, named=authorities(server))
         assert kept(outcome["/full"], LARGE)
         assert kept(outcome["/short"], PART)
         assert kept(outcome["/reset"], PART)
@@ -438,7 +508,7 @@ def unreachable() -> Iterator[int]:
         yield port
 
 
-def test_stop_cancels_what_runs(unreachable: int, tmp_path: Path) -> None:
+def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Path) -> None:
     def stall_last(server: Server, exchange: Exchange) -> None:
         assert server.began["/silent"].wait(20)
         assert deaf.accepted.wait(20)
@@ -454,6 +524,7 @@ def test_stop_cancels_what_runs(unreachable: int, tmp_path: Path) -> None:
         }
         outcome = run(
             tmp_path,
+            downloader,
             requests={name: {"url": url} for name, url in requests.items()},
             named=[*authorities(server, deaf), ("127.0.0.1", unreachable)],
             settings={"SITEMAP_STOP_GRACE": 0.2, "DOWNLOAD_TIMEOUT": JOB_TIME},
@@ -461,7 +532,8 @@ def test_stop_cancels_what_runs(unreachable: int, tmp_path: Path) -> None:
             after={"stalled": server.url("/stall")},
         )
         assert all(server.ended[path].wait(10) for path in routes)
-        assert {exchange.path: exchange.was_reset for exchange in server.exchanges} == dict.fromkeys(routes, True)
+        resets = downloader == "twisted"  # aiohttp closes connections
+        assert {exchange.path: exchange.was_reset for exchange in server.exchanges} == dict.fromkeys(routes, resets)
     names = [*requests, "after stalled"]
     assert {name: outcome[name]["error"] for name in names} == dict.fromkeys(names, "DownloadCancelledError")
     assert kept(outcome["stalled"], PART)
@@ -471,10 +543,11 @@ def test_stop_cancels_what_runs(unreachable: int, tmp_path: Path) -> None:
     assert "retry/count" not in outcome.stats
 
 
-def test_download_that_ends_within_the_grace_is_kept(tmp_path: Path) -> None:
+def test_download_that_ends_within_the_grace_is_kept(downloader: str, tmp_path: Path) -> None:
     with Server({"/full": misbehaving.full}) as server:
         outcome = run(
             tmp_path,
+            downloader,
             requests={"full": {"url": server.url("/full")}},
             named=authorities(server),
             settings={"SITEMAP_STOP_GRACE": JOB_TIME},

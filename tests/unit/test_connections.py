@@ -15,8 +15,9 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from sitemapcrawler.addresses import AddressGuard
-from sitemapcrawler.connections import AddressRefused, GuardedReactor, host_and_port
+from sitemapcrawler.connections import GuardedReactor, host_and_port
 from sitemapcrawler.downloads import GuardedHTTP11DownloadHandler
+from sitemapcrawler.refusals import AddressRefused
 
 
 class Recorder(Clock):

@@ -1,0 +1,73 @@
+"""What may be connected to: names the user gave, networks he allowed, and addresses in every spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.utils.test import get_crawler
+
+from sitemapcrawler.refusals import AddressCheck, AddressRefused, spelt
+
+
+def check(**settings: Any) -> AddressCheck:
+    crawler = get_crawler(settings_dict=settings)
+    crawler.spider = Spider("a")
+    crawler.spider.named_authorities = {("a.test", 80)}
+    return AddressCheck(crawler)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("[::1]", "[::1]"),
+        ("::ffff:127.0.0.1", "::ffff:127.0.0.1"),
+        ("127.1", "127.0.0.1"),
+        ("0x7f.1", "127.0.0.1"),
+        ("0177.0.0.1", "127.0.0.1"),
+        ("2130706433", "127.0.0.1"),
+        ("0", "0.0.0.0"),
+        ("a.test", None),
+        ("0x7g.1", None),
+        ("256.1.1.1", None),
+        ("4294967296", None),
+        ("127.0.0.1.", None),
+        ("1.2.3.4.5", None),
+        ("::g", None),
+        ("a\0b", None),
+        ("\u0661", None),
+        ("", None),
+    ],
+)
+def test_address_that_a_host_spells(host: str, address: str | None) -> None:
+    assert spelt(host) == address
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "10.1", "0xa000001", "[fd00::1]", "::ffff:10.0.0.1", "169.254.169.254"])
+def test_literal_that_is_not_public_is_refused(host: str) -> None:
+    with pytest.raises(AddressRefused, match="not public"):
+        check().literal(host, 80)
+
+
+@pytest.mark.parametrize("host", ["93.184.216.34", "93.12114978", "2606:2800:220:1::1", "a.test", "intranet"])
+def test_public_literal_and_any_name_pass(host: str) -> None:
+    check().literal(host, 80)
+
+
+def test_named_authority_is_reached_on_its_port_only() -> None:
+    check()("A.test.", 80, "10.0.0.1")
+    with pytest.raises(AddressRefused, match=r"^a\.test:81 is at 10\.0\.0\.1"):
+        check()("a.test", 81, "10.0.0.1")
+
+
+def test_allowed_network_is_reached_in_another_spelling() -> None:
+    check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("10.1", 80)
+    with pytest.raises(AddressRefused):
+        check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("127.1", 80)
+
+
+def test_bad_network_is_told() -> None:
+    with pytest.raises(ValueError, match="'everything' is no network"):
+        check(SITEMAP_ALLOW_NETWORKS="everything")
