@@ -15,11 +15,11 @@ What a crawl checks while it reads. `-a select=` and `-a ignore=` take these ids
 first dash; `-a select=none` runs none. A finding names its rule, severity, file, line and value; at most
 `SITEMAP_FINDINGS_PER_RULE` findings of a rule and file become rows, the counts in the summary are complete.
 
-`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas (`schemas/`), which are
-read from the package and written from the facts of the protocol. They agree with the official ones of sitemaps.org and
-Google: `tests/unit/schemas/` compares the verdicts of both on thousands of generated documents, valid and mutated, and
-lists the differences with their reasons; `tests/unit/rules/test_schema.py` shows that each single fault that an official
-schema rejects is one finding.
+`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas (`schemas/`),
+which are read from the package and written from the facts of the protocol. They agree with the official ones of
+sitemaps.org and Google: `tests/unit/schemas/` compares the verdicts of both on thousands of generated documents,
+valid and mutated, and lists the differences with their reasons; `tests/unit/rules/test_schema.py` shows that each
+single fault that an official schema rejects is one finding.
 
 *Elsewhere* names the report of another tool that shows the same fault.
 

@@ -6,13 +6,10 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.uri import BLANK, Form, fault_of, form_of
 
 WEB = ("http", "https")
-MAX_SHOWN = 100
-"""Characters of a value that a message shows."""
-
-
 USUAL = re.compile(
     r"https?://(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,3}[a-z]{2,24}"
     r"(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
@@ -48,8 +45,3 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
         return Flaw("invalid", f"{shown(url)} has a blank (U+{ord(blank[0]):04X}) in it")
     fault = fault_of("http" + url[len(scheme) :])
     return None if fault is None else Flaw("invalid", f"{shown(url)} is not valid: {fault}")
-
-
-def shown(value: str) -> str:
-    """A value as messages show it: quoted, and cut where it is long."""
-    return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "...")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.reader.entries import FREQUENCIES
-from sitemapcrawler.rules.assets import shown
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.fields import field, line_of, raw_text, text_of
+from sitemapcrawler.rules.fields import field, raw_text, text_of
+from sitemapcrawler.rules.objects import line_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.rules.tally import share
 from sitemapcrawler.rules.written import MAX_BYTES, size_of

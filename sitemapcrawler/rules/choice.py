@@ -74,6 +74,11 @@ class Choice:
         return any(allowance.covers(rule, url) for allowance in self._valid)
 
     @property
+    def looks_at_urls(self) -> bool:
+        """True where findings may differ from URL to URL because of the allowlist."""
+        return bool(self._valid)
+
+    @property
     def expired(self) -> list[Allowance]:
         """The allowances that hold no longer."""
         return [allowance for allowance in self.allowances if allowance.expired(self.today)]

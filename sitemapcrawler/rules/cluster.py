@@ -15,8 +15,6 @@ from sitemapcrawler.rules.languages import Code, read_code
 from sitemapcrawler.urls import resolve, visit_key
 
 GOOGLE = "https://developers.google.com/search/docs/specialty/international/localized-versions"
-MAX_SHOWN = 200
-"""Characters of a value that a message shows."""
 USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?:/[!-~]*)?")
 """An absolute URL that needs no second look."""
 NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!\"$&-~]*")
@@ -130,12 +128,6 @@ def page_key(url: str) -> str:
     if NORMAL_URL.fullmatch(url):
         return url
     return UNRESERVED.sub(lambda escape: chr(int(escape[0][1:], 16)), visit_key(url))
-
-
-def shown(value: str | None) -> str:
-    """A value as a message shows it."""
-    value = value or ""
-    return value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "..."
 
 
 def _rough(url: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler.reader.faults import CUT_BYTES, Fault
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.selection import FULL
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -281,7 +282,7 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     cut = faults.first("doc-truncated")
     if grown is not None:
         yield Message(grown.message, grown.line, grown.column, grown.value, Severity.WARNING)
-    elif stopped is not None:
+    elif stopped is not None and stopped.message != FULL:  # which limit-max-urls tells
         yield Message(f"not read to the end: {stopped.message}", value=stopped.value)
     elif cut is not None and OURS.search(cut.message):
         yield Message(f"not read to the end: {cut.message}")

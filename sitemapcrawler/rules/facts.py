@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -11,8 +11,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.page import PageFacts
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.reply import Reply
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.rules.suspects import Suspects
 from sitemapcrawler.rules.tally import Tally
@@ -46,6 +48,7 @@ class FileFacts:
     content_type: str | None = None
     """Content-Type header as sent."""
     fetched_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When its answer began."""
     ancestors: tuple[str, ...] = ()
     """URLs of the indexes above the file, the topmost first."""
     listed_at: str | None = None
@@ -64,6 +67,8 @@ class FileFacts:
     """How many of these have a lastmod."""
     findings: Counter[str] = field(default_factory=Counter)
     """Findings of each rule in this file so far."""
+    replies: Counter[str] = field(default_factory=Counter)
+    """Entries by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
 
@@ -270,13 +275,51 @@ class VerdictFacts:
 
     record: UrlRecord
     """With `blocked_for`, which is not empty."""
-    file: FileFacts
+    file: FileFacts | Counted
     policy: Policy
     """The robots.txt of its authority."""
     agents: Sequence[Agent]
     """The crawlers it was judged for."""
     brief: bool = False
     """True where the file has enough findings of this kind: the message will not be written, only counted."""
+
+
+@dataclass
+class ReplyFacts:
+    """An entry whose URL was asked."""
+
+    record: UrlRecord
+    """With `reply`, the same as a record."""
+    reply: Reply
+    asked_at: datetime
+    """When it was asked, or a little later."""
+    page: PageFacts | None = None
+    """What the page of the last answer says of itself; None where nothing was read of it."""
+    headers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of the last answer, in lower case, those of `reply.step.HEADERS`."""
+    soft_404: str | None = None
+    """Why the page is none although its status is 200."""
+    canonical: Reply | None = None
+    """The reply to the page's canonical; None where that is the page itself, or was not asked."""
+    targets: Mapping[str, Reply] = field(default_factory=dict)
+    """Replies to the language versions that the entry lists, by URL as listed; those that were asked by now."""
+    final_listed: bool | None = None
+    """Where the reply is a redirect: whether its final URL is listed, too; None where that is not known."""
+    canonical_listed: bool | None = None
+    """The same of the page's canonical."""
+
+
+@dataclass
+class AssetFacts:
+    """An image or a video file of an entry that was asked for."""
+
+    record: UrlRecord
+    url: str
+    role: str
+    """The element that names it: image, thumbnail_loc or content_loc."""
+    reply: Reply
+    blocked_for: Sequence[str] | None = None
+    """Crawlers that robots.txt denies it; None where it was not judged for them."""
 
 
 @dataclass

@@ -9,11 +9,10 @@ from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.feed import ATOM, DATES, DUBLIN_CORE, RSS
 from sitemapcrawler.reader.notes import FIELDS
 from sitemapcrawler.rules.facts import Listed
+from sitemapcrawler.rules.suspects import BLANKS
 from sitemapcrawler.rules.written import Standard
 
 FEEDS = ("rss", "atom")
-BLANKS = " \t\r\n"
-"""White space of XML."""
 
 
 def is_in_feed(entry: Listed) -> bool:
@@ -63,11 +62,6 @@ def standard_of(entry: Listed) -> Standard:
     if element.name == "pubDate":
         return Standard.RFC822
     return Standard.RFC3339 if element.uri == ATOM[0] else Standard.W3C
-
-
-def line_of(element: Element | None) -> int | None:
-    """Line of an element; None without one: the runner takes that of the entry."""
-    return None if element is None else element.line
 
 
 def raw_text(element: Element) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.cluster import GOOGLE, Cluster, cluster_of, page_key, shown
+from sitemapcrawler.quoting import shown
+from sitemapcrawler.rules.cluster import GOOGLE, Cluster, cluster_of, page_key
 from sitemapcrawler.rules.facts import UrlFacts
 from sitemapcrawler.rules.languages import DEFAULT
 from sitemapcrawler.rules.registry import Message, Severity, rule

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sitemapcrawler.rules.cluster import GOOGLE, Link, cluster_of, shown
+from sitemapcrawler.quoting import shown
+from sitemapcrawler.rules.cluster import GOOGLE, Link, cluster_of
 from sitemapcrawler.rules.facts import UrlFacts
 from sitemapcrawler.rules.registry import Message, Severity, rule
 
@@ -165,7 +166,7 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
 
     def text(link: Link) -> str:
         rel = link.alternate.rel
-        return f"{f'rel is {shown(rel)!r}' if rel else 'no rel'} on the link for {_name(link)}"
+        return f"{f'rel is {shown(rel)}' if rel else 'no rel'} on the link for {_name(link)}"
 
     yield from once(
         entry,
@@ -176,7 +177,7 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _name(link: Link) -> str:
-    return link.code.written or shown(link.alternate.href) or "nothing"
+    return link.code.written or (shown(link.alternate.href) if link.alternate.href else "nothing")
 
 
 def _is_relative(href: str | None) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.assets import flaw, shown
+from sitemapcrawler.quoting import shown
+from sitemapcrawler.rules.assets import flaw
 from sitemapcrawler.rules.facts import UrlFacts
 from sitemapcrawler.rules.objects import images, lacks, line_of, stray
 from sitemapcrawler.rules.registry import Message, Severity, rule

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.rules import schema
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import ChildFacts, Counted, Failure, FileFacts, RobotsFacts, UrlFacts, VerdictFacts
+from sitemapcrawler.rules.facts import (
+    AssetFacts,
+    ChildFacts,
+    Counted,
+    Failure,
+    FileFacts,
+    ReplyFacts,
+    RobotsFacts,
+    UrlFacts,
+    VerdictFacts,
+)
 from sitemapcrawler.rules.registry import Message, Needs, Rule, Severity
 
 logger = logging.getLogger(__name__)
@@ -19,6 +29,8 @@ MAX_VALUE = 200
 """Characters of an offending value that a finding holds."""
 WHOLE = ("ok", "recovered")
 """Outcomes of files that were read to their end."""
+ABOUT = {"image": "images", "video": "videos", "news": "news", "hreflang": "alternates"}
+"""Families of rules that have nothing to say of an entry without this field."""
 
 Said = tuple[Rule, Message]
 """A message and the rule whose it is."""
@@ -38,6 +50,7 @@ class Judge:
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
+        self._families: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
@@ -64,22 +77,73 @@ class Judge:
 
     def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
         facts = UrlFacts(record, file, repeated)
-        said = (said for rule in self._rules[Needs.URL] for said in self._run(rule, facts))
+        said = (said for rule in self._rules_on(record) for said in self._run(rule, facts))
         return self._put(record, file, ((rule, message, record.line, record.loc) for rule, message in said))
+
+    def _rules_on(self, record: UrlRecord) -> list[Rule]:
+        """The rules on entries, without those on what the entry does not have."""
+        held = (bool(record.images), bool(record.videos), record.news is not None, bool(record.alternates))
+        rules = self._families.get(held)
+        if rules is None:
+            absent = [family for family, present in zip(ABOUT, held, strict=True) if not present]
+            rules = [rule for rule in self._rules[Needs.URL] if rule.family not in absent]
+            self._families[held] = rules
+        return rules
 
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
         """Judge a file that has been read: its faults, its children, and itself."""
         self._put(record, file, self._about(record, file))
 
-    def verdicts(self, denied: Iterable[VerdictFacts]) -> bool:
-        """Judge entries that robots.txt denies to somebody; True where some of them have findings of it now."""
+    def verdicts(self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts]) -> bool:
+        """Judge entries that robots.txt denies to the same crawlers; True where some of them have findings now.
+
+        Which rules speak depends on the crawlers alone. So beyond the findings that become records, and where no
+        allowlist looks at URLs, what is said of one entry holds for the rest.
+        """
         found = False
-        for facts in denied:
-            record, file = facts.record, facts.file
-            for rule in self._rules[Needs.VERDICT]:
-                facts.brief = file.findings[rule.id] >= self._per_rule
-                said = ((*said, record.line, record.loc) for said in self._run(rule, facts))
-                found |= self._put(record, file, said)
+        for number, record in enumerate(denied):
+            facts = facts_of(record)
+            said = self._verdict(facts)
+            found |= self._put(record, facts.file, ((*one, record.line, record.loc) for one in said))
+            if not self._choice.looks_at_urls and not any(self._is_told(facts.file, rule) for rule, _ in said):
+                self._repeat(said, denied[number + 1 :], facts.file)
+                break
+        return found
+
+    def _verdict(self, facts: VerdictFacts) -> list[Said]:
+        said = []
+        for rule in self._rules[Needs.VERDICT]:
+            facts.brief = not self._is_told(facts.file, rule)
+            said += self._run(rule, facts)
+        return said
+
+    def _is_told(self, file: FileFacts | Counted, rule: Rule) -> bool:
+        """True while findings of a rule in a file still become records."""
+        return file.findings[rule.id] < self._per_rule
+
+    def _repeat(self, said: Sequence[Said], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
+        """Count what was said for further entries, without records of it."""
+        for rule, message in said if records else ():
+            self._count(rule, message.severity, len(records))
+            file.findings[rule.id] += len(records)
+        issues = list(dict.fromkeys(rule.id for rule, _ in said))
+        for record in records if issues else ():
+            record.issues = [*record.issues, *issues] if record.issues else issues
+
+    def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted) -> bool:
+        """Judge entries whose URLs were asked; True where some of them have findings of it now."""
+        return self._each(Needs.REPLY, replies, file)
+
+    def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted) -> bool:
+        """Judge images and video files that were asked for; True where their entries have findings of it now."""
+        return self._each(Needs.ASSET, assets, file)
+
+    def _each(self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted) -> bool:
+        found = False
+        for facts in many:
+            record = facts.record
+            said = (said for rule in self._rules[needs] for said in self._run(rule, facts))
+            found |= self._put(record, file, ((*one, record.line, record.loc) for one in said))
         return found
 
     def robots(self, facts: RobotsFacts) -> None:

@@ -6,22 +6,21 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.rules.assets import shown
 from sitemapcrawler.rules.entry import entry_rule
 from sitemapcrawler.rules.facts import Listed
-from sitemapcrawler.rules.fields import date_of, is_in_feed, line_of, standard_of, text_of
+from sitemapcrawler.rules.fields import date_of, is_in_feed, standard_of, text_of
+from sitemapcrawler.rules.objects import line_of
 from sitemapcrawler.rules.registry import Message, Severity
-from sitemapcrawler.rules.tally import EARLIEST_ZONE
-from sitemapcrawler.rules.written import MAX_BYTES, Form, Standard, Written, size_of, written
+from sitemapcrawler.rules.suspects import OLDEST
+from sitemapcrawler.rules.written import EAST, MAX_BYTES, Form, Standard, Written, size_of, written
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
 W3C = "https://www.w3.org/TR/NOTE-datetime"
 SCHEMA = "https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"
 BING = "https://blogs.bing.com/webmaster/July-2025/Keeping-Content-Discoverable-with-Sitemaps-in-AI-Powered-Search"
 YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
-OLDEST = "2005-01-01T00:00:00Z"
-"""The year in which sitemaps began; an older date is rare, and often a date of something else."""
 CLOCKS = timedelta(minutes=5)
 """Two clocks may differ by this much before a date counts as later than the fetch."""
 ZEROS = {
@@ -47,9 +46,9 @@ def _dated(entry: Listed) -> Written | None:
     return None if text is None else written(text, standard_of(entry))
 
 
-def _is(entry: Listed, form: Form) -> bool:
+def _is(entry: Listed, *forms: Form) -> bool:
     found = _dated(entry)
-    return found is not None and found.form is form
+    return found is not None and found.form in forms
 
 
 def _told(entry: Listed, said: str, severity: Severity | None = None) -> Message:
@@ -66,7 +65,7 @@ def lastmod_invalid(entry: Listed) -> Iterator[Message]:
     Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
-    if _is(entry, Form.OTHER):
+    if _is(entry, Form.OTHER, Form.ZONED_DAY):
         yield _illegal(entry)
     element = date_of(entry) if _is(entry, Form.LEGAL) and not is_in_feed(entry) else None
     if element is not None and text_of(element) != element.text:
@@ -89,7 +88,7 @@ def lastmod_xsd_only_invalid(entry: Listed) -> Iterator[Message]:
     Bad: `<lastmod>2026-01</lastmod>`, `<lastmod>2026-01-05T10:00Z</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00Z</lastmod>`
     """
-    if _is(entry, Form.COARSE) and not is_in_feed(entry):
+    if _is(entry, Form.COARSE, Form.NO_SECONDS) and not is_in_feed(entry):
         yield _told(entry, "is legal W3C Datetime, but the schema wants year, month and day, and a time with seconds")
 
 
@@ -175,7 +174,7 @@ def lastmod_future(entry: Listed) -> Iterator[Message]:
 @lru_cache(maxsize=8)
 def _latest(fetched_at: datetime) -> tuple[str, str]:
     """The latest dates that are not in the future: without zone, and with one."""
-    return iso(fetched_at + EARLIEST_ZONE + CLOCKS), iso(fetched_at + CLOCKS)
+    return iso(fetched_at + EAST + CLOCKS), iso(fetched_at + CLOCKS)
 
 
 @entry_rule("lastmod-too-old", Severity.INFO, LASTMOD)

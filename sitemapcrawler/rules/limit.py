@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.selection import FULL
 
 INDEX = "https://www.sitemaps.org/protocol.html#index"
 LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
@@ -131,3 +132,16 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
     count = file.left_out["max_sitemaps"]
     if count:
         yield Message(f"{count:,} of its sitemaps were not read: max_sitemaps was reached", value=str(count))
+
+
+@rule("limit-max-urls", Severity.INFO, "the argument max_urls: docs/settings.md", Needs.FILE)
+def limit_max_urls(file: FileFacts) -> Iterator[Message]:
+    """Pages that the file lists were left out, since `max_urls` was reached.
+
+    Why: what this crawl says about the file and the site is not all.
+    Bad: `-a max_urls=100` for a file of 200
+    Good: a crawl without it
+    """
+    fault = file.document.faults.first("limit-stopped")
+    if fault is not None and fault.message == FULL:
+        yield Message(f"pages that it lists were left out: {FULL}")

@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.entry import entry_rule
 from sitemapcrawler.rules.facts import Listed, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.rules.suspects import MAX_LENGTH, MIN_LENGTH
+from sitemapcrawler.rules.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH
 from sitemapcrawler.uri import BLANK, DOT_SEGMENT, ENTITY, Form
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -20,7 +20,6 @@ SCHEMA = "https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"
 INCOMPLETE = {"Search Console": "Incomplete URL"}
 INVALID = {"Search Console": "Invalid URL", "Yandex": "Invalid URL", "Lumar": "Malformed URLs in Sitemaps"}
 NON_ASCII = re.compile(r"[^\x00-\x7f]")
-XML_BLANKS = " \t\n\r"
 KEPT = "no http or https URL"
 """What the reader says of an entry that it keeps as it is: the rules on entries see it themselves."""
 PARAMETER = re.compile(r"(?:^|[?&;])([^=&;?]+)=([^&;]*)")
@@ -165,11 +164,11 @@ def loc_whitespace(entry: Listed | Fault) -> Iterator[Message]:
         return
     if not entry.sound:
         return
-    around, inner = _around(entry), None if entry.usual else BLANK.search(entry.written.strip(XML_BLANKS))
+    around, inner = _around(entry), None if entry.usual else BLANK.search(entry.written.strip(BLANKS))
     if inner is not None:
         yield told(entry, f"a blank (U+{ord(inner[0]):04X}) inside the URL or at its ends", entry.written)
-    elif around.strip(XML_BLANKS):
-        yield told(entry, f"a blank (U+{ord(around.strip(XML_BLANKS)[0]):04X}) around the URL")
+    elif around.strip(BLANKS):
+        yield told(entry, f"a blank (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
     elif around:
         yield told(entry, "white space around the URL", severity=Severity.INFO)
 

@@ -9,12 +9,13 @@ from datetime import timedelta
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import find, news
-from sitemapcrawler.rules.assets import shown
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
 from sitemapcrawler.rules.languages import WITHDRAWN, is_language
-from sitemapcrawler.rules.moments import form, span
+from sitemapcrawler.rules.lastmod import CLOCKS
 from sitemapcrawler.rules.objects import articles, elements, lacks, line_of, parts, stray
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.written import Form, Standard, span, written
 from sitemapcrawler.rules.xml import LEFT_OUT
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
@@ -29,8 +30,6 @@ MAX_ARTICLES = 1000
 """Articles of one file. Source: `GOOGLE`"""
 MAX_AGE = timedelta(days=2)
 """Source: `GOOGLE`"""
-CLOCKS = timedelta(minutes=5)
-"""Clocks of servers may differ by so much."""
 LONG_TITLE = 200
 """Characters; longer ones are cut nearly everywhere."""
 MAX_NAMES = 5
@@ -107,13 +106,13 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """
     for article, element in articles(entry):
         value = article.publication_date
-        shape = form(value) if value else "day"
-        if value and shape not in ("day", "minute", "second"):
+        form = written(value, Standard.W3C).form if value else Form.LEGAL
+        if value and form not in (Form.LEGAL, Form.NO_SECONDS):
             remark = {
-                "impossible": "there is no such day, hour or zone",
-                "second-no-zone": "its zone is missing, such as +01:00",
-            }.get(shape, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
-            severity = Severity.WARNING if shape in ("second-no-zone", "day-zone") else None
+                Form.IMPOSSIBLE: "there is no such day, hour or zone",
+                Form.NO_ZONE: "its zone is missing, such as +01:00",
+            }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+            severity = Severity.WARNING if form in (Form.NO_ZONE, Form.ZONED_DAY) else None
             text = f"<news:publication_date> is {shown(value)}: {remark}"
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
 

@@ -9,9 +9,8 @@ from typing import TypeVar
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import find, image, news, video
 from sitemapcrawler.rules.facts import UrlFacts
+from sitemapcrawler.rules.fields import is_in_feed
 
-FEEDS = ("rss", "atom")
-"""Their images and videos come from Media RSS, which has rules of its own."""
 Object = TypeVar("Object")
 
 
@@ -40,7 +39,7 @@ def elements(entry: UrlFacts, uri: str, name: str) -> list[Element]:
 
 
 def _pairs(entry: UrlFacts, objects: Sequence[Object], uri: str, name: str) -> Iterable[tuple[Object, Element | None]]:
-    if entry.file.document.format in FEEDS:
+    if is_in_feed(entry):  # where they come from Media RSS, which has rules of its own
         return ()
     return zip(objects, chain(elements(entry, uri, name), repeat(None)), strict=False)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.rules.entry import entry_rule
 from sitemapcrawler.rules.facts import FileFacts, Listed, UrlFacts
+from sitemapcrawler.rules.fields import is_in_feed
 from sitemapcrawler.rules.loc import LOC, PROTOCOL, URI, told
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.uri import Form, Standing, folder_of, path_of
@@ -94,7 +95,7 @@ def loc_localhost(entry: Listed) -> Iterator[Message]:
 
 
 def _minor(entry: Listed) -> Severity | None:
-    return Severity.INFO if entry.standing is not Standing.INSIDE else None
+    return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else Severity.INFO
 
 
 @entry_rule("loc-uppercase-host", Severity.INFO, f"{URI}#section-6.2.2.1")
@@ -112,7 +113,8 @@ def loc_uppercase_host(entry: Listed) -> Iterator[Message]:
 
 @rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is on another host or port than the sitemap, and nothing is known that allows it.
+    """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
+    feed, which may link anywhere.
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
     list its URLs by naming the sitemap in its own robots.txt.
@@ -120,7 +122,8 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     Good: the sitemap on `https://shop.example.net/`, or named in its robots.txt
     """
     if entry.standing is Standing.OTHER_AUTHORITY:
-        yield told(entry, f"{_place(entry)} is not {_home(entry)}, the sitemap's host")
+        severity = Severity.INFO if is_in_feed(entry) else None
+        yield told(entry, f"{_place(entry)} is not {_home(entry)}, the sitemap's host", severity=severity)
 
 
 @entry_rule("loc-www-mismatch", Severity.WARNING, LOCATION, also=MISMATCH)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 
-from sitemapcrawler.rules.assets import shown
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.fields import field, line_of, text_of
+from sitemapcrawler.rules.fields import field, text_of
+from sitemapcrawler.rules.objects import line_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.rules.tally import share
 from sitemapcrawler.rules.written import MAX_BYTES, size_of

@@ -18,8 +18,8 @@ from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
 from sitemapcrawler.rules.seen import Seen
 from sitemapcrawler.uri import ESCAPE, unescaped
 
-OLDEST = "2005-06-01T00:00:00Z"
-"""When sitemaps began (Google announced them on 2005-06-02); an older lastmod is unlikely."""
+OLDEST = "2005-01-01T00:00:00Z"
+"""The year in which sitemaps began; an older lastmod is rare, and often the date of something else."""
 MAX_LENGTH = 2047
 """Characters of a URL: "less than 2,048". Source: https://www.sitemaps.org/protocol.html"""
 MIN_LENGTH = 12

@@ -9,14 +9,13 @@ from datetime import datetime, timedelta
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.rules.written import EAST
 
 FETCH_WINDOW = timedelta(minutes=5)
 """Before the fetch, and after it since clocks differ: what is dated inside was dated by the request."""
 YEAR = timedelta(days=365)
 STALE = {"always": YEAR, "hourly": YEAR, "daily": YEAR, "weekly": YEAR, "monthly": 2 * YEAR}
 """Age of a lastmod that contradicts a frequency: it was missed 24 times at least."""
-EARLIEST_ZONE = timedelta(hours=14)
-"""Ahead of UTC: there a day begins first."""
 MIDNIGHT = "T00:00:00Z"
 """What the reader adds to a date without a time."""
 MAX_PRIORITIES = 3
@@ -54,7 +53,7 @@ class Tally:
         """Entries with a news article."""
         self.publications: Counter[str] = Counter()
         """Names of news publications, of the first `MAX_PUBLICATIONS` only."""
-        self._latest_day = iso(fetched_at + EARLIEST_ZONE)[:DATE_LENGTH]
+        self._latest_day = iso(fetched_at + EAST)[:DATE_LENGTH]
         self._from, self._until = iso(fetched_at - FETCH_WINDOW), iso(fetched_at + FETCH_WINDOW)
         self._stale = {frequency: iso(fetched_at - age) for frequency, age in STALE.items()}
         self._latest_stale = max(self._stale.values())

@@ -27,8 +27,6 @@ REASONS = (
     ("nsupported URL scheme", None),
 )
 """What a record's error says -> the rule that names it; None where we refused or stopped, which is no fault of it."""
-SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
-"""What a record's error says of a URL that is none of http and https."""
 XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")
 GZIP_TYPE = re.compile(r"/(?:x-)?gzip(?:-compressed)?$")
 UNTOLD = ("application/octet-stream", "binary/octet-stream")
@@ -209,7 +207,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
     Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
     """
     if answer_fault(file) == "doc-blocked-by-robots":
-        yield Message(f"robots.txt forbids {file.url}", value=file.url)
+        yield Message(file.record.error or f"robots.txt forbids {file.url}", value=file.url)
 
 
 @rule("doc-waf-blocked", Severity.ERROR, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.FILE)
@@ -297,32 +295,6 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     elif compressed and not named and (file.authority is None or GZIP_TYPE.search(kind)):
         # with another type, gzip may be the Content-Encoding of the answer
         yield Message("the content is gzip, but the name does not end in .gz")
-
-
-@rule("security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", Needs.FILE)
-def security_address_refused(file: FileFacts) -> Iterator[Message]:
-    """The address of the sitemap's host is not public, so it was not asked.
-
-    Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
-    Bad: an index that lists `http://192.168.0.1/sitemap.xml`
-    Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
-    """
-    error = file.record.error or ""
-    if "which is not public" in error:
-        yield Message(error, value=file.url)
-
-
-@rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", Needs.FILE)
-def security_scheme_refused(file: FileFacts) -> Iterator[Message]:
-    """The sitemap's URL is none of http or https, so it was not asked.
-
-    Why: a listed `file:` URL would read from the crawler's own disk.
-    Bad: `Sitemap: file:///etc/passwd`
-    Good: `Sitemap: https://example.com/sitemap.xml`
-    """
-    error = file.record.error or ""
-    if any(words in error for words in SCHEME_REFUSED):
-        yield Message(f"not asked: {error}", value=file.url)
 
 
 @rule("doc-http-not-https", Severity.INFO, GOOGLE, Needs.FILE, also={"Search Console": "Path mismatch"})

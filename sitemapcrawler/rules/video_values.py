@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sitemapcrawler.rules.assets import flaw, shown
+from sitemapcrawler.quoting import shown
+from sitemapcrawler.rules.assets import flaw
 from sitemapcrawler.rules.facts import UrlFacts
 from sitemapcrawler.rules.languages import RESERVED, is_country
-from sitemapcrawler.rules.moments import form, span
 from sitemapcrawler.rules.objects import line_of, videos
 from sitemapcrawler.rules.registry import Message, Severity, rule
 from sitemapcrawler.rules.video import GOOGLE, text
+from sitemapcrawler.rules.written import Form, Standard, span, written
 from sitemapcrawler.urls import authority
 
 DATES = ("publication_date", "expiration_date")
@@ -132,14 +133,14 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     for video, element in videos(entry):
         for name in DATES:
             value = getattr(video, name)
-            shape = None if value is None else form(value)
-            if shape in (None, "day", "second"):
+            form = Form.LEGAL if value is None else written(value, Standard.W3C).form
+            if form is Form.LEGAL:
                 continue
             wanted = {
-                "impossible": "a day and time that exist",
-                "second-no-zone": "a time with its zone, such as 2026-01-05T10:00:00+01:00",
-            }.get(shape, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
-            severity = Severity.WARNING if shape in ("minute", "day-zone") else None
+                Form.IMPOSSIBLE: "a day and time that exist",
+                Form.NO_ZONE: "a time with its zone, such as 2026-01-05T10:00:00+01:00",
+            }.get(form, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+            severity = Severity.WARNING if form in (Form.NO_SECONDS, Form.ZONED_DAY) else None
             yield unfit(name, value, wanted, line_of(element, name), severity)
 
 

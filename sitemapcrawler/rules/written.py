@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
+from sitemapcrawler.reader.dates import FARTHEST_ZONE, parse
+
 MAX_BYTES = 100
 """Bytes of a date, frequency or priority. Source: Yandex, https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"""
-FARTHEST_ZONE = 14 * 60
-"""Minutes from UTC; no place is farther, and XML Schema (part 2, 3.2.7.3) allows no more."""
+EAST, WEST = timedelta(hours=14), timedelta(hours=12)
+"""The zones where a day begins first and ends last."""
 
 
 class Standard(StrEnum):
@@ -31,7 +33,9 @@ class Form(StrEnum):
 
     LEGAL = "legal"
     NO_ZONE = "legal but for the zone that is missing"
-    COARSE = "legal, but without the day or the seconds that XML Schema wants"
+    COARSE = "legal, but without the day that XML Schema wants"
+    NO_SECONDS = "legal, but without the seconds that XML Schema wants"
+    ZONED_DAY = "a day with a zone, which XML Schema allows and W3C Datetime does not"
     IMPOSSIBLE = "legal in form, but there is no such moment"
     OTHER = "not legal"
     TOO_LONG = "longer than `MAX_BYTES`"
@@ -58,9 +62,10 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 ISO = re.compile(
     r"(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
     r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.[0-9]+)?)?"
-    r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?)?)?"
+    r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?|(?P<day_zone>Z|[+-][0-9]{2}:[0-9]{2}))?)?)?"
 )
-"""The shapes of https://www.w3.org/TR/NOTE-datetime, of which RFC 3339 is a part; the zone may be missing."""
+"""The shapes of https://www.w3.org/TR/NOTE-datetime, of which RFC 3339 is a part, and those of XML Schema; the zone may
+be missing."""
 RFC822 = re.compile(
     rf"(?:(?P<weekday>{'|'.join(WEEKDAYS)})\s*,\s*)?(?P<day>[0-9]{{1,2}})\s+(?P<name>{'|'.join(MONTHS)})\s+"
     r"(?P<year>[0-9]{4}|[0-9]{2})\s+(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?"
@@ -90,7 +95,27 @@ def written(text: str, standard: Standard) -> Written:
     why = "there is no such day" if day is None else _wrong(parts, day)
     if day is None or why:
         return Written(Form.IMPOSSIBLE, why)
+    if form is Form.ZONED_DAY:
+        return Written(form)
     return Written(form, "", day.isoformat(), "zone" in parts, True)
+
+
+def span(text: str) -> tuple[datetime, datetime] | None:
+    """The earliest and the latest moment that a date of a video or an article may mean, whatever zone it leaves out.
+
+    None for no such date, and for one that names no day.
+    """
+    form, moment = written(text, Standard.W3C).form, parse(text)
+    if moment is None:
+        return None
+    try:
+        if form is Form.ZONED_DAY or (form is Form.LEGAL and "T" not in text):
+            return moment - EAST, moment + timedelta(days=1) + WEST
+        if form is Form.NO_ZONE:
+            return moment - EAST, moment + WEST
+    except OverflowError:
+        return None
+    return (moment, moment) if form in (Form.LEGAL, Form.NO_SECONDS) else None
 
 
 def size_of(text: str) -> int:
@@ -101,10 +126,12 @@ def size_of(text: str) -> int:
 def _form(parts: Mapping[str, str], standard: Standard) -> Form:
     timed, exact, zoned = "hour" in parts, "second" in parts, "zone" in parts
     if standard is Standard.W3C:
+        if "day_zone" in parts:
+            return Form.ZONED_DAY
         if parts and not timed:
             return Form.LEGAL if "day" in parts else Form.COARSE
         if timed and zoned and not exact:
-            return Form.COARSE
+            return Form.NO_SECONDS
     elif standard is Standard.RFC822:
         exact = timed
     if not exact:
@@ -129,7 +156,7 @@ def _wrong(parts: Mapping[str, str], day: date) -> str:
         return f"{day} is a {day:%A}"
     if int(parts.get("hour", 0)) > 23 or int(parts.get("minute", 0)) > 59 or int(parts.get("second", 0)) > 59:
         return "there is no such time of day"
-    zone = parts.get("zone", "")
+    zone = parts.get("zone") or parts.get("day_zone", "")
     if zone[:1] in ("+", "-"):
         hours, minutes = int(zone[1:3]), int(zone[-2:])
         if minutes > 59 or hours * 60 + minutes > FARTHEST_ZONE:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sitemapcrawler.element import Element
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.schemas.terms import tag
-from sitemapcrawler.schemas.violation import SCHEMA, Violation, shown
+from sitemapcrawler.schemas.violation import SCHEMA, Violation
 
 BLANKS = " \t\r\n"
 """White space of XML, which may stand anywhere."""

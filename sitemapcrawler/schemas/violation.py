@@ -8,8 +8,6 @@ SCHEMA, ORDER, MISSING = "xml-schema-violation", "xml-element-order", "xml-missi
 UNKNOWN, DUPLICATE, ATTRIBUTE = "xml-unknown-element", "xml-duplicate-element", "xml-unknown-attribute"
 RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
 """Rules under which violations are reported."""
-MAX_SHOWN = 60
-"""Characters of a value that a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +22,3 @@ class Violation:
     """Line, counted from 1."""
     value: str | None = None
     """The offending text or name."""
-
-
-def shown(text: str) -> str:
-    """A value for a message: quoted, shortened."""
-    return repr(text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…")

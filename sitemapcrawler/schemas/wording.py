@@ -8,8 +8,9 @@ from lxml import etree
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import find
+from sitemapcrawler.quoting import shown
 from sitemapcrawler.schemas.terms import REQUIRED, REQUIRED_ATTRIBUTES, UNNAMED_LACK, tag
-from sitemapcrawler.schemas.violation import ATTRIBUTE, MISSING, SCHEMA, Violation, shown
+from sitemapcrawler.schemas.violation import ATTRIBUTE, MISSING, SCHEMA, Violation
 from sitemapcrawler.schemas.writing import named
 
 ELEMENT = re.compile(r"Element '(?:\{([^}]*)\})?([^']*)'(?:, attribute '([^']*)')?")

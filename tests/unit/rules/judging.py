@@ -16,13 +16,13 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 def judge(
-    data: bytes, url: str = URL, choice: Choice | None = None, status: int = 200, **record: object
+    data: bytes, url: str = URL, choice: Choice | None = None, status: int = 200, at: datetime = NOW, **record: object
 ) -> list[FindingRecord]:
-    """Findings on the document `data`, as fetched from `url` at `NOW`; further arguments set fields of its record."""
+    """Findings on the document `data`, as fetched from `url`; further arguments set fields of its record."""
     judging = Judge(choice or Choice(all_rules()), per_rule=1_000_000)
     document = Document(url, keep_elements=True)
     sitemap = SitemapRecord(url)
-    file = FileFacts(url, sitemap, document, content_type="application/xml", fetched_at=NOW)
+    file = FileFacts(url, sitemap, document, content_type="application/xml", fetched_at=at)
     findings: list[FindingRecord] = []
     for records in document.read([data]):
         urls = [entry for entry in records if isinstance(entry, UrlRecord)]

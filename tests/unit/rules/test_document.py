@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import re
-from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sitemapcrawler.reader
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import Document, Limits
-from sitemapcrawler.reader.sniff import Format
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.document import MAX_BYTES, OURS
 from sitemapcrawler.rules.facts import FileFacts
 
@@ -28,16 +22,6 @@ CHECKED = rules_of("xml", "document", "transport", "text")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 GOOD = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'
 WITHOUT_COMMENT = ["doc-empty-body-white-space.xml", "doc-empty-body-no-bytes.xml"]
-EXPLAINED = {
-    "limit-bytes",
-    "limit-entries",
-    "limit-stopped",
-    "limit-element",
-    "limit-depth",
-    "txt-cut-line",
-    "internal",
-}
-"""Faults without a rule of their own: `doc-partly-read`, `doc-truncated` and `internal-reading-failed` tell them."""
 
 
 def found(data: bytes, *wanted: str, **record: object) -> list[tuple[str, int | None]]:
@@ -69,13 +53,6 @@ def test_a_file_without_content_is_empty_and_nothing_else(name: str) -> None:
 def test_a_good_file_gives_nothing_not_even_for_information() -> None:
     assert found(GOOD.encode(), *CHECKED) == []
     assert found(gzip.compress(GOOD.encode()), *CHECKED) == []
-
-
-def test_each_fault_of_the_reader_has_a_rule() -> None:
-    sources = [path.read_text("utf-8") for path in Path(sitemapcrawler.reader.__file__).parent.glob("*.py")]
-    ids = {rule for source in sources for rule in re.findall(r'"((?:doc|xml|txt|feed|limit)-[a-z0-9-]+)"', source)}
-    assert len(ids) > 20
-    assert ids - {rule.id for rule in all_rules()} - EXPLAINED - set(get_args(Format)) == set()
 
 
 DAMAGED = bytearray(gzip.compress(GOOD.encode()))

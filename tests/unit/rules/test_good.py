@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from lxml import etree
 from sitemapcrawler.reader import Document
 
 from .judging import URL, judge
+from .rewriting import Rewriter
 
 GOOD = Path(__file__).parents[2] / "data" / "good"
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
@@ -136,6 +138,30 @@ def mutations(draw: st.DrawFn) -> bytes:
 @given(mutations())
 def test_whatever_becomes_of_a_good_document_no_rule_fails(data: bytes) -> None:
     assert [f"{f.value}: {f.message}" for f in judge(data) if f.rule.startswith("internal-")] == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".xml")])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_written_in_another_way_a_good_document_stays_good(name: str, seed: int) -> None:
+    text = Rewriter(Random(seed), plain(name).decode()).written()
+    assert content(text) == content(plain(name).decode()), "the same document in other words"
+    assert faults(text.encode(), address(name)) == []
+
+
+def test_there_are_many_other_ways() -> None:
+    text = plain("mixed.xml").decode()
+    written = [Rewriter(Random(seed), text).written() for seed in range(50)]
+    assert len(set(written)) == 50
+    for sign in ("<![CDATA[", "<!---->", "&#", ":urlset", "='"):
+        assert any(sign in other for other in written)
+
+
+def content(text: str) -> list[tuple[object, ...]]:
+    """What a parser reads, in order: names, attributes and texts, blanks around these stripped."""
+    parser = etree.XMLParser(remove_comments=True, remove_pis=True, no_network=True)
+    tree = etree.fromstring(text.encode(), parser)
+    return [(node.tag, dict(node.attrib), (node.text or "").strip()) for node in tree.iter()]
 
 
 WORDS = re.compile(rb">([^<>]+)<|=[\"']([^\"'<>]*)[\"']")

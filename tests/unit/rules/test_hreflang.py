@@ -204,13 +204,13 @@ def test_many_codes_for_one_url_are_named_up_to_five() -> None:
     finding = found(f"{SITE}/en/", *(link(code, f"{SITE}/en/") for code in codes), DE, DEFAULT)[
         "hreflang-same-url-many-codes"
     ]
-    assert finding.message == f"{SITE}/en/ stands for en, en-US, en-GB, en-AU, en-NZ and others"
+    assert finding.message == f"'{SITE}/en/' stands for en, en-US, en-GB, en-AU, en-NZ and others"
 
 
 def test_a_url_of_two_codes_is_told_and_the_default_does_not_count_as_one() -> None:
     links = [link("en", f"{SITE}/en/"), link("en-US", f"{SITE}/en/"), DE, link("x-default", f"{SITE}/de/")]
     findings = found(f"{SITE}/en/", *links)
-    assert [finding.message for finding in findings.values()] == [f"{SITE}/en/ stands for en, en-US"]
+    assert [finding.message for finding in findings.values()] == [f"'{SITE}/en/' stands for en, en-US"]
 
 
 def test_a_site_that_is_on_http_altogether_mixes_nothing() -> None:

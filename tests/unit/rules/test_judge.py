@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from typing import Any
@@ -16,8 +17,9 @@ from sitemapcrawler.reader.faults import MAX_KEPT
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.judge import ABOUT, Judge
 
+from .expecting import BAD
 from .judging import NOW, URL
 
 INTERNAL = tuple(rule for rule in all_rules() if {Needs.FAILURE, Needs.ALLOWANCE} & set(rule.needs))
@@ -151,3 +153,18 @@ def test_severities_that_are_set_are_counted() -> None:
 def test_facts_of_an_entry_that_is_no_url_can_be_asked() -> None:
     entry = UrlFacts(UrlRecord("http://[broken"), facts())
     assert entry.parts.path == "http://[broken"
+
+
+@pytest.mark.parametrize("family", ABOUT)
+def test_a_rule_that_is_not_asked_would_have_nothing_to_say(family: str) -> None:
+    rules = [rule for rule in all_rules() if rule.family == family and Needs.URL in rule.needs]
+    told: Counter[bool] = Counter()
+    for path in sorted(BAD.glob("*.xml")):
+        document = Document(URL, keep_elements=True)
+        file = FileFacts(URL, SitemapRecord(URL), document, fetched_at=NOW)
+        for entry in (entry for entries in document.read([path.read_bytes()]) for entry in entries):
+            if isinstance(entry, UrlRecord):
+                present = bool(getattr(entry, ABOUT[family]))
+                told[present] += sum(len([*rule.check(UrlFacts(entry, file))]) for rule in rules)
+    assert told[True] > len(rules) > 0
+    assert told[False] == 0

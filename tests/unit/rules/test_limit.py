@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import gzip
-import re
-from pathlib import Path
-from typing import get_args
+import zlib
+from datetime import UTC, datetime
 
 import pytest
 
-import sitemapcrawler.reader
-from sitemapcrawler.reader.sniff import Format
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.bodies import Body
+from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.params import Params
+from sitemapcrawler.reader import Limits
+from sitemapcrawler.reading import Reading
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.document import MAX_BYTES
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.selection import Selection
 
 from .expecting import bad_files, rules_of
 from .judged_as import check
@@ -23,8 +30,6 @@ CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 ONE = f'<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'.encode()
 LISTS = (ONE, b"https://example.com/a\n")
 INDEX = f'<sitemapindex xmlns="{CORE}"><sitemap><loc>https://example.com/a.xml</loc></sitemap></sitemapindex>'.encode()
-TOLD_ELSEWHERE = {"limit-bytes", "limit-entries", "limit-stopped", "limit-element", "limit-depth"}
-"""Limits of ours, which `doc-partly-read` tells."""
 
 
 def rules_on(data: bytes, **record: object) -> list[tuple[str, str]]:
@@ -93,10 +98,55 @@ def test_a_file_beyond_both_limits_is_told_both() -> None:
     assert severe == [("doc-too-large", str(len(data))), ("limit-urls-exceeded", "50001")]
 
 
-def test_a_large_index_is_counted_to_its_end() -> None:
-    entries = "".join(f"<sitemap><loc>{url}.xml</loc><lastmod>2026-01-05</lastmod></sitemap>\n" for url in urls(50_001))
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_file_of_just_the_bytes_that_are_allowed_is_no_byte_too_large(beyond: int, packed: bool) -> None:
+    start = f'<?xml version="1.0"?>\n<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url>'.encode()
+    end = b"</urlset>"
+    comment = f"<!--{'-'.join(['a' * 62] * 1000)}-->\n".encode()
+    filling = MAX_BYTES + beyond - len(start) - len(end)
+    data = start + (comment * (filling // len(comment))).ljust(filling) + end
+    assert len(data) == MAX_BYTES + beyond
+    packer = zlib.compressobj(1, wbits=31, strategy=zlib.Z_HUFFMAN_ONLY)  # too little for a decompression bomb
+    sent = packer.compress(data) + packer.flush() if packed else data
+    findings = [(one.rule, one.value) for one in judge(sent) if one.severity != "info"]
+    assert findings == ([("doc-too-large", str(len(data)))] if beyond else [])
+
+
+@pytest.mark.parametrize("number", [50_000, 50_001])
+def test_a_large_index_is_counted_to_its_end(number: int) -> None:
+    entries = "".join(f"<sitemap><loc>{url}.xml</loc><lastmod>2026-01-05</lastmod></sitemap>\n" for url in urls(number))
     data = f'<?xml version="1.0"?>\n<sitemapindex xmlns="{CORE}">{entries}</sitemapindex>'.encode()
-    assert [one.rule for one in judge(data) if one.severity != "info"] == ["limit-index-entries"]
+    severe = [one.rule for one in judge(data) if one.severity != "info"]
+    assert severe == (["limit-index-entries"] if number > 50_000 else [])
+
+
+@pytest.mark.parametrize("number", [1000, 1001])
+def test_number_of_images(number: int) -> None:
+    images = "".join(f"<i:image><i:loc>{url}.jpg</i:loc></i:image>\n" for url in urls(number))
+    entry = f"<url><loc>https://example.com/a</loc>{images}</url>"
+    data = f'<urlset xmlns="{CORE}" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">{entry}</urlset>'.encode()
+    assert [one.rule for one in judge(data) if one.severity != "info"] == ["image-too-many"] * (number > 1000)
+
+
+def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
+    data = f'<urlset xmlns="{CORE}">{"".join(f"<url><loc>{url}</loc></url>" for url in urls(3))}</urlset>'.encode()
+    told = {}
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    for most in (2, 3):
+        selection = Selection(Params.parse({"domain": "example.com", "max_urls": str(most)}))
+        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), 100, lambda: False, judging=True)
+        body = Body()
+        body.write(data)
+        visit = Visit("https://example.com/s.xml", "argument")
+        judging = Judge(Choice(all_rules(), ("limit", "doc-partly-read")), per_rule=100)
+        *_, record = reading.read(visit, Answer(visit.url, visit.url, body, 200, at=at))
+        assert isinstance(record, SitemapRecord)
+        assert record.file.fetched_at == at
+        judging.file(record, record.file)
+        told[most] = [(one.rule, one.severity) for one in getattr(record, "findings", ())]
+        body.close()
+    assert told == {2: [("limit-max-urls", "info")], 3: []}
 
 
 @pytest.mark.parametrize(("number", "told"), [(100, False), (101, True)])
@@ -105,10 +155,3 @@ def test_number_of_alternates(number: int, told: bool) -> None:
     entry = f"<url><loc>https://example.com/a</loc>{links}</url>"
     data = f'<urlset xmlns="{CORE}" xmlns:x="http://www.w3.org/1999/xhtml">{entry}</urlset>'.encode()
     assert rules_on(data) == ([("limit-alternates", "info")] if told else [])
-
-
-def test_each_fault_that_the_reader_notes_has_a_rule() -> None:
-    sources = [path.read_text("utf-8") for path in Path(sitemapcrawler.reader.__file__).parent.glob("*.py")]
-    noted = {id for source in sources for id in re.findall(r'"((?:loc|limit|index)-[a-z0-9-]+)"', source)}
-    assert noted >= {"loc-empty", "loc-invalid-uri", "limit-bytes"}
-    assert noted - {rule.id for rule in all_rules()} - set(get_args(Format)) == TOLD_ELSEWHERE

@@ -15,7 +15,7 @@ from sitemapcrawler.rules.facts import FileFacts
 
 from .expecting import rules_of
 
-RULES = rules_of("transport")
+RULES = rules_of("transport", "security")
 URL = "https://example.com/sitemap.xml"
 DATA = (
     b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

@@ -13,7 +13,6 @@ from sitemapcrawler.namespaces.video import FIELDS, Video
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.moments import form, span
 
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
@@ -367,46 +366,6 @@ def test_videos_of_a_feed_are_not_judged_by_these_rules() -> None:
     item = "<item><link>https://example.com/a</link><media:content medium='video' url='/a.mp4' duration='0'/></item>"
     text = f"<rss version='2.0' xmlns:media='http://search.yahoo.com/mrss/'><channel>{item}</channel></rss>"
     assert [finding for finding in judge(text.encode()) if finding.rule in RULES] == []
-
-
-@pytest.mark.parametrize(
-    ("value", "shape"),
-    [
-        ("2024-05-01", "day"),
-        ("2024-05-01T10:00:00Z", "second"),
-        ("2024-05-01T10:00:00.5+05:30", "second"),
-        ("2024-05-01T10:00-03:00", "minute"),
-        ("2024-05-01T10:00:00", "second-no-zone"),
-        ("2024-05-01T10:00", "minute-no-zone"),
-        ("2024-05", "coarse"),
-        ("2024", "coarse"),
-        ("2024-05-01+02:00", "day-zone"),
-        ("2024-13-01", "impossible"),
-        ("2024-05-01T10:00:00+99:00", "impossible"),
-        ("2024-05-01T10:00:00 Z", "other"),
-        ("yesterday", "other"),
-        ("", "other"),
-    ],
-)
-def test_the_form_of_a_date(value: str, shape: str) -> None:
-    assert form(value) == shape
-
-
-def test_a_day_lasts_until_it_is_over_everywhere() -> None:
-    assert span("2026-06-01") == (datetime(2026, 5, 31, 10, tzinfo=UTC), datetime(2026, 6, 2, 12, tzinfo=UTC))
-    assert span("2026-06-01T12:00:00") == (
-        datetime(2026, 5, 31, 22, tzinfo=UTC),
-        datetime(2026, 6, 2, tzinfo=UTC),
-    )
-    moment = datetime(2026, 6, 1, 10, tzinfo=UTC)
-    assert span("2026-06-01T12:00:00+02:00") == (moment, moment)
-
-
-@given(st.text(max_size=30) | st.from_regex(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?)?", fullmatch=True))
-def test_the_span_of_a_date_is_in_order(value: str) -> None:
-    assert form(value)
-    when = span(value)
-    assert when is None or when[0] <= when[1]
 
 
 TEXT = (

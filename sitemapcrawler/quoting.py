@@ -1,0 +1,12 @@
+"""Values of strangers as messages quote them."""
+
+from __future__ import annotations
+
+MAX_SHOWN = 100
+"""Characters of a value that a message shows."""
+
+
+def shown(value: str | None) -> str:
+    """A value in quotes, with escapes for what cannot be seen, and cut where it is long; `''` for none."""
+    value = value or ""
+    return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "...")

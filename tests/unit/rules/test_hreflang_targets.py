@@ -1,0 +1,93 @@
+"""The rules on the replies of language versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.reader import Document
+from sitemapcrawler.reply import Cut, Kind, Reason, Reply, Unchecked
+
+from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, message, moved, ok, told
+
+DE, FR = "https://example.com/de", "https://example.com/fr"
+
+
+def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: str) -> Any:
+    alternates = [Alternate(code, href) for code, href in codes.items()]
+    return facts(reply, UrlRecord(URL, sitemap=SITEMAP, alternates=alternates, line=3), targets=targets)
+
+
+@pytest.mark.parametrize(
+    ("reply", "rules"),
+    [
+        (ok(final_url=DE), {}),
+        (ok(final_url=DE, canonical=DE), {}),
+        (ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"), {}),
+        (ok(final_url=DE, canonical=FR), {"hreflang-target-noncanonical": "warning"}),
+        (ok(final_url=DE, noindex=True), {"hreflang-target-noindex": "error"}),
+        (ok(final_url=DE, noindex=True, canonical=FR), {"hreflang-target-noindex": "error"}),
+        (ok(final_url=DE, noindex_agents=("googlebot",)), {}),
+        (moved(FR, noindex=True, canonical=DE), {"hreflang-target-redirect": "warning"}),
+        (error(404), {"hreflang-target-status": "error"}),
+        (error(500), {"hreflang-target-status": "error"}),
+        (error(429), {}),
+        (failed(Kind.TIMEOUT), {"hreflang-target-status": "error"}),
+        (Cut(kind=Kind.TRUNCATED, status=200, final_url=DE, error="cut"), {}),
+        (Unchecked(reason=Reason.BLOCKED), {}),
+    ],
+)
+def test_a_language_version(reply: Reply, rules: Told) -> None:
+    assert told(versions({DE: reply}, en=URL, de=DE)) == rules
+
+
+def test_what_was_not_asked_and_the_page_itself_have_no_finding() -> None:
+    assert told(versions({}, en=URL, de=DE)) == {}
+    assert told(versions({URL: error(404)}, en=URL)) == {}
+
+
+def test_an_entry_that_does_not_work_has_one_finding() -> None:
+    assert told(versions({DE: error(404)}, reply=error(404), en=URL, de=DE)) == {"status-404": "error"}
+
+
+def test_an_entry_that_was_not_asked_is_judged() -> None:
+    asked = versions({DE: error(404)}, reply=Unchecked(reason=Reason.SAMPLED_OUT), en=URL, de=DE)
+    assert told(asked) == {"hreflang-target-status": "error"}
+
+
+def test_several_are_one_message_for_each_entry() -> None:
+    asked = versions({DE: error(404), FR: failed(Kind.DNS)}, en=URL, de=DE, fr=FR, at=DE)
+    assert message(asked, "hreflang-target-status") == (
+        "the de version 'https://example.com/de' answers 404 (and 1 more of its language versions)"
+    )
+
+
+def test_a_relative_link_is_found_by_its_url() -> None:
+    assert told(versions({DE: error(404)}, de="/de")) == {"hreflang-target-status": "error"}
+
+
+def test_the_line_is_that_of_the_link() -> None:
+    data = f"""<?xml version="1.0"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+<url><loc>{URL}</loc>
+<xhtml:link rel="alternate" hreflang="en" href="{URL}"/>
+<xhtml:link rel="alternate" hreflang="de" href="{DE}"/>
+</url></urlset>"""
+    document = Document(SITEMAP, keep_elements=True)
+    [record] = [entry for batch in document.read([data.encode()]) for entry in batch]
+    [found] = findings(facts(record=record, targets={DE: error(404)}))
+    assert (found.rule, found.line) == ("hreflang-target-status", 5)
+
+
+@given(st.lists(st.tuples(st.none() | st.text(max_size=5), st.none() | URLS, REPLIES), max_size=4), URLS)
+def test_no_replies_make_a_rule_fail(listed: list[tuple[str | None, str | None, Reply]], loc: str) -> None:
+    record = UrlRecord(loc, sitemap=SITEMAP, alternates=[Alternate(code, href) for code, href, _ in listed])
+    targets = {href: reply for _, href, reply in listed if href is not None}
+    rules = [one.rule for one in findings(facts(record=record, targets=targets))]
+    assert len(rules) == len(set(rules))
+    assert "internal-rule-failed" not in rules

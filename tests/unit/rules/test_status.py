@@ -1,0 +1,302 @@
+"""The rules on statuses, redirects and failures of listed URLs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import Hop, UrlRecord
+from sitemapcrawler.reply import AddressRefused, Cut, Kind, Reason, RedirectLoop, Reply, Unchecked
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.replied import is_home
+
+from .replying import (
+    REPLIES,
+    SITEMAP,
+    URL,
+    Told,
+    error,
+    facts,
+    failed,
+    findings,
+    message,
+    moved,
+    ok,
+    told,
+    told_of_file,
+)
+
+HOP = (Hop(301, URL),)
+ERRORS = ["401", "403", "404", "410", "4xx", "5xx", "timeout", "dns", "tls", "connection", "redirect-loop"]
+WARNINGS = [
+    "redirect",
+    "redirect-chain",
+    "redirect-offsite",
+    "redirect-to-home",
+    "soft-404",
+    "truncated",
+    "429",
+    "dirt-ratio",
+]
+INFOS = ["non-html", "slow", "head-get-mismatch", "sampled"]
+
+
+def test_the_family_is_that_of_the_catalogue() -> None:
+    known = {rule.id: str(rule.severity) for rule in all_rules() if rule.family == "status"}
+    wanted = {"error": ERRORS, "warning": WARNINGS, "info": INFOS}
+    assert known == {f"status-{id}": severity for severity, ids in wanted.items() for id in ids}
+
+
+def test_a_page_that_works_has_no_finding() -> None:
+    assert told(facts(ok(elapsed_ms=300))) == {}
+
+
+@pytest.mark.parametrize(
+    ("status", "rule"),
+    [
+        (400, "status-4xx"),
+        (401, "status-401"),
+        (402, "status-4xx"),
+        (403, "status-403"),
+        (404, "status-404"),
+        (410, "status-410"),
+        (451, "status-4xx"),
+        (500, "status-5xx"),
+        (503, "status-5xx"),
+        (600, "status-5xx"),
+        (999, "status-5xx"),
+    ],
+)
+def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -> None:
+    assert told(facts(error(status))) == {rule: "error"}
+    behind = facts(error(status, hops=HOP, final_url="https://example.com/b"))
+    assert told(behind) == {rule: "error"}
+    assert f"HTTP status {status}, behind 1 redirect, at 'https://example.com/b'" in message(behind, rule)
+
+
+def test_too_many_requests_is_no_fault_of_the_page() -> None:
+    asked = facts(error(429, attempts=4))
+    assert told(asked) == {"status-429": "warning"}
+    assert "after 4 requests" in message(asked, "status-429")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        (Kind.TIMEOUT, {"status-timeout": "error"}),
+        (Kind.DNS, {"status-dns": "error"}),
+        (Kind.TLS, {"status-tls": "error"}),
+        (Kind.REFUSED, {"status-connection": "error"}),
+        (Kind.RESET, {"status-connection": "error"}),
+        (Kind.TRUNCATED, {"status-truncated": "warning"}),
+        (Kind.TOO_LARGE, {"status-truncated": "warning"}),
+    ],
+)
+def test_no_answer_is_one_finding(kind: Kind, rules: Told) -> None:
+    assert told(facts(failed(kind))) == rules
+    assert told(facts(failed(kind, hops=HOP))) == rules
+
+
+@pytest.mark.parametrize("kind", [Kind.TRUNCATED, Kind.TOO_LARGE])
+def test_a_part_of_an_answer(kind: Kind) -> None:
+    cut = Cut(kind=kind, status=200, final_url=URL, error="the connection ended before the body did")
+    assert told(facts(cut)) == {"status-truncated": "warning"}
+
+
+@pytest.mark.parametrize(
+    ("loc", "reply", "rule"),
+    [
+        (URL, moved("https://example.com/b"), "status-redirect"),
+        (URL, moved("https://www.example.com/a"), "status-redirect"),
+        ("http://example.com/", moved("https://example.com/"), "status-redirect"),
+        ("https://example.com/index.html", moved("https://example.com/"), "status-redirect"),
+        ("https://example.com/", moved("https://example.com/de/"), "status-redirect"),
+        (URL, moved("https://example.com/?from=a"), "status-redirect"),
+        (URL, moved("https://example.com/b", 301, 302), "status-redirect-chain"),
+        (URL, moved("https://www.example.com/b", *[301] * 10), "status-redirect-chain"),
+        (URL, moved("https://example.net/a"), "status-redirect-offsite"),
+        (URL, moved("https://example.net/", 301, 301), "status-redirect-offsite"),
+        (URL, moved("https://example.com/"), "status-redirect-to-home"),
+        (URL, moved("https://www.example.com", 301, 302), "status-redirect-to-home"),
+        (URL, moved("https://example.com/de-at/"), "status-redirect-to-home"),
+        ("https://example.com/?p=7", moved("https://example.com/"), "status-redirect-to-home"),
+    ],
+)
+def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: Reply, rule: str) -> None:
+    assert told(facts(reply, UrlRecord(loc, sitemap=SITEMAP))) == {rule: "warning"}
+
+
+@pytest.mark.parametrize(
+    ("url", "home"),
+    [
+        ("https://example.com", True),
+        ("https://example.com/index.php#top", True),
+        ("https://example.com/en", True),
+        ("https://example.com/xq/", False),
+        ("https://example.com/en/a", False),
+        ("https://example.com/?page=2", False),
+        ("http://[", False),
+    ],
+)
+def test_a_home_page(url: str, home: bool) -> None:
+    assert is_home(url) is home
+
+
+def test_a_redirect_says_how_and_where_to() -> None:
+    asked = facts(moved("https://example.com/b", 308))
+    assert message(asked, "status-redirect") == "redirects (308, permanent) to 'https://example.com/b'"
+    asked = facts(moved("https://example.com/b", 302, noindex=True), final_listed=True)
+    assert message(asked, "status-redirect") == (
+        "redirects (302, temporary) to 'https://example.com/b', which is listed too, "
+        "and that page is not to be indexed (noindex)"
+    )
+    asked = facts(moved("https://example.com/c", 301, 302), final_listed=False)
+    assert message(asked, "status-redirect-chain") == (
+        "2 redirects (301 at 'https://example.com/a', 302 at 'https://example.com/a1') to 'https://example.com/c', "
+        "which is not listed"
+    )
+
+
+def test_a_long_chain_is_not_told_in_full() -> None:
+    text = message(facts(moved("https://example.com/c", *[301] * 10)), "status-redirect-chain")
+    assert text.startswith("10 redirects (301 at ")
+    assert text.count(" at ") == 4
+
+
+@pytest.mark.parametrize("status", [300, 301, 304])
+def test_a_status_of_redirects_that_leads_nowhere_is_an_error(status: int) -> None:
+    assert told(facts(error(status))) == {"status-redirect": "error"}
+
+
+def test_redirects_without_end() -> None:
+    loop = RedirectLoop(status=301, final_url=URL, hops=HOP * 3, error=f"redirects lead back to {URL}")
+    assert told(facts(loop)) == {"status-redirect-loop": "error"}
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_what_was_not_asked_has_no_finding(reason: Reason) -> None:
+    assert told(facts(Unchecked(reason=reason))) == {}
+
+
+def test_a_redirect_that_was_not_followed_is_one_all_the_same() -> None:
+    asked = facts(Unchecked(reason=Reason.BLOCKED, hops=HOP))
+    assert told(asked) == {"status-redirect": "warning"}
+    assert message(asked, "status-redirect").endswith("was not asked: robots.txt forbids it to us")
+
+
+def test_an_address_that_is_refused() -> None:
+    refused = AddressRefused(final_url="http://10.0.0.1/", error="10.0.0.1 is not public", hops=HOP)
+    assert told(facts(refused)) == {"security-address-refused": "warning"}
+    assert "behind 1 redirect" in message(facts(refused), "security-address-refused")
+
+
+def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None:
+    refused = AddressRefused(final_url="ftp://example.com/a", error="no http or https URL")
+    assert told(facts(refused)) == {"security-scheme-refused": "warning"}
+    record = UrlRecord("ftp://example.com/a", issues=["loc-bad-scheme"])
+    assert told(facts(refused, record)) == {}
+    redirected = AddressRefused(final_url="ftp://example.com/a", error="a redirect", hops=HOP)
+    record = UrlRecord(URL, issues=["loc-fragment"])
+    assert told(facts(redirected, record)) == {"security-scheme-refused": "warning"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "soft_404", "rules"),
+    [
+        (ok(), "'Page not found', and nothing else", {"status-soft-404": "warning"}),
+        (ok(status=204), None, {"status-soft-404": "warning"}),
+        (ok(status=206), None, {}),
+        (moved("https://example.com/error"), "redirected to where all are", {"status-soft-404": "warning"}),
+        (moved("https://example.com/"), "redirected to where all are", {"status-redirect-to-home": "warning"}),
+        (moved("https://example.net/"), "redirected to where all are", {"status-soft-404": "warning"}),
+    ],
+)
+def test_a_page_that_is_none(reply: Reply, soft_404: str | None, rules: Told) -> None:
+    assert told(facts(reply, soft_404=soft_404)) == rules
+
+
+@pytest.mark.parametrize(
+    ("content_type", "rules"),
+    [
+        ("application/pdf", {"status-non-html": "info"}),
+        ("application/json; charset=utf-8", {"status-non-html": "info"}),
+        ("application/xhtml+xml", {}),
+        ("TEXT/HTML", {}),
+        (None, {}),
+    ],
+)
+def test_what_is_no_html(content_type: str | None, rules: Told) -> None:
+    assert told(facts(ok(content_type=content_type))) == rules
+    assert told(facts(error(404, content_type=content_type))) == {"status-404": "error"}
+
+
+@pytest.mark.parametrize(
+    ("elapsed_ms", "attempts", "rules"),
+    [(1_800, 1, {}), (1_801, 1, {"status-slow": "info"}), (3_000, 2, {}), (4_000, 2, {"status-slow": "info"})],
+)
+def test_a_slow_page_is_told_by_one_request(elapsed_ms: int, attempts: int, rules: Told) -> None:
+    assert told(facts(ok(elapsed_ms=elapsed_ms, attempts=attempts))) == rules
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (ok(head_status=405), "HEAD got 405, GET got 200"),
+        (ok(head_status=0), "HEAD got no answer, GET got 200"),
+        (moved("https://example.com/b", 301, head_status=404), "HEAD got 404, GET got 301, then 200"),
+        (failed(Kind.TIMEOUT, head_status=404), "HEAD got 404, GET got no answer"),
+        (error(500, head_status=400), "HEAD got 400, GET got 500"),
+        (Unchecked(reason=Reason.BLOCKED, hops=HOP, head_status=405), "HEAD got 405, GET got 301"),
+    ],
+)
+def test_head_and_get_that_differ(reply: Reply, text: str) -> None:
+    assert message(facts(reply), "status-head-get-mismatch") == text
+
+
+@pytest.mark.parametrize(
+    ("replies", "dirty"),
+    [
+        ({}, False),
+        ({"sampled_out": 50, "blocked": 3}, False),
+        ({"ok": 99, "http_error": 1}, False),
+        ({"ok": 98, "http_error": 1, "redirected": 1}, True),
+        ({"ok": 98, "stopped": 5, "blocked": 5, "off_site": 5}, False),
+        ({"redirected": 1}, True),
+        ({"ok": 40, "http_error": 1, "sampled_out": 10_000}, False),
+        ({"ok": 900, "http_error": 100, "sampled_out": 10_000}, True),
+    ],
+)
+def test_the_share_of_dirt(replies: dict[str, int], dirty: bool) -> None:
+    assert ("status-dirt-ratio" in {one.rule for one in told_of_file(**replies)}) is dirty
+
+
+def test_dirt_is_counted() -> None:
+    [found] = told_of_file(ok=960, redirected=30, http_error=10, blocked=7)
+    assert found.message == (
+        "40 of 1,000 URLs that were asked do not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
+    )
+    assert found.severity == "warning"
+
+
+def test_a_sample_says_what_it_tells() -> None:
+    [found] = told_of_file(ok=500, sampled_out=9_500)
+    assert (found.rule, found.severity) == ("status-sampled", "info")
+    assert found.message.startswith("500 of 10,000 URLs were asked, by chance; not answered with 200: 0.0 %")
+    [found] = told_of_file(sampled_out=20)
+    assert found.message == "0 of 20 URLs were asked, by chance"
+
+
+@given(REPLIES, st.none() | st.text(), st.text(), st.none() | st.booleans())
+def test_no_reply_makes_a_rule_fail_and_none_has_two_faults(
+    reply: Reply, soft_404: str | None, loc: str, listed: bool | None
+) -> None:
+    record = UrlRecord(loc, sitemap=SITEMAP, lastmod="2026-01-05", lastmod_at="2026-01-05T00:00:00Z")
+    found = findings(facts(reply, record, soft_404=soft_404, final_listed=listed))
+    assert "internal-rule-failed" not in {one.rule for one in found}
+    assert sum(one.severity != "info" and not one.rule.startswith("lastmod-") for one in found) <= 1
+
+
+@given(st.dictionaries(st.sampled_from([*Kind, *Reason]), st.integers(0, 50_000)))
+def test_no_counts_make_a_rule_fail(replies: dict[str, int]) -> None:
+    assert {one.rule for one in told_of_file(**replies)} <= {"status-dirt-ratio", "status-sampled"}
