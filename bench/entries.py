@@ -14,6 +14,8 @@ CLOCKS = [f"{minute // 60:02}:{minute % 60:02}:{minute % 59:02}" for minute in r
 FREQUENCIES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 PRIORITIES = [f"{tenth / 10}" for tenth in range(11)]
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt-BR", "ja", "zh-Hans", "x-default")
+ANSWERS = ("ok",) * 90 + ("moved",) * 4 + ("missing",) * 3 + ("gone",) * 2 + ("broken",)
+"""Folders of pages, by what the server makes of them."""
 IMAGES = 3
 VIDEO_EVERY = 4
 NEWS_EVERY = 5
@@ -26,6 +28,7 @@ GOOGLE = " ".join(
 ROOTS = {
     "plain": f"<urlset {CORE}>\n",
     "unusual": f"<urlset {CORE}>\n",
+    "pages": f"<urlset {CORE}>\n",
     "rich": f'<urlset {CORE} {GOOGLE} xmlns:xhtml="http://www.w3.org/1999/xhtml">\n',
 }
 """Start tag of a file, by kind."""
@@ -97,5 +100,11 @@ def moment(chance: Random) -> str:
     return f"{chance.choice(DATES)}T{chance.choice(CLOCKS)}+00:00"
 
 
-ENTRIES = {"plain": plain, "unusual": unusual, "rich": rich}
+def pages(chance: Random, host: str, number: int) -> str:
+    """One `<url>` of a page that `bench.serve` answers: of a hundred, 90 work."""
+    folder = ANSWERS[number % len(ANSWERS)]
+    return f"  <url><loc>{host}/{folder}/{chance.choice(PATHS)}/{number:08}.html</loc></url>\n"
+
+
+ENTRIES = {"plain": plain, "unusual": unusual, "pages": pages, "rich": rich}
 """What makes one entry, by kind."""

@@ -44,7 +44,7 @@ class Recipe:
     """What a set consists of."""
 
     kind: str
-    """plain, unusual or rich."""
+    """plain, unusual, pages or rich."""
     host: str
     """Where the set will be served, `http://127.0.0.1:8961`; page URLs lie there too."""
     files: int = 20

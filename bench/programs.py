@@ -26,11 +26,16 @@ RECIPES = {
     "unusual": Recipe("unusual", "http://127.0.0.1:8966", files=5),
     "robots-small": Recipe("plain", "http://127.0.0.1:8967", rules=SMALL),
     "robots-500": Recipe("plain", "http://127.0.0.1:8968", rules=large_robots(Random(1), 1)),
+    "pages-10000": Recipe("pages", "http://127.0.0.1:8969", files=1, entries=10_000),
+    "pages-30000": Recipe("pages", "http://127.0.0.1:8971", files=1, entries=30_000),
+    "pages-200000": Recipe("pages", "http://127.0.0.1:8970", files=4, entries=50_000),
 }
 """The sets, by the folder they are written to."""
 
 UNHURRIED = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "ROBOTSTXT_OBEY=0")
 """Settings of every crawl here: no waiting, and no request that the other programs do not make."""
+AT_64 = ("CONCURRENT_REQUESTS=64", "CONCURRENT_REQUESTS_PER_DOMAIN=64", "ROBOTSTXT_OBEY=1", "RETRY_TIMES=0")
+"""Settings of the crawls that verify: 64 at a time. Of the pages one in a hundred fails, and is asked once."""
 RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES", "SITEMAP_MAX_ENTRIES"))
 
 
@@ -130,6 +135,26 @@ def robots(tools: Tools) -> list[Command]:
     ]
 
 
+def status(tools: Tools) -> list[Command]:
+    """30,000 pages asked by HEAD, 64 at a time, with every middleware that we promise; robots.txt is obeyed."""
+    index = index_of("pages-30000")
+    ours = ("verify=head", "agents=none", "select=none", f"sitemap={index}")
+    aiohttp = ["SITEMAP_DOWNLOADER=aiohttp"]
+    return [
+        tools.peer("one awaited request an item", "scrapy_status.py", index),
+        tools.crawl("sitemapcrawler", *ours, settings=AT_64),
+        tools.crawl("sitemapcrawler, aiohttp", *ours, settings=[*AT_64, *aiohttp]),
+    ]
+
+
+def status_memory(tools: Tools) -> list[Command]:
+    """The same over 10,000 and 200,000 pages."""
+    return [
+        tools.crawl(f"sitemapcrawler, {name}", "verify=head", f"sitemap={index_of(name)}", settings=AT_64)
+        for name in ("pages-10000", "pages-200000")
+    ]
+
+
 @dataclass(frozen=True)
 class Part:
     """One comparison: its commands, the sets it needs, and how often it is repeated."""
@@ -146,4 +171,6 @@ PARTS = {
     "rich": Part(rich, ("rich",), 5),
     "unusual": Part(unusual, ("unusual",), 5),
     "robots": Part(robots, ("robots-small", "robots-500"), 5),
+    "status": Part(status, ("pages-30000",), 5),
+    "status-memory": Part(status_memory, ("pages-10000", "pages-200000"), 1),
 }

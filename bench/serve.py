@@ -47,7 +47,16 @@ http {{
   types {{ text/xml xml; application/gzip gz; text/plain txt; }}
 {sites}}}
 """
-SITE = '  server {{ listen {address}:{port}; root "{root}"; }}\n'
+SITE = """  server {{
+    listen {address}:{port} backlog=4096; root "{root}";
+    location /ok/ {{ default_type text/html; return 200 "{page}"; }}
+    location ~ ^/moved/(.*)$ {{ return 301 /ok/$1; }}
+    location /gone/ {{ return 410; }}
+    location /broken/ {{ return 500; }}
+  }}
+"""
+PAGE = "<!doctype html><title>A page</title><body>" + "<p>Some words of a page that works.</p>" * 50
+"""What pages answer, some 2 KB."""
 
 
 def ports(sets: Iterable[Path]) -> dict[int, Path]:
@@ -87,7 +96,9 @@ def _program(name: str) -> str:
 
 
 def _configuration(run: str, sites: Mapping[int, Path]) -> str:
-    servers = (SITE.format(address=LOOPBACK, port=port, root=folder.resolve()) for port, folder in sites.items())
+    servers = (
+        SITE.format(address=LOOPBACK, port=port, root=folder.resolve(), page=PAGE) for port, folder in sites.items()
+    )
     return CONFIGURATION.format(run=run, sites="".join(servers))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from scrapy import Request
 from scrapy.exceptions import (
@@ -38,6 +39,10 @@ class Forbidden(IgnoreRequest):
     """robots.txt does not allow us this request."""
 
 
+class Unanswered(IgnoreRequest):
+    """The host did not even give its robots.txt, which forbids everything. The cause is the failure of that."""
+
+
 @dataclass(slots=True)
 class Answer:
     """The end of one request, redirects followed."""
@@ -56,6 +61,8 @@ class Answer:
     """Why there is no answer, or why the body is not whole."""
     blocked: bool = False
     """True where robots.txt forbids the request."""
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When the last answer began, in UTC; where none came, when that was known."""
 
     @property
     def ok(self) -> bool:
@@ -112,7 +119,9 @@ def _start(request: Request, final_url: str) -> Answer:
     visited = request.meta.get("redirect_urls", [])
     statuses = request.meta.get("redirect_reasons", [])
     hops = [Hop(status, url) for url, status in zip(visited, statuses, strict=False) if isinstance(status, int)]
-    return Answer(visited[0] if visited else request.url, final_url, request.meta[BODY_KEY], hops=hops)
+    body: Body = request.meta[BODY_KEY]
+    at = body.began_at or datetime.now(UTC)
+    return Answer(visited[0] if visited else request.url, final_url, body, hops=hops, at=at)
 
 
 def _cut(body: Body) -> str:

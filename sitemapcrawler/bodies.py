@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from hashlib import blake2b
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Self
@@ -18,7 +19,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers
 
 BODY_KEY = "sitemap_body"
-"""Key of the `Body` in `Request.meta`."""
+"""Key in `Request.meta` of what hears of the answer while it arrives: a `Body`, or a `heads.PageHead`."""
 SPOOL_BYTES = 1 << 20  # bytes in memory before a body moves to disk; most sitemaps are smaller than 1 MiB
 CHUNK_BYTES = 1 << 16  # bytes read at a time; what Twisted hands over at once (abstract.FileDescriptor.bufferSize)
 DIGEST_BYTES = 16  # bytes of the BLAKE2b digest: told apart among any number of sitemaps
@@ -38,10 +39,12 @@ class Body:
         """HTTP status of the answer; None as for `url`."""
         self.headers: Headers | None = None
         """Headers of the answer; None before the first one."""
+        self.began_at: datetime | None = None
+        """When the answer began, in UTC; None before the first one."""
         self._file: IO[bytes] | None = None
-        self._begin()
+        self._empty()
 
-    def _begin(self) -> None:
+    def _empty(self) -> None:
         self.close()
         self.size = 0
         """Bytes kept."""
@@ -64,7 +67,18 @@ class Body:
     def restart(self, headers: Headers | None = None) -> None:
         """Another answer begins (after a redirect or a retry): drop what was collected."""
         self.headers = headers
-        self._begin()
+        self.began_at = datetime.now(UTC)
+        self._empty()
+
+    def begin(self, headers: Headers, length: object) -> bool:
+        """An answer begins, as `BodyCollector` tells; it is wanted in any case."""
+        self.restart(headers)
+        return False
+
+    def take(self, data: bytes) -> bool:
+        """Keep a part of it; True where no more is wanted."""
+        self.write(data)
+        return self.overflowed or self.stopped or self.error is not None
 
     def write(self, data: bytes) -> None:
         """Keep `data`, up to `limit`. A write error is kept in `error`, and the body ends before it."""
@@ -122,7 +136,7 @@ class Body:
 
 
 class BodyCollector:
-    """Scrapy extension that fills the `Body` of each request that carries one."""
+    """Scrapy extension that tells each answer, while it arrives, to the `Body` or `PageHead` of its request."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -132,17 +146,14 @@ class BodyCollector:
         crawler.signals.connect(collector.bytes_received, signal=signals.bytes_received)
         return collector
 
-    def headers_received(self, headers: Headers, request: Request) -> None:
-        """An answer begins, a redirect or an error as well."""
-        body = request.meta.get(BODY_KEY)
-        if isinstance(body, Body):
-            body.restart(headers)
+    def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
+        """An answer begins, a redirect or an error as well. StopDownload where nothing of it is needed."""
+        reader = request.meta.get(BODY_KEY)
+        if reader is not None and reader.begin(headers, body_length):
+            raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
-        """Keep a chunk. StopDownload, with the response as it is, where no more is wanted."""
-        body = request.meta.get(BODY_KEY)
-        if not isinstance(body, Body):
-            return
-        body.write(data)
-        if body.overflowed or body.stopped or body.error:
+        """A part of the body. StopDownload, with the response as it is, where no more is wanted."""
+        reader = request.meta.get(BODY_KEY)
+        if reader is not None and reader.take(data):
             raise StopDownload(fail=False)

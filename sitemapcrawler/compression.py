@@ -10,7 +10,7 @@ from sitemapcrawler.bodies import BODY_KEY
 
 
 class CollectedBodyCompressionMiddleware(HttpCompressionMiddleware):
-    """In the place of Scrapy's: a request that carries a `Body` accepts gzip only, and its answer passes as it came."""
+    """In the place of Scrapy's: what is read while it arrives is asked for as gzip only, and passes as it came."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
         """Ask for what the reader can inflate."""

@@ -7,15 +7,17 @@ import logging
 import time
 from typing import Any, Self
 
-from scrapy import Spider, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from sitemapcrawler.downloads import stopping
+from sitemapcrawler.ending import stopping
+from sitemapcrawler.slots import cancel_waiting
 
 logger = logging.getLogger("sitemapcrawler")
+ENGINE = logging.getLogger("scrapy.core.engine")
 
 SHORTEST_S = 0.001
 """Seconds that a crawl is taken to last at least, for its rate."""
@@ -64,6 +66,7 @@ class Stopping:
             if reason != FINISHED and getattr(spider, "stop_reason", None) is None:
                 spider.stop_reason = reason
                 self._crawler.signals.send_catch_log(stopping)
+                cancel_waiting(self._crawler.engine.downloader)
             await close(reason=reason)
 
         engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
@@ -112,6 +115,10 @@ def _count(number: int, noun: str) -> str:
 
 class BriefFormatter(LogFormatter):
     """Scrapy's messages without the items, of which each may hold a thousand records."""
+
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+        """Scrapy's message, where anybody reads it: making it costs more than a record."""
+        return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
 
     def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
         """Nothing: the log names files."""

@@ -19,6 +19,53 @@ ElementTree = dict[str, Any]
 """An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""
 
 
+@dataclass(slots=True)
+class Hop:
+    """One redirect: the answer that sent the crawler on."""
+
+    status: int
+    """HTTP status, 3xx."""
+    url: str
+    """URL that gave this answer."""
+
+
+@dataclass(slots=True)
+class ReplyRecord:
+    """What asking for a URL came to."""
+
+    kind: str = "unchecked"
+    """ok, redirected, http-error, timeout, dns, tls, refused, reset, truncated, too-large, redirect-loop,
+    address-refused or unchecked."""
+    reason: str | None = None
+    """Why a URL is unchecked: blocked (robots.txt forbids it to us), sampled-out, off-site or stopped."""
+    status: int | None = None
+    """HTTP status of the last answer; null where none came."""
+    final_url: str | None = None
+    """URL of the last answer; where none came, the URL that gave none, or that was refused."""
+    hops: Sequence[Hop] = ()
+    """The redirects on the way, in order."""
+    attempts: int | None = None
+    """Requests that were sent: hops, retries, and GET after a refused HEAD included."""
+    elapsed_ms: int | None = None
+    """Milliseconds that the servers took, all requests together."""
+    content_type: str | None = None
+    """Content-Type header as sent."""
+    last_modified: str | None = None
+    """Last-Modified header as sent."""
+    etag: str | None = None
+    """ETag header as sent."""
+    noindex: bool | None = None
+    """Whether the page tells all crawlers not to index it; null where its head was not read."""
+    noindex_agents: Sequence[str] = ()
+    """Crawlers that it tells so by name."""
+    canonical: str | None = None
+    """URL under which the page wants to be indexed, absolute."""
+    head_status: int | None = None
+    """Status that HEAD got where GET got another one; 0 where HEAD got no answer, and GET did."""
+    error: str | None = None
+    """What went wrong, in one sentence."""
+
+
 class Judged:
     """What travels with a record through the pipelines and is no part of its row."""
 
@@ -78,6 +125,8 @@ class UrlRecord(Judged):
     blocked_for: Sequence[str] | None = None
     """Crawlers that robots.txt does not allow this URL, of those it was judged for (the argument `agents`); empty:
     none of them; null: not judged."""
+    reply: ReplyRecord | None = None
+    """What asking for the URL came to; null where the argument `verify` is off."""
     issues: Sequence[str] = ()
     """Ids of the rules that found something on this entry."""
 
@@ -94,16 +143,6 @@ class Counts:
     """News articles."""
     alternates: int = 0
     """Language versions."""
-
-
-@dataclass(slots=True)
-class Hop:
-    """One redirect: the answer that sent the crawler on."""
-
-    status: int
-    """HTTP status, 3xx."""
-    url: str
-    """URL that gave this answer."""
 
 
 @dataclass(slots=True)
@@ -177,6 +216,8 @@ class SitemapRecord(Judged):
     """Newest `lastmod_at` in the file."""
     counts: Counts = field(default_factory=Counts)
     """Totals over the entries of the file."""
+    replies: dict[str, int] = field(default_factory=dict)
+    """Entries by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     namespaces: list[str] = field(default_factory=list)
     """Namespace URIs declared in the file, in order of appearance."""
     issues: Sequence[str] = ()
@@ -219,6 +260,24 @@ class RobotsRecord(Judged):
 
 
 @dataclass(slots=True)
+class Share:
+    """A share of URLs, by those that were asked."""
+
+    population: int
+    """Distinct URLs that may be asked; estimated where a sample was drawn."""
+    checked: int
+    """URLs that were asked."""
+    bad: int
+    """How many of these are bad: neither answered with a page, nor without a redirect."""
+    share: float | None
+    """Share of bad ones, from 0 to 1."""
+    low: float
+    """Lower end of its 95 % interval; the share itself where all were asked."""
+    high: float
+    """Upper end."""
+
+
+@dataclass(slots=True)
 class SummaryRecord:
     """The last record of a crawl."""
 
@@ -242,6 +301,10 @@ class SummaryRecord:
     """Findings by severity, complete."""
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
+    replies: dict[str, int] = field(default_factory=dict)
+    """Url records by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
+    bad: Share | None = None
+    """Share of URLs that do not answer with a page at once, of all that may be asked; null where none was asked."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
     a rule could not judge, by rule."""
@@ -261,6 +324,8 @@ class UrlBatch:
     """What is known of the file, for the rules (`rules.facts.FileFacts`)."""
     judged: bool = False
     """True where some record of the batch has findings."""
+    settled: bool = False
+    """True for records that were held back and have been judged: they go to the feeds as they are."""
 
 
 Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord

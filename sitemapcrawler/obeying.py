@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.answers import Forbidden
+from sitemapcrawler.answers import Forbidden, Unanswered
 from sitemapcrawler.policies import policies_of
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.policy import Verdict
@@ -43,7 +43,7 @@ class RobotsMiddleware:
         verdict = policy.verdict(request.url, self._agent)
         if not verdict.allowed:
             self._crawler.stats.inc_value("robotstxt/forbidden")
-            raise refusal(verdict, answered=policy.status is not None)
+            raise refusal(verdict, policy.status is not None) from policies_of(self._crawler).failure(request.url)
 
 
 def own_agent(settings: BaseSettings) -> Agent:
@@ -59,4 +59,4 @@ def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:
         return Forbidden(f"forbidden by robots.txt, line {verdict.rule.line}: {verdict.rule.text}")
     if answered:
         return Forbidden(f"robots.txt cannot be had ({verdict.reason}), which forbids everything")
-    return IgnoreRequest(f"no answer to robots.txt: {verdict.reason}")
+    return Unanswered(f"no answer to robots.txt: {verdict.reason}")

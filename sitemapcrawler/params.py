@@ -21,6 +21,8 @@ from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
+from sitemapcrawler.sampling import MAX_SEED, Sample
+from sitemapcrawler.urls import Authority
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -153,10 +155,18 @@ def _moment(text: str) -> datetime:
         raise ValueError("no such date or time") from None
 
 
-def _count(text: str, least: int = 1) -> int:
-    if not _COUNT.fullmatch(text) or int(text) < least:
+def _count(text: str, least: int = 1, most: int | None = None) -> int:
+    if not _COUNT.fullmatch(text) or int(text) < least or (most is not None and int(text) > most):
         raise ValueError("no such number")
     return int(text)
+
+
+def _yes(text: str) -> bool:
+    return _choice(text, _ANSWERS) == "yes"
+
+
+def _list_file(text: str) -> str:
+    return _file(text.removeprefix("@"))
 
 
 def _seconds(text: str) -> float:
@@ -189,6 +199,8 @@ def _argument(
 
 _PAGES = "a regular expression, searched in page URLs"
 _PROBES = ("auto", "always", "never")
+_METHODS = ("off", "head", "get")
+_ANSWERS = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -276,6 +288,53 @@ class Params:
         ),
     )
 
+    verify: str = field(
+        default="off",
+        metadata=_argument(
+            "verify",
+            "ask every listed URL whether it works: head for its status, get to read the head of the page too",
+            ", ".join(_METHODS),
+            partial(_choice, accepted=_METHODS),
+        ),
+    )
+    sample: Sample | None = field(
+        default=None,
+        metadata=_argument(
+            "sample",
+            "verify only so many of the URLs, drawn by chance",
+            "a number such as 500, or a share such as 2.5%",
+            Sample.parse,
+        ),
+    )
+    seed: int = field(
+        default=0,
+        metadata=_argument(
+            "seed",
+            "draw another sample",
+            f"a whole number from 0 to {MAX_SEED}",
+            partial(_count, least=0, most=MAX_SEED),
+        ),
+    )
+    verify_offsite: bool = field(
+        default=False,
+        metadata=_argument("verify_offsite", "verify URLs on other hosts as well", ", ".join(_ANSWERS), _yes),
+    )
+    verify_assets: bool = field(
+        default=False,
+        metadata=_argument(
+            "verify_assets", "ask for images, video thumbnails and video files as well", ", ".join(_ANSWERS), _yes
+        ),
+    )
+    urls: str | None = field(
+        default=None,
+        metadata=_argument(
+            "urls",
+            "a list of URLs to judge and verify, without sitemaps",
+            "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
+            _list_file,
+        ),
+    )
+
     select: tuple[str, ...] = field(
         default=(),
         metadata=_argument(
@@ -306,11 +365,26 @@ class Params:
                 values[declared[name].name] = _value(declared[name], value, read_text)
             elif not name.startswith("_"):
                 raise _unknown(name, value)
-        if not (values.get("starts") or values.get("sitemaps")):
-            raise ArgumentError(
-                "domain", None, "neither domain nor sitemap is given", declared["domain"].metadata["accepted"]
-            )
-        return cls(**values)
+        if "urls" in values:
+            values.setdefault("verify", "head")  # a list is there to be verified
+        params = cls(**values)
+        params._check(declared)
+        return params
+
+    def _check(self, declared: Mapping[str, Field[Any]]) -> None:
+        """ArgumentError for arguments that do not fit each other."""
+        named = "domain" if self.starts else "sitemap" if self.sitemaps else None
+        if named is None and self.urls is None:
+            accepted = declared["domain"].metadata["accepted"]
+            raise ArgumentError("domain", None, "neither domain nor sitemap nor urls is given", accepted)
+        if named is not None and self.urls is not None:
+            raise ArgumentError("urls", self.urls, f"a list has no {named} beside it", f"urls or {named}")
+        for name in ("sample", "seed", "verify_offsite", "verify_assets"):
+            if self.verify == "off" and getattr(self, name) != declared[name].default:
+                value = _canonical(getattr(self, name))
+                raise ArgumentError(name, value, "nothing is verified", "beside verify=head or verify=get")
+        if self.sample is None and self.seed:
+            raise ArgumentError("seed", self.seed, "no sample is drawn", "beside sample")
 
     @property
     def judged_agents(self) -> list[Agent]:
@@ -318,7 +392,7 @@ class Params:
         return distinct(agent for name in self.agents if name != NONE for agent in named(name))
 
     @property
-    def named_authorities(self) -> frozenset[urls.Authority]:
+    def named_authorities(self) -> frozenset[Authority]:
         """Hosts and ports that the user named: both default ports of a bare host, and its own of a URL."""
         named = [url for start in self.starts for url in start.url_candidates]
         return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
@@ -326,7 +400,8 @@ class Params:
     @property
     def named_files(self) -> frozenset[str]:
         """`file:` URLs of the files that the user named."""
-        return frozenset(url for url in self.sitemaps if url.startswith("file:"))
+        named = (*self.sitemaps, self.urls or "")
+        return frozenset(url for url in named if url.startswith("file:"))
 
     def as_dict(self) -> dict[str, str]:
         """Canonical text of each argument that is not at its default: equal for two jobs that ask for the same."""
@@ -397,6 +472,8 @@ def _unknown(name: str, value: object) -> ArgumentError:
 def _canonical(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.isoformat()
     return value.pattern if isinstance(value, re.Pattern) else str(value)

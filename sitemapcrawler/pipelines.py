@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections import Counter
+import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, Self
 
+from scrapy import signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider, DropItem
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import ChildRecord
-from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.status import Status
 from sitemapcrawler.verdicts import Verdicts
 
-READ = ("ok", "recovered", "truncated", "unchanged")
-"""Outcomes of files that could be read, at least in part."""
-KIB = 1024
+DRAWN_AT_ONCE = 1000
+"""Records of a sample that leave together, as many as in a batch."""
 
 
 class StructurePipeline:
@@ -44,15 +41,17 @@ class StructurePipeline:
         self._policies: Policies = spider.policies
 
     async def process_item(self, item: Any) -> Any:
-        """Judge what carries facts; all else passes."""
+        """Judge what carries facts; all else passes, and what comes back with its reply."""
         file = getattr(item, "file", None)
-        if file is not None and isinstance(item, UrlBatch):
+        if not isinstance(file, FileFacts):
+            return item
+        if isinstance(item, UrlBatch):
             await self._know_hosts(file, item.urls)
             item.judged = self._judge.urls(item.urls, file)
-        elif file is not None and isinstance(item, UrlRecord):
+        elif isinstance(item, UrlRecord) and item.reply is None:
             await self._know_hosts(file, [item])
             self._judge.urls([item], file)
-        elif file is not None and isinstance(item, SitemapRecord):
+        elif isinstance(item, SitemapRecord):
             await self._know_hosts(file, file.children)
             self._judge.file(item, file)
         return item
@@ -94,87 +93,88 @@ class RobotsPipeline:
 
     async def process_item(self, item: Any) -> Any:
         """Judge url records; all else passes."""
-        if isinstance(item, UrlBatch):
+        if isinstance(item, UrlBatch) and not item.settled:
             item.judged |= await self._verdicts.judge(item.urls, item.file)
-        elif isinstance(item, UrlRecord):
+        elif isinstance(item, UrlRecord) and item.reply is None:
             await self._verdicts.judge([item], getattr(item, "file", None))
         return item
 
 
-class SummaryPipeline:
-    """Counts what passes and sends the summary after everything else."""
+class StatusPipeline:
+    """Asks listed URLs whether they work, where the argument `verify` says so."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._stats = crawler.stats
-        self._started = datetime.now(UTC)
-        self._clock = time.monotonic()
+        self._drawing: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """A pipeline of this crawl."""
-        return cls(crawler)
+        pipeline = cls(crawler)
+        crawler.signals.connect(pipeline.idle, signal=signals.spider_idle)
+        return pipeline
 
-    def process_item(self, item: Any) -> Any:
-        """Count records, whatever the batch."""
-        if isinstance(item, UrlBatch):
-            self._stats.inc_value("sitemap/urls", len(item.urls))
-        elif isinstance(item, UrlRecord):
-            self._stats.inc_value("sitemap/urls")
-        elif isinstance(item, SitemapRecord):
-            self._count(item)
+    def open_spider(self) -> None:
+        """Take what the crawl asks by; None where nothing is verified."""
+        spider: Any = self._crawler.spider
+        self._status: Status | None = spider.status
+
+    async def process_item(self, item: Any) -> Any:
+        """Give url records their replies; all else passes. Records that may be in a sample wait for `idle`."""
+        if self._status is None:
+            return item
+        if isinstance(item, UrlBatch) and not item.settled:
+            item.urls = await self._status.judge(item.urls, item.file)
+            item.judged = item.judged or has_findings(item.urls)
+        elif isinstance(item, UrlRecord) and item.reply is None:
+            await self._judge_single(self._status, item)
+        elif isinstance(item, SitemapRecord) and getattr(item, "file", None) is not None:
+            item.replies = dict(item.file.replies)
         return item
 
+    async def _judge_single(self, status: Status, item: UrlRecord) -> None:
+        """DropItem for a record that is held back."""
+        done = await status.judge([item], getattr(item, "file", None))
+        for record in done:
+            if record is not item:
+                await self._send(record)
+        if not any(record is item for record in done):
+            raise DropItem("held back until the sample is known", log_level="DEBUG")
+
+    def idle(self) -> None:
+        """Everything is read: DontCloseSpider until the sample has been asked."""
+        if self._drawing is None and self._status is not None and self._status.holds:
+            self._drawing = asyncio.ensure_future(self._draw(self._status))
+            self._drawing.add_done_callback(self._look_again)
+        if self._drawing is not None and not self._drawing.done():
+            raise DontCloseSpider
+
+    def _look_again(self, _: asyncio.Future[None]) -> None:
+        slot = self._crawler.engine._slot  # private, alike in Scrapy 2.18 and 2.19; without it: five seconds more
+        if slot is not None:
+            slot.nextcall.schedule()
+
     async def close_spider(self) -> None:
-        """Send the records of robots files, findings on the crawl itself and the summary to the feeds."""
-        spider: Any = self._crawler.spider
-        for record in spider.verdicts.records(spider.starts):
-            await self._send(record)
-        for finding in spider.judge.crawl():
-            await self._send(finding)
-        summary = self.summary()
-        if summary.partial:
-            self._stats.set_value("sitemap/partial", summary.partial)
-        await self._send(summary)
+        """Let go of what waits still: a stopped crawl says that it was not asked."""
+        if self._status is not None and self._drawing is None:
+            self._drawing = asyncio.ensure_future(self._draw(self._status))
+        if self._drawing is not None:
+            await self._drawing
 
-    async def _send(self, record: Any) -> None:
-        await self._crawler.engine.scraper.start_itemproc_async(record, response=None)
+    async def _draw(self, status: Status) -> None:
+        records = await status.draw()
+        for start in range(0, len(records), DRAWN_AT_ONCE):
+            part = records[start : start + DRAWN_AT_ONCE]
+            if self._crawler.settings["SITEMAP_ITEMS"] == "records":
+                for record in part:
+                    await self._send(record)
+            else:
+                await self._send(UrlBatch(part[0].sitemap, part, judged=has_findings(part), settled=True))
 
-    def summary(self) -> SummaryRecord:
-        """What the crawl came to so far."""
-        spider: Any = self._crawler.spider
-        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts)
-        skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
-        return SummaryRecord(
-            domains=[str(start) for start in spider.params.starts],
-            started=iso(self._started.replace(microsecond=0)),
-            elapsed_s=round(time.monotonic() - self._clock, 3),
-            peak_mb=round(peak_mb(), 1),
-            sitemaps=self._stats.get_value("sitemap/files", 0),
-            urls=self._stats.get_value("sitemap/urls", 0),
-            rules=dict(sorted(spider.judge.counts.items())),
-            severities=dict(spider.judge.severities),
-            agents=dict(spider.verdicts.blocked),
-            skipped={name: count for name, count in skipped.items() if count},
-            partial=spider.partial,
-        )
-
-    def _count(self, record: SitemapRecord) -> None:
-        self._stats.inc_value("sitemap/files")
-        self._stats.inc_value(f"sitemap/files/{record.outcome}")
-        self._stats.inc_value(f"sitemap/format/{record.format}")
-        self._stats.inc_value("sitemap/bytes", record.bytes)
-        if record.outcome in READ:
-            self._stats.inc_value("sitemap/files_read")
-        if record.error is not None:
-            self._stats.inc_value("sitemap/problems")
+    async def _send(self, item: Any) -> None:
+        await self._crawler.engine.scraper.start_itemproc_async(item, response=None)
 
 
-def peak_mb() -> float:
-    """Peak resident memory of this process in MiB; 0 on systems that do not tell."""
-    with suppress(ImportError):  # Windows has no such module
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / KIB / (KIB if sys.platform == "darwin" else 1)
-    return 0.0
+def has_findings(records: Sequence[UrlRecord]) -> bool:
+    """True where some of the records have findings."""
+    return any(getattr(record, "findings", None) for record in records)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scrapy import Request
@@ -43,6 +44,7 @@ class Policies:
         self._known: dict[str, Policy] = {}
         self._moved: dict[str, str] = {}
         self._since: dict[str, float] = {}
+        self._failures: dict[str, Exception] = {}
 
     @property
     def known(self) -> dict[str, Policy]:
@@ -52,7 +54,11 @@ class Policies:
     async def of(self, url: str, retry: bool = True) -> Policy | None:
         """The policy for a URL; None where there is none to ask for: no web URL, or the crawl is being stopped."""
         origin = urls.origin(url)
-        return None if origin is None else await self._of(origin, {} if retry else {"dont_retry": True})
+        if origin is None:
+            return None
+        if origin in self._known and not self._is_old(origin):
+            return self._known[origin]
+        return await self._of(origin, {} if retry else {"dont_retry": True})
 
     async def prepare(self, listed: Iterable[str]) -> None:
         """Ask for the policies of hosts that sitemaps name, so that `at` knows them; up to SITEMAP_MAX_ROBOTS."""
@@ -68,6 +74,10 @@ class Policies:
         origin = urls.origin(url)
         return None if origin is None else self._known.get(origin)
 
+    def failure(self, url: str) -> Exception | None:
+        """Why the robots.txt of a URL's host was not answered; None where it was."""
+        return self._failures.get(urls.origin(url) or "")
+
     def prove(self, url: str, files: Sequence[str]) -> bool:
         """True where the robots.txt of a URL's host names one of the sitemap `files`: it may then list the URL."""
         policy = self.at(url)
@@ -79,9 +89,12 @@ class Policies:
 
     async def _of(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         asked = self._asked.get(origin)
-        if asked is None or (asked.done() and time.monotonic() - self._since[origin] > MAX_AGE_S):
+        if asked is None or (asked.done() and self._is_old(origin)):
             asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin, meta))
         return await asyncio.shield(asked)
+
+    def _is_old(self, origin: str) -> bool:
+        return time.monotonic() - self._since[origin] > MAX_AGE_S
 
     async def _ask(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         self._since[origin] = time.monotonic()
@@ -107,12 +120,14 @@ class Policies:
         try:
             return answers.answered(await self._crawler.engine.download_async(request))
         except Exception as error:
+            self._failures[urls.origin(url) or ""] = error
             return answers.ended(request, error)
 
     def _share(self, answer: Answer, policy: Policy) -> None:
         """What the robots.txt of another authority answered by redirect is that one's own as well."""
         origin = urls.origin(answer.final_url)
         if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
+            policy = replace(policy, url=answer.final_url)
             done = asyncio.get_running_loop().create_future()
             done.set_result(policy)
             self._asked[origin], self._known[origin] = done, policy

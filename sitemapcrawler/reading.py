@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.rules.facts import FileFacts
-from sitemapcrawler.selection import Selection
+from sitemapcrawler.selection import FULL, Selection
 from sitemapcrawler.urls import authority
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class Reading:
         record = _record(visit, answer)
         document = Document(visit.url, answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
-            record.know(self._facts(visit, record, document, answer.header("Content-Type")))
+            record.know(self._facts(visit, record, document, answer.at, answer.header("Content-Type")))
         if answer.ok:
             yield from self._read(visit, answer, record, document)
         else:
@@ -64,7 +65,7 @@ class Reading:
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
         record.outcome, record.error = "failed", reason
-        self._know(visit, record)
+        self._know(visit, record, datetime.now(UTC))
         return record
 
     def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
@@ -72,22 +73,23 @@ class Reading:
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
-            self._know(visit, record)
+            self._know(visit, record, answer.at)
             yield record
 
-    def _know(self, visit: Visit, record: SitemapRecord) -> None:
+    def _know(self, visit: Visit, record: SitemapRecord, at: datetime) -> None:
         """Let the rules judge a record without a document."""
         if self.judging:
-            record.know(self._facts(visit, record, Document(visit.url)))
+            record.know(self._facts(visit, record, Document(visit.url), at))
 
     def _facts(
-        self, visit: Visit, record: SitemapRecord, document: Document, content_type: str | None = None
+        self, visit: Visit, record: SitemapRecord, document: Document, at: datetime, content_type: str | None = None
     ) -> FileFacts:
         return FileFacts(
             visit.url,
             record,
             document,
             content_type,
+            at,
             ancestors=visit.ancestors,
             listed_at=visit.listed_at,
             prove=self.prove,
@@ -116,7 +118,7 @@ class Reading:
                 yield UrlBatch(visit.url, waiting[:size], file)
                 waiting = waiting[size:]
             if self.selection.full or self.stopping():
-                document.cut_short("max_urls was reached" if self.selection.full else "the crawl was stopped")
+                document.cut_short(FULL if self.selection.full else "the crawl was stopped")
                 break
         if waiting:
             yield UrlBatch(visit.url, waiting, file)

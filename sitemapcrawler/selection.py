@@ -10,6 +10,9 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.params import Params
 from sitemapcrawler.reader.dates import parse
 
+FULL = "max_urls was reached"
+"""Why a file was not read to its end where `Selection.full`."""
+
 
 class Selection:
     """Applies the arguments to every list of records of a crawl and counts what they leave out."""

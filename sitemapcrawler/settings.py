@@ -19,6 +19,9 @@ AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
 AUTOTHROTTLE_MAX_DELAY = 30.0
 DOWNLOAD_TIMEOUT = 60
 RETRY_TIMES = 2
+SITEMAP_MAX_CRAWL_DELAY = 60.0
+SITEMAP_MAX_RETRY_AFTER = 120.0
+SITEMAP_MAX_HOST_ERRORS = 20
 COOKIES_ENABLED = False
 
 # What may come in. Addresses that are not public are refused unless the user named them or allows their network.
@@ -32,9 +35,11 @@ SITEMAP_MAX_DEPTH = 32
 SITEMAP_MAX_SITEMAPS = 100_000
 SITEMAP_MAX_ROBOTS = 500
 DOWNLOAD_FAIL_ON_DATALOSS = False
+SITEMAP_DOWNLOADER = "twisted"
+SITEMAP_VERIFY_CERTIFICATES = True
 DOWNLOAD_HANDLERS = {
-    "http": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
-    "https": "sitemapcrawler.downloads.GuardedHTTP11DownloadHandler",
+    "http": "sitemapcrawler.downloads.GuardedDownloadHandler",
+    "https": "sitemapcrawler.downloads.GuardedDownloadHandler",
     "file": "sitemapcrawler.downloads.NamedFileHandler",
     "data": None,
     "ftp": None,
@@ -48,6 +53,7 @@ DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "sitemapcrawler.retrying.StoppableRetryMiddleware": 550,
+    "sitemapcrawler.politeness.PolitenessMiddleware": 560,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "sitemapcrawler.obeying.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
@@ -75,7 +81,8 @@ SITEMAP_ALLOW = ""
 ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.StructurePipeline": 100,
     "sitemapcrawler.pipelines.RobotsPipeline": 200,
-    "sitemapcrawler.pipelines.SummaryPipeline": 900,
+    "sitemapcrawler.pipelines.StatusPipeline": 300,
+    "sitemapcrawler.summary.SummaryPipeline": 900,
 }
 
 # Where records go.

@@ -29,6 +29,12 @@ _BLANK = "".join(map(chr, range(0x21))) + "\x7f\x85\xa0\u1680\u180e\u2028\u2029\
 _BLANK += "".join(map(chr, range(0x2000, 0x200E)))
 
 
+MAX_KNOWN = 2048
+"""URLs whose key is kept for a while, since a URL that is verified needs it several times: two batches."""
+MAX_KNOWN_LENGTH = 1024
+"""Characters of such a URL, so that what is kept is no more than some MiB."""
+
+
 class Authority(NamedTuple):
     """Where a URL is asked: what one robots.txt and one connection are for."""
 
@@ -98,6 +104,10 @@ def visit_key(url: str) -> str:
     that a request must escape are escaped; path and query stay otherwise as they are. Of a text that is no web URL
     (`file:`) only the fragment is dropped.
     """
+    return _known_key(url) if len(url) <= MAX_KNOWN_LENGTH else _key(url)
+
+
+def _key(url: str) -> str:
     plain = url.partition("#")[0]
     found, start = _WEB.match(plain), origin(plain)
     if found is None or start is None:
@@ -105,6 +115,9 @@ def visit_key(url: str) -> str:
     rest = quote(plain[found.end() :], safe=string.punctuation, errors="replace")
     rest = _ESCAPE.sub(lambda escape: escape[0].upper(), rest)
     return start + (rest if rest.startswith("/") else "/" + rest)
+
+
+_known_key = lru_cache(MAX_KNOWN)(_key)
 
 
 def resolve(base: str, reference: str) -> str | None:

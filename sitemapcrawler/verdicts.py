@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import RobotsRecord, UrlRecord
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.robots import Agent, Judge, Policy
 from sitemapcrawler.rules import judge as rules
-from sitemapcrawler.rules.facts import FileFacts, RobotsFacts, VerdictFacts
+from sitemapcrawler.rules.facts import Counted, FileFacts, RobotsFacts, VerdictFacts
 
 
 class Verdicts:
@@ -30,7 +31,7 @@ class Verdicts:
         """URLs that each crawler is denied, over all authorities; crawlers that are denied nothing are left out."""
         return sum((authority.blocked for authority in self._judges.values()), Counter())
 
-    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | None) -> bool:
+    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> bool:
         """Say of each record whom robots.txt denies it; True where some have findings of it now."""
         if not self.agents:
             return False
@@ -44,7 +45,9 @@ class Verdicts:
                 continue
             denied = self._authority(origin, policy).judge(alike)
             if file is not None:
-                found |= self._rules.verdicts([VerdictFacts(record, file, policy, self.agents) for record in denied])
+                facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
+                for records in denied:
+                    found |= self._rules.verdicts(records, facts_of)
         return found
 
     def records(self, starts: Iterable[str]) -> Iterator[RobotsRecord]:
@@ -83,17 +86,18 @@ class Authority:
         self.policy = policy
         self._judge = Judge(policy, self._agents)
 
-    def judge(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Say of each record whom it is denied; those that are denied somebody."""
-        denied = []
+    def judge(self, records: Sequence[UrlRecord]) -> Iterable[list[UrlRecord]]:
+        """Say of each record whom it is denied; those that are denied somebody, by whom that is."""
+        denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         for record, agents in zip(records, self._judge.judge([record.loc for record in records]), strict=True):
             record.blocked_for = agents
             if agents:
-                denied.append(record)
-                self.blocked.update(agents)
-                self.nobody += len(agents) == len(self._agents)
+                denied.setdefault(agents, []).append(record)
+        for agents, alike in denied.items():
+            self.blocked.update(dict.fromkeys(agents, len(alike)))
+            self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(records)
-        return denied
+        return denied.values()
 
     def record(self, own: Agent, final_url: str) -> RobotsRecord:
         """What is known of the file, and what came of it."""

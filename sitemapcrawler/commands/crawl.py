@@ -15,6 +15,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.choosing import choose
+from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.feeds import named_formats
 from sitemapcrawler.params import Params
 from sitemapcrawler.spiders.sitemap import SitemapSpider, names_in, prepare_feeds
@@ -51,6 +52,7 @@ class Command(CrawlCommand):
             prepare_feeds(self.settings)
             choose(self.settings)
             AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
+            guarded_handler(self.settings)
             if args[:1] == [SitemapSpider.name]:
                 Params.parse(opts.spargs)
         except ValueError as error:

@@ -23,6 +23,12 @@ class Timing:
     lines: tuple[int, ...] = ()
     """The lines of robots.txt that ask it, unreadable ones included."""
 
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests by the stricter of delay and rate; the hours of a rate are not looked at."""
+        rate = self.request_rate
+        return max(self.crawl_delay or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+
 
 def timing(records: Iterable[tuple[str, str, int]]) -> Timing:
     """Read the records of a group: field, value, line. Of two readable ones of a kind the last one holds."""

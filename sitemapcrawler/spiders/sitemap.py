@@ -14,12 +14,16 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from sitemapcrawler import answers, discovery, urls
+from sitemapcrawler.admission import Admission
 from sitemapcrawler.answers import Answer
+from sitemapcrawler.asking import Asker
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.feeds import prepared
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.listing import Listing
+from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params, Start
 from sitemapcrawler.policies import Policies
@@ -29,7 +33,9 @@ from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
+from sitemapcrawler.status import Status
 from sitemapcrawler.verdicts import Verdicts
+from sitemapcrawler.verifying import Verifier
 from sitemapcrawler.waiting import each
 
 
@@ -73,25 +79,37 @@ class SitemapSpider(Spider):
         self.sites = Sites(self.frontier, params.probe)
         self.policies = Policies(self.crawler)
         self.stop_reason = None
+        self._batch_size = at_least_one(settings, "SITEMAP_BATCH_SIZE")
         self._reading = Reading(
             self.selection,
             self.frontier,
             limits(settings),
-            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
+            self._batch_size,
             lambda: self.stop_reason is not None,
             params.follow.search if params.follow else None,
-            params.select != ("none",),
+            params.select != ("none",) or params.verify != "off",
             self.policies.prove,
         )
         self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
+        self.status = self._new_status() if params.verify != "off" else None
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
+    def _new_status(self) -> Status:
+        """What asks listed URLs whether they work."""
+        settings, params = self.settings, self.params
+        own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
+        asker = Asker(self.crawler, Memo(), params.verify == "head", settings.getint("SITEMAP_MAX_HOST_ERRORS"))
+        at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
+        verifier = Verifier(asker, at_once, per_host, lambda: self.stop_reason is not None)
+        return Status(params, Admission(params, self.policies, own), verifier, asker, self.judge)
+
     @property
     def starts(self) -> set[str]:
-        """Origins of the sites that the crawl was to visit, and of those they led to."""
+        """Origins of the sites and sitemaps that the user named, and of the sites they led to."""
         named = {url for start in self.params.starts for url in start.url_candidates}
+        named |= {origin for url in self.params.sitemaps if (origin := urls.origin(url)) is not None}
         return named | {site.origin for site in self.sites}
 
     @property
@@ -101,6 +119,8 @@ class SitemapSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Ask for the sitemaps that were named and the robots.txt of each site."""
+        if self.params.urls is not None:
+            yield self.request(self.params.urls, "parse_list", 1)
         for url in self.params.sitemaps:
             self.frontier.add(Visit(url, "argument"))
         for request in self.next_requests():
@@ -164,6 +184,15 @@ class SitemapSpider(Spider):
         except ValueError as error:
             self.frontier.done(visit)
             return self._reading.refused(visit, str(error))
+
+    async def parse_list(self, answer: Answer) -> AsyncIterator[Any]:
+        """Read the list of the argument `urls`: url records in batches, and a record of the list."""
+        listing = Listing(self.selection, self._batch_size, lambda: self.stop_reason is not None)
+        for item in listing.read(answer.url):
+            for record in single(item) if self._single_records else [item]:
+                yield record
+        if self.selection.full:
+            raise CloseSpider("max_urls")
 
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""

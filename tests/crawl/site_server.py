@@ -13,6 +13,7 @@
   `endless(start, chunk)` `start`, then `chunk` for ever, until the client goes
   `garbage(data)`         `data` as it is, in place of HTTP
   `once(first, then)`     one reply to the first request of the path, another to all later ones
+  `by_method(head, get)`  one reply to HEAD, another to all else
 
 A path without a route is answered by `otherwise`: 404 with an HTML page, unless a test puts another reply there.
 A TLS handshake on a server without TLS is counted in `handshakes`, and its connection closed.
@@ -274,3 +275,7 @@ def once(first: Route, then: Route) -> Route:
         _answer(exchange, replies.pop() if replies else then)
 
     return route
+
+
+def by_method(head: Route, get: Route) -> Route:
+    return lambda exchange: _answer(exchange, head if exchange.method == "HEAD" else get)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,8 +22,8 @@ from twisted.python.failure import Failure
 from sitemapcrawler import answers
 from sitemapcrawler.answers import MAX_REASON, Forbidden, reason
 from sitemapcrawler.bodies import Body
-from sitemapcrawler.connections import AddressRefused
 from sitemapcrawler.items import Hop
+from sitemapcrawler.refusals import AddressRefused
 
 URL = "https://e.com/sitemap.xml"
 OPEN: list[Body] = []
@@ -169,3 +170,14 @@ def test_robots_blocks() -> None:
 )
 def test_reason_is_one_sentence(error: Exception, words: str) -> None:
     assert reason(error) == words
+
+
+def test_the_time_of_an_answer_is_when_it_began() -> None:
+    body = filled(b"<urlset/>")
+    assert body.began_at is not None
+    assert answered(body).at == failed(TimeoutError(), body).at == body.began_at
+
+
+def test_where_no_answer_came_the_time_is_when_that_was_known() -> None:
+    earliest = datetime.now(UTC)
+    assert earliest <= failed(CannotResolveHostError("e.com")).at <= datetime.now(UTC)

@@ -167,7 +167,7 @@ def test_meta_turns_scrapys_own_limits_off(body: Body) -> None:
 def test_collector_keeps_the_bytes_of_the_last_answer(body: Body) -> None:
     collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
     for answer in (b"redirect", b"sitemap"):
-        collector.headers_received(Headers({"X-Answer": answer}), request)
+        collector.headers_received(Headers({"X-Answer": answer}), len(answer), request)
         collector.bytes_received(answer, request)
     assert content(body) == b"sitemap"
     assert body.headers == {b"X-Answer": [b"sitemap"]}
@@ -175,7 +175,7 @@ def test_collector_keeps_the_bytes_of_the_last_answer(body: Body) -> None:
 
 def test_collector_leaves_other_requests_alone() -> None:
     collector, request = BodyCollector(), Request("http://a.example/")
-    collector.headers_received(Headers(), request)
+    collector.headers_received(Headers(), 4, request)
     collector.bytes_received(b"page", request)
     assert request.meta == {}
 

@@ -18,7 +18,7 @@ from scrapy.settings import default_settings
 
 from sitemapcrawler import __version__, settings
 from sitemapcrawler.commands import crawl
-from sitemapcrawler.items import Counts, Hop, Record, UrlBatch, UrlRecord
+from sitemapcrawler.items import Counts, Hop, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News
@@ -32,6 +32,7 @@ OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project
 PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY)
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
+REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share}
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
 """Objects that are described in the row of their field."""
 OWN = {name: value for name, value in vars(settings).items() if name.isupper()}
@@ -184,9 +185,9 @@ def test_exit_codes_are_those_of_the_code() -> None:
 # Records and feeds
 
 
-@pytest.mark.parametrize("title", [*RECORDS, *OBJECTS])
+@pytest.mark.parametrize("title", [*RECORDS, *OBJECTS, *REPLIES])
 def test_every_field_is_in_its_table(title: str) -> None:
-    fields = [field.name for field in dataclasses.fields((RECORDS | OBJECTS)[title])]
+    fields = [field.name for field in dataclasses.fields((RECORDS | OBJECTS | REPLIES)[title])]
     assert [bare(row[0]) for row in rows(section(FORMATS, title))] == fields
 
 
@@ -209,7 +210,7 @@ def test_example_has_fields_that_exist(example: str) -> None:
 
     record = json.loads(example)
     check(record, RECORDS[record["type"]])
-    for name, kind in (OBJECTS | PARTS).items():
+    for name, kind in (OBJECTS | PARTS | REPLIES).items():
         value = record.get(name, [])
         for part in value if isinstance(value, list) else [value]:
             check(part, kind)

@@ -27,7 +27,7 @@ from sitemapcrawler.namespaces.image import Image
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,issues"
+HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,issues"
 
 
 class Product(Item):
@@ -156,7 +156,7 @@ class TestJsonLines:
 
     def test_empty_fields_are_written_on_request(self) -> None:
         row = json.loads(lines(a_url(), export_empty_fields=True)[0])
-        assert (row["news"], row["images"], len(row)) == (None, [], 17)
+        assert (row["news"], row["images"], len(row)) == (None, [], 18)
 
     def test_other_items_are_written_as_scrapy_writes_them(self) -> None:
         assert lines({"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])) == [
@@ -206,12 +206,12 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,',
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,',
         ]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
-        assert [(row[1], row[-3]) for row in rows] == [("loc", "recovered"), ("https://e.com/", "true")]
+        assert [(row[1], row[-4]) for row in rows] == [("loc", "recovered"), ("https://e.com/", "true")]
 
     def test_a_table_without_rows_has_its_header(self) -> None:
         assert export(CsvExporter, SummaryRecord()).decode() == HEADER + "\r\n"

@@ -12,7 +12,7 @@ from scrapy import Spider
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 
-from sitemapcrawler.downloads import stopping
+from sitemapcrawler.ending import stopping
 from sitemapcrawler.extensions import BriefFormatter, Stopping, closing_line
 from sitemapcrawler.items import UrlBatch, UrlRecord
 
@@ -65,6 +65,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.closed: list[str] = []
+        self.downloader = SimpleNamespace(slots={})
 
     async def close_spider_async(self, *, reason: str = "cancelled") -> None:
         self.closed.append(reason)

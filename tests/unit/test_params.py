@@ -316,7 +316,7 @@ def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
     assert "did you mean domain?" in refusal(domains="e.com")
 
 
-@pytest.mark.parametrize("name", ["verify", "sample", "seed", "urls", "report", "baseline", "fresh"])
+@pytest.mark.parametrize("name", ["report", "baseline", "fresh"])
 def test_argument_that_is_not_built_yet_is_unknown(name: str) -> None:
     assert f"argument {name}='x': unknown" in refusal(domain="e.com", **{name: "x"})
 
@@ -326,7 +326,7 @@ def test_arguments_of_a_deployment_are_ignored() -> None:
 
 
 def test_domain_or_sitemap_is_required() -> None:
-    assert refusal(max_urls="5").startswith("argument domain: neither domain nor sitemap is given; accepted: hosts")
+    assert refusal(max_urls="5").startswith("argument domain: neither domain nor sitemap nor urls is given; accepted: hosts")
 
 
 def test_message_shows_a_long_or_dangerous_value_shortened_and_escaped() -> None:
@@ -370,7 +370,7 @@ def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[s
     except ArgumentError as error:
         assert str(error).isprintable()
     else:
-        assert parsed.starts or parsed.sitemaps
+        assert parsed.starts or parsed.sitemaps or parsed.urls
         assert all(isinstance(text, str) for pair in parsed.as_dict().items() for text in pair)
 
 
@@ -380,5 +380,49 @@ def test_every_argument_is_listed_with_default_and_help() -> None:
         "probe": "auto",
         "max_depth": "10",
         "agents": "search,ai",
+        "verify": "off",
+        "seed": "0",
+        "verify_offsite": "no",
+        "verify_assets": "no",
     }
     assert all(argument.help and argument.accepted for argument in ARGUMENTS)
+
+
+# Verifying
+
+
+def test_verifying_is_chosen_with_its_sample() -> None:
+    chosen = {"domain": "e.com", "verify": "get", "sample": "2.50 %", "seed": "7", "verify_assets": "yes"}
+    parsed = Params.parse(chosen)
+    assert (parsed.verify, parsed.seed, parsed.verify_assets, parsed.verify_offsite) == ("get", 7, True, False)
+    assert parsed.as_dict() == {**chosen, "domain": "e.com", "sample": "2.5%"}
+    assert Params.parse({"domain": "e.com"}).verify == "off"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"verify": "yes"}, "argument verify='yes': no such choice; accepted: off, head, get"),
+        ({"sample": "5"}, "argument sample='5': nothing is verified; accepted: beside verify=head or verify=get"),
+        ({"verify_offsite": "yes"}, "argument verify_offsite='yes': nothing is verified"),
+        ({"verify": "head", "sample": "0"}, "argument sample='0': verifies nothing"),
+        ({"verify": "head", "sample": "101%"}, "argument sample='101%': no share"),
+        ({"verify": "head", "sample": "many"}, "argument sample='many': neither a number nor a share"),
+        ({"verify": "head", "seed": "3"}, "argument seed=3: no sample is drawn"),
+        ({"verify": "head", "verify_assets": "1"}, "argument verify_assets='1': no such choice; accepted: yes, no"),
+    ],
+)
+def test_verifying_that_cannot_be_is_refused(arguments: dict[str, str], words: str) -> None:
+    assert refusal(domain="e.com", **arguments).startswith(words)
+
+
+def test_list_stands_alone_and_is_verified(tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_text("https://e.com/")
+    parsed = Params.parse({"urls": f"@{path}"})
+    assert (parsed.urls, parsed.verify) == (path.as_uri(), "head")
+    assert parsed == Params.parse({"urls": str(path)})
+    assert parsed.named_files == {path.as_uri()}
+    assert Params.parse({"urls": str(path), "verify": "off"}).verify == "off"
+    assert "a list has no domain beside it" in refusal(urls=str(path), domain="e.com")
+    assert "no such file" in refusal(urls="@missing.txt")

@@ -13,7 +13,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params
-from sitemapcrawler.pipelines import SummaryPipeline, peak_mb
+from sitemapcrawler.summary import SummaryPipeline, peak_mb
 
 
 class Crawl:
@@ -39,9 +39,13 @@ class Crawl:
                 records=lambda starts: [RobotsRecord("https://a.com/robots.txt")],
             ),
             starts=[],
+            status=None,
             partial=partial,
         )
         self.pipeline = SummaryPipeline.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
+
+    def get_item_pipeline(self, kind: type) -> None:
+        """There is none besides the one under test."""
 
     async def start_itemproc_async(self, item: Any, *, response: object) -> None:
         assert response is None

@@ -11,24 +11,30 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, reader, robots, rules, schemas
+from sitemapcrawler import namespaces, page, reader, reply, robots, rules, schemas, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (
     "addresses",
     "discovery",
     "element",
+    "estimate",
     "findings",
+    "frequent",
     "frontier",
     "items",
     "params",
+    "quoting",
+    "sampling",
     "selection",
     "sites",
+    "soft404",
+    "trust",
     "uri",
     "urls",
 )
 """Pure modules that are no package."""
-PACKAGES = (reader, namespaces, robots, rules, schemas)
+PACKAGES = (reader, namespaces, page, reply, robots, rules, schemas, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys

@@ -1,0 +1,171 @@
+"""How fast a host is asked: no faster than its robots.txt wants, and not at all while it has too much to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import Response
+
+from sitemapcrawler.ending import stopping
+from sitemapcrawler.obeying import own_agent
+from sitemapcrawler.policies import policies_of
+from sitemapcrawler.reply import retry_after
+from sitemapcrawler.robots.policy import Policy
+from sitemapcrawler.slots import raise_delay
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS_KEY = "sitemap_attempts"
+"""Key of `Attempts` in `Request.meta`."""
+TOO_MUCH = (429, 503)
+"""Statuses with which a host asks to be left alone for a while (RFC 6585, 4; RFC 9110, 15.6.4)."""
+FIRST_PAUSE_S = 1.0
+"""Seconds to wait after a 429 without Retry-After; twice as many after each further one in a row."""
+FIRST_SLOWDOWN_S = 0.5
+"""Seconds between two requests to a host that had too much; twice as many each time."""
+MAX_SLOWDOWN_S = 30.0
+"""Seconds at most, as AUTOTHROTTLE_MAX_DELAY of this project."""
+RECOVERY = 0.8
+"""What each good answer leaves of the slowdown."""
+RECOVERED_S = 0.05
+"""Seconds of slowdown that are none any more."""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Counts how often a request is sent, retries included."""
+
+    count: int = 0
+
+    def meta(self) -> dict[str, Attempts]:
+        """The request meta by which it is counted."""
+        return {ATTEMPTS_KEY: self}
+
+
+@dataclass(slots=True)
+class Host:
+    """What is known of a host (of a download slot, to be exact)."""
+
+    wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
+    """{origin: (its robots.txt, seconds between two requests that it asks for)}"""
+    slowdown: float = 0.0
+    """Seconds between two requests that its answers ask for."""
+    resumes: float = 0.0
+    """Moment (`time.monotonic`) before which it is asked nothing."""
+    refusals: int = 0
+    """Answers in a row that say: too much."""
+
+    @property
+    def delay(self) -> float:
+        """Seconds that have to pass between two requests."""
+        return max(self.slowdown, *(seconds for _, seconds in self.wishes.values()), 0.0)
+
+    def pause(self, seconds: float) -> None:
+        """Ask nothing for a while, and less often from then on."""
+        self.resumes = max(self.resumes, time.monotonic() + seconds)
+        self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
+        self.refusals += 1
+
+    def recover(self) -> None:
+        """Take a good answer for a sign."""
+        self.refusals = 0
+        self.slowdown = self.slowdown * RECOVERY if self.slowdown > RECOVERED_S else 0.0
+
+
+class PolitenessMiddleware:
+    """Honours Crawl-delay and Request-rate where robots.txt is obeyed, and Retry-After, for every request of a crawl.
+
+    The delay of a host's slot is raised, whatever AutoThrottle makes of it. Requests to a host that pauses wait here.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
+        self._own = own_agent(crawler.settings)
+        self._max_delay = crawler.settings.getfloat("SITEMAP_MAX_CRAWL_DELAY")
+        self._max_pause = crawler.settings.getfloat("SITEMAP_MAX_RETRY_AFTER")
+        self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
+        self._hosts: dict[str, Host] = {}
+        self._usual: dict[str, float] = {}
+        self._stopped = asyncio.Event()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The middleware of this crawl. Its signal comes after AutoThrottle's, which is connected earlier."""
+        middleware = cls(crawler)
+        if middleware._throttled:
+            crawler.signals.connect(middleware._hold, signals.response_downloaded)
+        crawler.signals.connect(middleware._stopped.set, stopping)
+        return middleware
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass when the host may be asked; DownloadCancelledError where the crawl ends before that."""
+        host = self._host(request)
+        if self._obey:
+            self._hear(host, request.url)
+        while not self._stopped.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
+            await wait(self._stopped, seconds)
+        if self._stopped.is_set():
+            raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
+        self._hold(request)
+        attempts = request.meta.get(ATTEMPTS_KEY)
+        if isinstance(attempts, Attempts):
+            attempts.count += 1
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Hear whether a host had too much."""
+        if response.status in TOO_MUCH:
+            self._pause(request, response)
+        elif response.status < 500:
+            self._host(request).recover()
+        return response
+
+    def _pause(self, request: Request, response: Response) -> None:
+        host = self._host(request)
+        header = (response.headers.get("Retry-After") or b"").decode("latin-1")
+        seconds = retry_after(header, datetime.now(UTC)) if header else None
+        if seconds is None:
+            seconds = FIRST_PAUSE_S * 2**host.refusals if response.status == 429 else 0.0
+        seconds = min(seconds, self._max_pause)
+        host.pause(seconds)
+        self._crawler.stats.inc_value("sitemap/pauses")
+        logger.info("%s: status %d, asking again after %.0f s", request.url, response.status, seconds)
+
+    def _hear(self, host: Host, url: str) -> None:
+        """Know what the robots.txt of a URL asks for."""
+        policy = policies_of(self._crawler).at(url)
+        if policy is None:
+            return
+        known = host.wishes.get(policy.url)
+        if known is None or known[0] is not policy:
+            host.wishes[policy.url] = (policy, min(policy.timing(self._own).interval, self._max_delay))
+
+    def _host(self, request: Request) -> Host:
+        return self._hosts.setdefault(self._crawler.engine.downloader.get_slot_key(request), Host())
+
+    def _hold(self, request: Request) -> None:
+        """Raise the delay of the slot where the host wants more than it has."""
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        slot, host = self._crawler.engine.downloader.slots.get(key), self._hosts.get(key)
+        if slot is None or host is None:
+            return
+        usual = self._usual.setdefault(key, slot.delay)
+        if not self._throttled:
+            slot.delay = usual
+        raise_delay(slot, host.delay)
+
+
+async def wait(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, for some seconds at most."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return

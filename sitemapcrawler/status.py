@@ -1,0 +1,197 @@
+"""What comes of asking for the URLs of records: replies, findings, counts, trust in their dates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from sitemapcrawler import urls
+from sitemapcrawler.admission import Admission
+from sitemapcrawler.asking import Asker, Outcome
+from sitemapcrawler.estimate import estimate
+from sitemapcrawler.items import Share, UrlRecord
+from sitemapcrawler.params import Params
+from sitemapcrawler.reply import Kind, Reason, Reply, Unchecked
+from sitemapcrawler.reply import record as reply_record
+from sitemapcrawler.rules.facts import AssetFacts, Counted, FileFacts, ReplyFacts
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.sampling import Smallest
+from sitemapcrawler.verifying import Verifier
+
+NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
+"""What the records say that are not asked; they share it."""
+
+
+class Held(NamedTuple):
+    """A record that waits for the end of the crawl, when the sample is known."""
+
+    record: UrlRecord
+    file: Counted
+
+
+class Status:
+    """Asks for the URLs of the records of a crawl, and says of each what came of it."""
+
+    def __init__(self, params: Params, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge) -> None:
+        self.counts: Counter[str] = Counter()
+        """Records by kind of reply, unchecked ones by their reason."""
+        self._sample = params.sample
+        self._assets = params.verify_assets
+        self._pages = params.verify == "get"
+        self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
+        drawn = params.sample.count if params.sample is not None else None
+        self._held: Smallest[list[Held]] | None = None if drawn is None else Smallest(drawn, params.seed)
+        self._checked = 0
+        self._bad = 0
+
+    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
+        """Ask for the URLs of records of one file. Gives back those that are done: not the ones that may be drawn
+        into a sample of a given number, but earlier ones that are not drawn after all."""
+        refused = await self._admission.refuse(records, file)
+        admitted = [record for record in records if id(record) not in refused]
+        for one in records:
+            if id(one) in refused:
+                self._leave(one, refused[id(one)], file)
+        if self._held is None:
+            await self._ask(admitted, file)
+            return list(records)
+        waiting = self._hold(self._held, admitted)
+        return [*(one for one in records if id(one) in refused), *waiting]
+
+    @property
+    def holds(self) -> bool:
+        """True where records wait for the end of the crawl."""
+        return self._held is not None and len(self._held) > 0
+
+    async def draw(self) -> list[UrlRecord]:
+        """Ask for the URLs of the records that were held back: the sample. They come file by file."""
+        held = [one for _, alike in self._held.chosen() for one in alike] if self._held is not None else []
+        self._held = None
+        by_file: dict[str, list[Held]] = {}
+        for one in held:
+            by_file.setdefault(one.file.url, []).append(one)
+        for alike in by_file.values():
+            alike.sort(key=lambda one: one.record.line or 0)
+            await self._ask([one.record for one in alike], alike[0].file)
+        return [one.record for alike in by_file.values() for one in alike]
+
+    @property
+    def bad(self) -> Share | None:
+        """The share of bad URLs; None where none was asked."""
+        if not self._checked:
+            return None
+        population = self._checked + self.counts[Reason.STOPPED]
+        if self._sample is not None and self._sample.share is not None:
+            population = round(self._checked / self._sample.share)
+        elif self._population:
+            population = self._population
+        found = estimate(self._bad, self._checked, population)
+        return Share(found.population, found.checked, found.bad, found.share, found.low, found.high)
+
+    _population = 0
+    """Distinct URLs that a sample of a given number was drawn from."""
+
+    def _hold(self, held: Smallest[list[Held]], records: Iterable[UrlRecord]) -> list[UrlRecord]:
+        """Hold records back; those that will not be drawn any more."""
+        out: list[Held] = []
+        for record in records:
+            key, own = urls.visit_key(record.loc), Held(record, Counted(record.sitemap))
+            alike = held.find(key)
+            if alike is not None:
+                alike.append(own)
+            else:
+                out += held.offer(key, [own]) or ()
+        for one in out:
+            self._leave(one.record, Reason.SAMPLED_OUT, None)
+        self._population = held.distinct
+        return [one.record for one in out]
+
+    def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
+        one.reply = NOT_ASKED[reason]
+        self._count(reason, file)
+
+    def _count(self, kind: str, file: FileFacts | Counted | None) -> None:
+        self.counts[kind] += 1
+        if isinstance(file, FileFacts):
+            file.replies[kind] += 1
+
+    async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
+        outcomes = await self._verifier.verify(one.loc for one in records)
+        canonicals = await self._canonicals(outcomes, file)
+        for one in records:
+            self._note(one, outcomes[one.loc], file)
+        self._sum_up(outcomes)
+        if file is not None:
+            self._judge.replies((self._facts(one, outcomes[one.loc], canonicals) for one in records), file)
+            await self._ask_assets(records, outcomes, file)
+
+    def _note(self, one: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
+        one.reply = reply_record(outcome.reply)
+        self._count(kind_of(outcome.reply), file)
+
+    def _sum_up(self, outcomes: Mapping[str, Outcome]) -> None:
+        for url, outcome in outcomes.items():
+            if not isinstance(outcome.reply, Unchecked) and self._asker.is_first(url):
+                self._checked += 1
+                self._bad += outcome.reply.kind is not Kind.OK or outcome.soft_404 is not None
+
+    def _facts(self, one: UrlRecord, outcome: Outcome, canonicals: Mapping[str, Outcome]) -> ReplyFacts:
+        page = outcome.page
+        canonical = canonicals.get(page.canonical) if page is not None and page.canonical else None
+        targets = {other.href: self._asker.known(other.href) for other in one.alternates if other.href}
+        return ReplyFacts(
+            one,
+            outcome.reply,
+            datetime.now(UTC),
+            page,
+            outcome.last.headers if outcome.last is not None else {},
+            outcome.soft_404,
+            canonical.reply if canonical is not None else None,
+            {url: reply for url, reply in targets.items() if reply is not None},
+        )
+
+    async def _canonicals(
+        self, outcomes: Mapping[str, Outcome], file: FileFacts | Counted | None
+    ) -> Mapping[str, Outcome]:
+        """Outcomes for the canonicals that pages name, other than themselves, on the site."""
+        wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
+        if isinstance(file, FileFacts):
+            wanted = [url for url in wanted if not self._admission.is_offsite(url, file)]
+        return await self._verifier.verify(wanted) if wanted else {}
+
+    async def _ask_assets(
+        self, records: Sequence[UrlRecord], outcomes: Mapping[str, Outcome], file: FileFacts | Counted
+    ) -> None:
+        if not self._assets:
+            return
+        wanted = [
+            (one, role, url)
+            for one in records
+            if not isinstance(outcomes[one.loc].reply, Unchecked)
+            for role, url in assets(one)
+        ]
+        replies = await self._verifier.verify((url for _, _, url in wanted), asset=True)
+        self._judge.assets((AssetFacts(one, url, role, replies[url].reply) for one, role, url in wanted), file)
+
+
+def kind_of(reply: Reply) -> str:
+    """What a reply counts as: its kind, or the reason why there is none."""
+    return str(reply.reason if isinstance(reply, Unchecked) else reply.kind)
+
+
+def other_canonical(outcome: Outcome) -> str | None:
+    """The canonical of a page that answers, where that is another URL."""
+    page = outcome.page
+    if page is None or page.canonical is None or outcome.reply.kind not in (Kind.OK, Kind.REDIRECTED):
+        return None
+    return page.canonical if urls.visit_key(page.canonical) != urls.visit_key(page.url) else None
+
+
+def assets(one: UrlRecord) -> Iterable[tuple[str, str]]:
+    """(the element that names it, its URL) of the images and video files of a record, where that is a web URL."""
+    named = [("image", image.loc) for image in one.images]
+    for video in one.videos:
+        named += [("thumbnail_loc", video.thumbnail_loc), ("content_loc", video.content_loc)]
+    return [(role, url) for role, url in named if url and urls.is_web(url)]

@@ -1,0 +1,104 @@
+"""The last item pipeline: counts what passes and sends the summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+
+from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.pipelines import StatusPipeline
+from sitemapcrawler.reader.dates import iso
+
+READ = ("ok", "recovered", "truncated", "unchanged")
+"""Outcomes of files that could be read, at least in part."""
+KIB = 1024
+
+
+class SummaryPipeline:
+    """Counts what passes and sends the summary after everything else."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._stats = crawler.stats
+        self._started = datetime.now(UTC)
+        self._clock = time.monotonic()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A pipeline of this crawl."""
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Count records, whatever the batch."""
+        if isinstance(item, UrlBatch):
+            self._stats.inc_value("sitemap/urls", len(item.urls))
+        elif isinstance(item, UrlRecord):
+            self._stats.inc_value("sitemap/urls")
+        elif isinstance(item, SitemapRecord):
+            self._count(item)
+        return item
+
+    async def close_spider(self) -> None:
+        """Send the records of robots files, findings on the crawl itself and the summary to the feeds."""
+        status = self._crawler.get_item_pipeline(StatusPipeline)
+        if status is not None:  # Scrapy closes all pipelines at once, and this one may have records still
+            await status.close_spider()
+        spider: Any = self._crawler.spider
+        for record in spider.verdicts.records(spider.starts):
+            await self._send(record)
+        for finding in spider.judge.crawl():
+            await self._send(finding)
+        summary = self.summary()
+        if summary.partial:
+            self._stats.set_value("sitemap/partial", summary.partial)
+        await self._send(summary)
+
+    async def _send(self, record: Any) -> None:
+        await self._crawler.engine.scraper.start_itemproc_async(record, response=None)
+
+    def summary(self) -> SummaryRecord:
+        """What the crawl came to so far."""
+        spider: Any = self._crawler.spider
+        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts)
+        skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
+        return SummaryRecord(
+            domains=[str(start) for start in spider.params.starts],
+            started=iso(self._started.replace(microsecond=0)),
+            elapsed_s=round(time.monotonic() - self._clock, 3),
+            peak_mb=round(peak_mb(), 1),
+            sitemaps=self._stats.get_value("sitemap/files", 0),
+            urls=self._stats.get_value("sitemap/urls", 0),
+            rules=dict(sorted(spider.judge.counts.items())),
+            severities=dict(spider.judge.severities),
+            agents=dict(spider.verdicts.blocked),
+            replies=dict(spider.status.counts) if spider.status is not None else {},
+            bad=spider.status.bad if spider.status is not None else None,
+            skipped={name: count for name, count in skipped.items() if count},
+            partial=spider.partial,
+        )
+
+    def _count(self, record: SitemapRecord) -> None:
+        self._stats.inc_value("sitemap/files")
+        self._stats.inc_value(f"sitemap/files/{record.outcome}")
+        self._stats.inc_value(f"sitemap/format/{record.format}")
+        self._stats.inc_value("sitemap/bytes", record.bytes)
+        if record.outcome in READ:
+            self._stats.inc_value("sitemap/files_read")
+        if record.error is not None:
+            self._stats.inc_value("sitemap/problems")
+
+
+def peak_mb() -> float:
+    """Peak resident memory of this process in MiB; 0 on systems that do not tell."""
+    with suppress(ImportError):  # Windows has no such module
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / KIB / (KIB if sys.platform == "darwin" else 1)
+    return 0.0

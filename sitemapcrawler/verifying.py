@@ -1,0 +1,58 @@
+"""Verifying the URLs of a batch: as many at once as the downloader can run, each host on its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from urllib.parse import urlsplit
+
+from sitemapcrawler.asking import Asker, Outcome
+from sitemapcrawler.reply import Reason, Unchecked
+
+Ask = Callable[[str], Awaitable[Outcome]]
+STOPPED = Outcome(Unchecked(reason=Reason.STOPPED))
+
+
+class Verifier:
+    """Asks for URLs, a bounded number at once in the whole crawl and of each host.
+
+    No more requests are handed to the downloader than it can run. So those that wait here are free to be left, when
+    the crawl is to end, without being asked.
+    """
+
+    def __init__(self, asker: Asker, at_once: int, per_host: int, stopped: Callable[[], bool]) -> None:
+        self._asker = asker
+        self._slots = asyncio.Semaphore(at_once)
+        self._per_host = per_host
+        self._hosts: dict[str, asyncio.Semaphore] = {}
+        self._stopped = stopped
+
+    async def verify(self, urls: Iterable[str], asset: bool = False) -> dict[str, Outcome]:
+        """The outcome for each URL; those that a stop came before are unchecked. `asset`: images and video files."""
+        ask = self._asker.ask_asset if asset else self._asker.ask
+        outcomes: dict[str, Outcome] = {}
+        by_host: dict[str, list[str]] = {}
+        for url in dict.fromkeys(urls):
+            by_host.setdefault(host_of(url), []).append(url)
+        work = [
+            self._work(host, waiting, ask, outcomes)
+            for host, urls in by_host.items()
+            for waiting in [iter(urls)] * min(self._per_host, len(urls))
+        ]
+        await asyncio.gather(*work)
+        return outcomes
+
+    async def _work(self, host: str, waiting: Iterator[str], ask: Ask, outcomes: dict[str, Outcome]) -> None:
+        """Ask for the URLs of a host one after the other; several of these share them."""
+        turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
+        for url in waiting:
+            async with turn, self._slots:
+                outcomes[url] = STOPPED if self._stopped() else await ask(url)
+
+
+def host_of(url: str) -> str:
+    """The host that a URL names; empty where it names none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
