@@ -172,6 +172,21 @@ class FindingRecord:
 
 
 @dataclass(slots=True)
+class Lastmods:
+    """How far the lastmod dates of a file or a site can be trusted."""
+
+    dated: float
+    """Share of the entries that have a date, from 0 to 1."""
+    trusted: float | None
+    """Share of the dates that can be trusted at most; null where there are none."""
+    compared: int
+    """Dates that were compared with what the page or its server says."""
+    evidence: dict[str, int] = field(default_factory=dict)
+    """Dates that something speaks against: future, epoch (the zero of a clock), at_fetch (made by the request),
+    identical (made in one batch), older_than_header, newer_than_header, older_than_page, newer_than_page."""
+
+
+@dataclass(slots=True)
 class SitemapRecord(Judged):
     """One sitemap file, also one that could not be read."""
 
@@ -218,6 +233,8 @@ class SitemapRecord(Judged):
     """Totals over the entries of the file."""
     replies: dict[str, int] = field(default_factory=dict)
     """Entries by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
+    lastmod: Lastmods | None = None
+    """How far the dates of its entries can be trusted; null where nothing was verified."""
     namespaces: list[str] = field(default_factory=list)
     """Namespace URIs declared in the file, in order of appearance."""
     issues: Sequence[str] = ()
@@ -305,6 +322,8 @@ class SummaryRecord:
     """Url records by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     bad: Share | None = None
     """Share of URLs that do not answer with a page at once, of all that may be asked; null where none was asked."""
+    lastmod: Lastmods | None = None
+    """How far the dates of all entries can be trusted; null where nothing was verified."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
     a rule could not judge, by rule."""

@@ -128,8 +128,8 @@ class StatusPipeline:
             item.judged = item.judged or has_findings(item.urls)
         elif isinstance(item, UrlRecord) and item.reply is None:
             await self._judge_single(self._status, item)
-        elif isinstance(item, SitemapRecord) and getattr(item, "file", None) is not None:
-            item.replies = dict(item.file.replies)
+        elif isinstance(item, SitemapRecord) and isinstance(getattr(item, "file", None), FileFacts):
+            self._status.conclude(item, item.file)
         return item
 
     async def _judge_single(self, status: Status, item: UrlRecord) -> None:

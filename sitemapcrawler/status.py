@@ -11,13 +11,14 @@ from sitemapcrawler import urls
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Outcome
 from sitemapcrawler.estimate import estimate
-from sitemapcrawler.items import Share, UrlRecord
+from sitemapcrawler.items import Share, SitemapRecord, UrlRecord
 from sitemapcrawler.params import Params
 from sitemapcrawler.reply import Kind, Reason, Reply, Unchecked
 from sitemapcrawler.reply import record as reply_record
 from sitemapcrawler.rules.facts import AssetFacts, Counted, FileFacts, ReplyFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.sampling import Smallest
+from sitemapcrawler.trusts import Trusts
 from sitemapcrawler.verifying import Verifier
 
 NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
@@ -43,12 +44,16 @@ class Status:
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = params.sample.count if params.sample is not None else None
         self._held: Smallest[list[Held]] | None = None if drawn is None else Smallest(drawn, params.seed)
+        self.trusts = Trusts()
+        """How far dates can be trusted."""
         self._checked = 0
         self._bad = 0
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
         """Ask for the URLs of records of one file. Gives back those that are done: not the ones that may be drawn
         into a sample of a given number, but earlier ones that are not drawn after all."""
+        if isinstance(file, FileFacts):
+            self.trusts.count(records, file)
         refused = await self._admission.refuse(records, file)
         admitted = [record for record in records if id(record) not in refused]
         for one in records:
@@ -59,6 +64,11 @@ class Status:
             return list(records)
         waiting = self._hold(self._held, admitted)
         return [*(one for one in records if id(one) in refused), *waiting]
+
+    def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
+        """Say in the record of a file what came of its entries."""
+        record.replies = dict(file.replies)
+        self.trusts.conclude(record, file)
 
     @property
     def holds(self) -> bool:
@@ -130,6 +140,7 @@ class Status:
     def _note(self, one: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
         one.reply = reply_record(outcome.reply)
         self._count(kind_of(outcome.reply), file)
+        self.trusts.compare(one, outcome, file)
 
     def _sum_up(self, outcomes: Mapping[str, Outcome]) -> None:
         for url, outcome in outcomes.items():

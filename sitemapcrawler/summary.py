@@ -78,6 +78,7 @@ class SummaryPipeline:
             severities=dict(spider.judge.severities),
             agents=dict(spider.verdicts.blocked),
             replies=dict(spider.status.counts) if spider.status is not None else {},
+            lastmod=spider.status.trusts.all if spider.status is not None else None,
             bad=spider.status.bad if spider.status is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
             partial=spider.partial,

@@ -46,8 +46,8 @@ class Verdicts:
             denied = self._authority(origin, policy).judge(alike)
             if file is not None:
                 facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
-                for records in denied:
-                    found |= self._rules.verdicts(records, facts_of)
+                for together in denied:
+                    found |= self._rules.verdicts(together, facts_of)
         return found
 
     def records(self, starts: Iterable[str]) -> Iterator[RobotsRecord]:

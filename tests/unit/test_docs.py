@@ -18,7 +18,7 @@ from scrapy.settings import default_settings
 
 from sitemapcrawler import __version__, settings
 from sitemapcrawler.commands import crawl
-from sitemapcrawler.items import Counts, Hop, Record, ReplyRecord, Share, UrlBatch, UrlRecord
+from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News
@@ -32,7 +32,7 @@ OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project
 PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY)
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
-REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share}
+REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods}
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
 """Objects that are described in the row of their field."""
 OWN = {name: value for name, value in vars(settings).items() if name.isupper()}
