@@ -73,6 +73,7 @@ SITEMAP_STOP_GRACE = 10.0
 EXTENSIONS = {
     "sitemapcrawler.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.Stopping": 110,
+    "sitemapcrawler.timers.TimerSweep": 120,
     "sitemapcrawler.extensions.ClosingLine": 900,
 }
 SITEMAP_FINDINGS_PER_RULE = 100

@@ -178,7 +178,7 @@ def family(site: SiteServer, children: int = 5, entries: int = 5) -> None:
 
 def test_max_sitemaps_counts_the_index_and_takes_the_first_children(site: SiteServer, tmp_path: Path) -> None:
     family(site)
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_sitemaps=3)
+    done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_sitemaps=3, agents="none")
     assert sorted(site.paths) == ["/1.xml", "/2.xml", "/index.xml"]
     assert set(done.sitemaps) == set(map(site.url, site.paths))
     assert (done.code, done.summary["partial"]) == (3, "max_sitemaps")
@@ -286,7 +286,7 @@ DATES = {
 )
 def test_since_keeps_what_is_dated_at_or_after(site: SiteServer, tmp_path: Path, since: str, names: list[str]) -> None:
     site.routes = {"/a.xml": dated(DATES)}
-    done = crawl(tmp_path, sitemap=site.url("/a.xml"), since=since)
+    done = crawl(tmp_path, sitemap=site.url("/a.xml"), since=since, select="none", agents="none")
     assert done.locs() == [f"https://pages.example/{name}" for name in names]
     assert done.summary["skipped"] == {"since": len(DATES) - len(names)}
     assert done.sitemaps[site.url("/a.xml")]["url_count"] == len(DATES)
@@ -301,7 +301,8 @@ def test_include_exclude_and_follow_together(site: SiteServer, tmp_path: Path) -
         "/de/b.xml": urlset(*pages("shop/old", 2)),
         "/en/a.xml": urlset(*pages("shop", 9)),
     }
-    done = crawl(tmp_path, sitemap=at("/index.xml"), follow="/de/", include="^https://[^/]+/shop/", exclude="old|/2$")
+    chosen = {"follow": "/de/", "include": "^https://[^/]+/shop/", "exclude": "old|/2$"}
+    done = crawl(tmp_path, sitemap=at("/index.xml"), select="none", agents="none", **chosen)
     assert done.locs() == ["https://pages.example/shop/1", "https://pages.example/shop/3"]
     assert "/en/a.xml" not in site.paths
     assert done.summary["skipped"] == {"include": 3, "exclude": 3, "follow": 1}

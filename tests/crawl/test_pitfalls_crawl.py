@@ -181,7 +181,6 @@ def test_nothing_stops_the_crawl(visit: Visit) -> None:
     assert "partial" not in visit.crawl.summary
 
 
-@pytest.mark.xfail(reason="Retry-After is not honoured yet")
 def test_busy_server_is_left_alone_for_as_long_as_it_asks(visit: Visit) -> None:
     first, second = (exchange.at for exchange in visit.site.exchanges if exchange.path == "/busy-once.xml")
     assert second - first >= RETRY_AFTER

@@ -185,7 +185,7 @@ def test_example_is_a_row_of_the_demo_crawl(demo: Done, example: str) -> None:
 
 def test_feeds_of_the_example_hold_the_types_they_name(project: Project, base: str) -> None:
     feeds = ast.literal_eval(
-        next(text for text in examples("python") if text.startswith("FEEDS")).partition("=")[2].strip()
+        next(text for text in examples("python") if "urls.jsonl.gz" in text).partition("=")[2].strip()
     )
     option = shlex.quote(f"FEEDS={json.dumps(feeds)}")
     done = project.run(f"scrapy crawl sitemap -a domain={base} -s {option}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Verified:
 def gaps(exchanges: Iterable[Exchange]) -> list[float]:
     """Seconds between one request and the next."""
     times = sorted(exchange.at for exchange in exchanges)
-    return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    return [later - earlier for earlier, later in pairwise(times)]
 
 
 def counted(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -326,7 +326,9 @@ def test_arguments_of_a_deployment_are_ignored() -> None:
 
 
 def test_domain_or_sitemap_is_required() -> None:
-    assert refusal(max_urls="5").startswith("argument domain: neither domain nor sitemap nor urls is given; accepted: hosts")
+    assert refusal(max_urls="5").startswith(
+        "argument domain: neither domain nor sitemap nor urls is given; accepted: hosts"
+    )
 
 
 def test_message_shows_a_long_or_dangerous_value_shortened_and_escaped() -> None:
