@@ -17,12 +17,14 @@ MAX_LENGTH = 100
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 """Years taken from the dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
 W3C = re.compile(
-    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?",
+    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
 )
 """The profiles of https://www.w3.org/TR/NOTE-datetime; the zone is optional here since many leave it out."""
 PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
 """The shapes that nearly all sitemaps use."""
+FARTHEST_ZONE = 14 * 60
+"""Minutes from UTC; no place is farther. Source: XML Schema, part 2, 3.2.7.3"""
 NEW_YEAR = "0000-01-01"
 MICROSECONDS = 6
 DATE_LENGTH = len("2024-05-01")
@@ -93,6 +95,8 @@ def _w3c(value: str) -> tuple[str, datetime] | None:
     match = W3C.fullmatch(value)
     if match is None:
         return None
+    if match["zone"] not in (None, "Z"):
+        _offset({"offset": match["zone"]})
     moment = datetime.fromisoformat(value + NEW_YEAR[len(value) :])
     if moment.tzinfo is not None:
         return "w3c", moment.astimezone(UTC)
@@ -174,6 +178,6 @@ def _offset(written: Mapping[str, str]) -> timedelta:
         return timedelta(hours=ZONES[written.get("zone", "z")])
     digits = written["offset"][1:].replace(":", "")
     minutes = int(digits[2:] or 0)
-    if int(digits[:2]) > 23 or minutes > 59:
+    if minutes > 59 or int(digits[:2]) * 60 + minutes > FARTHEST_ZONE:
         raise ValueError("no such offset")
     return timedelta(hours=int(digits[:2]), minutes=minutes) * (-1 if written["offset"][0] == "-" else 1)

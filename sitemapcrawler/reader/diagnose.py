@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from sitemapcrawler.reader.malformed import GENERAL
 from sitemapcrawler.reader.repair import BAD_BYTE, CONTROL, REFERENCE
 
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
 """An ampersand just before the fault that did not become a reference."""
 NEAR = 48
 """Characters before a fault in which its cause is looked for."""
-GENERAL = "doc-xml-malformed"
 
 
 def rule_of(text: str, place: int) -> str:

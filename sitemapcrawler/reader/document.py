@@ -13,15 +13,12 @@ from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
 from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reader.outcome import CUT, NO_SITEMAP, cause_of, outcome_of
 from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
 
-CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element",
-       "limit-entries", "limit-stopped")  # fmt: skip
-"""Faults after which the rest of a file is missing."""
 BLANKS = "\ufeff \t\n"
-NO_SITEMAP = ("html", "unknown")
 DEFAULT_LIMITS = Limits()
 
 
@@ -90,23 +87,12 @@ class Document:
     @property
     def outcome(self) -> str:
         """ok, recovered, truncated or failed: see `SitemapRecord.outcome`."""
-        if self.format in NO_SITEMAP or (self._malformed and not self.url_count):
-            return "failed"
-        if any(rule in self.faults for rule in CUT):
-            return "truncated"
-        return "recovered" if self._recovered or self.faults.lost or self._malformed else "ok"
+        return outcome_of(self.format, self.faults, self.url_count > 0, self._recovered)
 
     @property
     def error(self) -> str | None:
-        """The fault that decided the outcome, in one sentence."""
-        if self.outcome == "ok":
-            return None
-        if self._cut is not None and any(rule in self.faults for rule in CUT):
-            return self._cut
-        fault = self.faults.first(*CUT) or self.faults.first(*MALFORMED)
-        if fault is None:
-            return self._state
-        return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+        """What decided the outcome, in one sentence."""
+        return None if self.outcome == "ok" else cause_of(self.faults, self._cut) or self._state
 
     @property
     def _state(self) -> str | None:
@@ -117,11 +103,7 @@ class Document:
             return "some entries were read after repair"
         if self.faults.lost:
             return f"{self.faults.lost} entries could not be trusted and were left out"
-        return {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}.get(self.format)
-
-    @property
-    def _malformed(self) -> bool:
-        return any(rule in self.faults for rule in (*CUT, *MALFORMED))
+        return NO_SITEMAP.get(self.format)
 
     def _begun(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         start = b""
@@ -213,10 +195,3 @@ class Document:
                 counts.videos += len(record.videos)
                 counts.alternates += len(record.alternates)
                 counts.news += record.news is not None
-
-
-MALFORMED = (
-    "doc-xml-malformed", "doc-unescaped-ampersand", "doc-undeclared-entity", "doc-control-character",
-    "doc-trailing-content", "xml-ext-namespace-missing", "doc-leading-content", "xml-root-unknown", "limit-depth",
-)  # fmt: skip
-"""Faults that end strict reading."""

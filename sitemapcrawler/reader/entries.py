@@ -8,22 +8,30 @@ from dataclasses import dataclass
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import find, hreflang
 from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.extensions import extend, keep, meant_by
 from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.notes import FIELDS, note_child, note_entry, note_inexact, note_repeated, note_structure
+from sitemapcrawler.reader.notes import (
+    FIELDS,
+    TEMPLATE,
+    note_child,
+    note_entry,
+    note_no_entry,
+    note_repeated,
+    note_structure,
+)
 from sitemapcrawler.urls import resolve
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
+ENTRIES = ("url", "sitemap")
+"""Elements that are entries."""
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})")
 USUAL_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
 """An absolute URL that needs no second look."""
-TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
-"""Marks of template languages."""
 
 
 @dataclass(slots=True)
@@ -64,7 +72,8 @@ class Entries:
         if self.is_entry(element):
             yield element
             return
-        self.faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
+        if not self._is_foreign(element):
+            note_no_entry(element, self.faults)
         wrapped = [*element.children][::-1]
         while wrapped:
             child = wrapped.pop()
@@ -98,7 +107,7 @@ class Entries:
         record.recovered = "loc" not in fields
         if isinstance(record, UrlRecord):
             for other in others:
-                self.extend(record, other)
+                extend(record, other, self._inexact, self.faults)
         return record
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
@@ -122,7 +131,11 @@ class Entries:
 
     def is_entry(self, element: Element) -> bool:
         """True for an element that stands for a page or a child."""
-        return element.name in ("url", "sitemap") and self.is_core(element)
+        return element.name in ENTRIES and self.is_core(element)
+
+    def _is_foreign(self, element: Element) -> bool:
+        """True for an element of a namespace unknown to sitemaps, which may stand beside the entries."""
+        return not self.is_core(element) and meant_by(element) is None and element.name not in ENTRIES
 
     def is_core(self, element: Element) -> bool:
         """True for an element of the protocol itself, whatever namespace the document uses for it."""
@@ -174,34 +187,6 @@ class Entries:
             record.priority = number(written.replace(",", "."))
             if record.priority is None or "," in written:
                 keep(record, fields["priority"])
-
-    def extend(self, record: UrlRecord, element: Element) -> None:
-        """Put an element of a namespace where it belongs: in the field of that namespace, else in `extra`."""
-        namespace = find(element.uri)
-        if namespace is not None and element.uri != namespace.uri:
-            note_inexact(element, namespace.uri, self._inexact, self.faults)
-        value = namespace.read(element) if namespace else None
-        if namespace is None or value is None:
-            keep(record, element)
-            return
-        if namespace.uri == hreflang.URI and (element.has_children or element.text):
-            keep(record, element)  # an alternate has no place for content, such as a link that stands inside it
-        held = getattr(record, namespace.field)
-        if isinstance(held, list):
-            held.append(value)
-        elif held == ():
-            setattr(record, namespace.field, [value])
-        elif held is None:
-            setattr(record, namespace.field, value)
-        else:
-            keep(record, element)
-
-
-def keep(record: UrlRecord, element: Element) -> None:
-    """Keep an element that no field holds in `extra`, under its namespace."""
-    if record.extra is None:
-        record.extra = {}
-    record.extra.setdefault(element.uri, []).append(element.tree())
 
 
 def number(text: str) -> float | None:

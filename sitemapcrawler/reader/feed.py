@@ -10,7 +10,8 @@ from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import media
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import Entries, keep
+from sitemapcrawler.reader.entries import Entries
+from sitemapcrawler.reader.extensions import keep
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.urls import resolve
 

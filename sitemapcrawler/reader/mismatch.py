@@ -6,7 +6,7 @@ import re
 
 from sitemapcrawler.element import Element
 
-PART = r"<([A-Za-z][A-Za-z0-9]*+)>([^<>&]*+)</([A-Za-z][A-Za-z0-9]*+)>[ \t\n]*+"
+PART = r"<(?!url>|sitemap>)([A-Za-z][A-Za-z0-9]*+)>([^<>&]*+(?:&amp;[^<>&]*+)*+)</([A-Za-z][A-Za-z0-9]*+)>[ \t\n]*+"
 ENTRY = re.compile(rf"[ \t\n]*+<url>[ \t\n]*+(?:{PART})*+</url>[ \t\n]*+")
 PARTS = re.compile(PART)
 
@@ -26,6 +26,6 @@ def read_mismatch(text: str, line: int, uri: str) -> tuple[Element, int] | None:
         if name != end:
             return entry, part.start(3)
         child = Element(uri, name, {}, line + text.count("\n", 0, part.start()))
-        child.content.append(value)
+        child.content += [value.replace("&amp;", "&")] if value else []
         entry.content.append(child)
     return None

@@ -5,13 +5,21 @@ What the schemas say of a `<url>` is asked when it is judged; a `<sitemap>` is n
 
 from __future__ import annotations
 
+import re
+
 from sitemapcrawler.element import Element
-from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.faults import MAX_VALUE, Faults
 from sitemapcrawler.schemas.check import core_namespaces, violations
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 CHILD_FIELDS = ["loc", "lastmod"]
 """Fields of an index's entry."""
+TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
+"""Marks of template languages."""
+MAX_SHOWN = 40
+"""Characters of a text that a message shows."""
+MAX_INEXACT = 100
+"""Namespaces of one document that are noted; there are six to be written wrong."""
 MAX_SEARCHED = 100
 """Parts of an entry in which its URL is looked for with every unknown element: an entry has 9 and its namespaces."""
 
@@ -25,6 +33,20 @@ def note_entry(entry: Element, expected: str, faults: Faults) -> None:
             return
         text = f"<{entry.name}> in a file of <{expected}> entries"
         faults.add("xml-mixed-index-urlset", text, entry.line, value=entry.name)
+
+
+def note_no_entry(element: Element, faults: Faults) -> None:
+    """Note an element that stands where only entries may."""
+    faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
+
+
+def note_text(text: str, line: int, faults: Faults) -> None:
+    """Note text that stands where only entries may; what is shown of it begins on `line`.
+
+    The code of a template that was not filled in is named already by the URLs of its entries.
+    """
+    if "loc-invalid-uri" not in faults or not TEMPLATE.search(text):
+        faults.add("xml-schema-violation", f"text between the entries: {text[:MAX_SHOWN]!r}", line, value=text)
 
 
 def note_child(child: Element, entry: Element, faults: Faults) -> None:
@@ -68,9 +90,10 @@ def note_repeated(repeated: dict[str, list[Element]], entry: Element, faults: Fa
 
 
 def note_inexact(element: Element, meant: str, seen: set[str], faults: Faults) -> None:
-    """Note a namespace that is not written as the one it means, unless it was `seen`."""
-    if element.uri not in seen:
-        seen.add(element.uri)
+    """Note a namespace that is not written as the one it means, unless it was `seen`; the first `MAX_INEXACT`."""
+    uri = element.uri[:MAX_VALUE]
+    if uri not in seen and len(seen) < MAX_INEXACT:
+        seen.add(uri)
         text = f"the namespace of <{element.name}> is {element.uri}, not {meant}"
         faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri)
 

@@ -14,8 +14,10 @@ from itertools import pairwise
 
 from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import PREFIXES
+from sitemapcrawler.reader.malformed import Malformed
 from sitemapcrawler.reader.repair import FAULT, flatten, repair
-from sitemapcrawler.reader.strict import Malformed, StrictParser
+from sitemapcrawler.reader.scope import Scope
+from sitemapcrawler.reader.strict import StrictParser
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """A namespace prefix in the name of an element or an attribute."""
@@ -46,9 +48,11 @@ class Recovery:
         self._root = root
         self._doctype = doctype
         self._max_depth = max_depth
-        self._names: dict[str, tuple[str, str]] = {}
+        self._scope = Scope()
         self.unclosed = ""
-        """What ends the comment or CDATA section in which the text read last stops; empty: none."""
+        """What ends the section in which the text read last stops (a comment, say); empty: none."""
+        self.unclosed_line = 0
+        """Line on which that section begins."""
         self.inside: list[str] = []
         """Start tags of the elements around the text, between the root and the entries, that declare namespaces."""
         self._declared = BUILT_IN.union(DECLARED.findall(root))
@@ -61,6 +65,7 @@ class Recovery:
         `broken`: the open entry in which parsing `text` ended; it stands where nothing can be repaired.
         """
         text, self.unclosed = flatten(text)
+        self.unclosed_line = line + text.count("\n")
         starts = [start.start() for start in self._start.finditer(text)]
         if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
             yield Recovered(broken, True, False)
@@ -81,7 +86,7 @@ class Recovery:
         repaired = repair(text, self._doctype)
         missing = self._undeclared(repaired)
         context = self._context(missing)
-        parser = StrictParser(context, whole.append, max_depth=self._max_depth, names=self._names, inside=self.inside)
+        parser = StrictParser(context, whole.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
         with suppress(Malformed):
             parser.feed(repaired, line)
         element = whole[0] if whole else parser.salvage()

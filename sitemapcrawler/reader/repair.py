@@ -27,6 +27,8 @@ TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
 """A `<` that begins no tag."""
 SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
 """A comment, a processing instruction, a CDATA section, or one of them without an end."""
+IN_TAG = "\x00"
+"""Stands for a section within a tag, where none may be: without it, what it parts would become one."""
 ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
 """How a section that begins so must end."""
 FAULT = re.compile(
@@ -38,20 +40,32 @@ FAULT = re.compile(
 def flatten(text: str) -> tuple[str, str]:
     """Markup only: comments blanked, CDATA as plain text; and what would end the section in which the text stops.
 
-    Such a section is cut away. Lines stay where they are.
+    Such a section is cut away; of one within a tag a fault remains. Lines stay where they are.
     """
     if "<!" not in text and "<?" not in text:
         return text, ""
-    unclosed = ""
+    unclosed, passed, in_tag = "", 0, False
 
     def replace(section: re.Match[str]) -> str:
-        nonlocal unclosed
+        nonlocal unclosed, passed, in_tag
+        in_tag = _is_in_tag(text, passed, section.start(), in_tag)
+        passed = section.end()
         if section[2] is not None:
             unclosed = ENDS[section[2]]
             return ""
-        return escape(section[1]) if section[1] is not None else "\n" * section[0].count("\n")
+        if in_tag or section[1] is None:
+            return IN_TAG * in_tag + "\n" * section[0].count("\n")
+        return escape(section[1])
 
     return SECTION.sub(replace, text), unclosed
+
+
+def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
+    """True where the end of `text[start:end]` is within a tag; `before`: so was its start."""
+    opened, closed = text.rfind("<", start, end), text.rfind(">", start, end)
+    if opened == closed:  # neither is there
+        return before
+    return opened > closed and (opened + 1 == end or not TEXT_LESS_THAN.match(text, opened))
 
 
 def repair(text: str, doctype: bool) -> str:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitemapcrawler.reader.dates import MAX_LENGTH, dialect, iso, parse, utc, utc_of_plain
+from sitemapcrawler.reader.dates import FARTHEST_ZONE, MAX_LENGTH, dialect, iso, parse, utc, utc_of_plain
 from sitemapcrawler.reader.dialects import RFC2822_ZONES, ZONES
 
 DAY = "2024-01-05T00:00:00Z"
@@ -166,6 +166,8 @@ NO_DATES = {
     "no such time": [
         *("2024-01-01T25:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T10:60:00Z", "2024-01-01T10:00:61Z"),
         *("2024-01-01T24:00", "2024-01-01 24:00:00", "2024-01-01T10:00:00+24:00", "2024-01-01T10:00:00+0260"),
+        *("2024-01-01T10:00:00+14:01", "2024-01-01T10:00:00.5-14:01", "2024-01-01T10:00+15:00"),
+        *("2024-01-01T10:00+02:60", "2024-01-01 10:00:00 +1401", "2024-01-01T10:00:00-13:60"),
         *("1/25/2024 13:00 PM", "1/25/2024 0:30 AM", "2024-01-01T10", "2024-01-01T10:00:00 02:00"),
     ],
     "day or month first": ["01/02/2024", "1/2/2024 10:00:00 AM", "05-01-2024", "12/11/2024"],
@@ -250,7 +252,8 @@ def test_plain_shape_without_such_a_moment(value: str) -> None:
 RECENT = st.datetimes(datetime(2002, 1, 1), datetime(2099, 12, 31), timezones=st.just(UTC)).map(
     lambda moment: moment.replace(microsecond=0)
 )
-OFFSETS = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+OFFSETS = st.integers(-FARTHEST_ZONE, FARTHEST_ZONE).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+NO_OFFSETS = st.integers(FARTHEST_ZONE + 1, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
 @given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=OFFSETS), st.sampled_from(["minutes", "auto"]))
@@ -367,6 +370,12 @@ def test_a_named_zone_of_rfc_2822_is_read_back(moment: datetime, zone: str) -> N
 @given(RECENT, OFFSETS, st.sampled_from(["%d.%m.%Y %H:%M:%S %z", "%b %d, %Y %I:%M:%S %p %z", "%Y-%m-%d %H:%M:%S %z"]))
 def test_any_offset_is_read_back(moment: datetime, zone: timezone, form: str) -> None:
     assert parse(moment.astimezone(zone).strftime(form)) == moment
+
+
+@given(RECENT, NO_OFFSETS, st.booleans(), st.sampled_from(["seconds", "minutes", "microseconds"]))
+def test_an_offset_of_no_place_is_none(moment: datetime, zone: timezone, west: bool, precision: str) -> None:
+    value = moment.replace(tzinfo=zone).isoformat(timespec=precision)
+    assert utc(value.replace("+", "-") if west else value) is None
 
 
 @given(RECENT, st.sampled_from(sorted(ZONES)))

@@ -7,7 +7,7 @@ import pytest
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.entries import number
-from tests.unit.reader.reading import CORE, GOOD, INDEX, URL, read, url, urlset
+from tests.unit.reader.reading import CORE, END, GOOD, INDEX, URL, read, url, urlset
 
 ONE = "https://e.com/1"
 
@@ -248,6 +248,67 @@ def test_entries_wrapped_in_unknown_elements_are_found_in_order() -> None:
     reading = read(text)
     assert reading.locs == ["https://e.com/good", ONE, "https://e.com/2", "https://e.com/3"]
     assert reading.rules == {"xml-unknown-element": 1}
+
+
+@pytest.mark.parametrize("end", ["", "&", END])
+def test_elements_of_other_namespaces_may_stand_beside_the_entries(end: str) -> None:
+    meta = '<o:meta xmlns:o="urn:o">made <o:by x="1"/></o:meta>\n'
+    reading = read(urlset(meta, GOOD, meta, url(ONE, "<!-- -->"), "<p:p xmlns:p='urn:p'/>", end))
+    assert reading.locs == ["https://e.com/good", ONE]
+    assert "xml-unknown-element" not in reading.rules
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<generator/>",
+        "<loc>https://e.com/2</loc>",
+        "<o:url xmlns:o='urn:o'/>",
+        "<generator xmlns=''/>",
+        "<i:image xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'/>",
+        "<i:image xmlns:i='https://www.google.com/schemas/sitemap-image/1.1'/>",
+    ],
+)
+def test_what_belongs_into_an_entry_is_none(element: str) -> None:
+    for around in ([element, GOOD], [GOOD, element]):
+        assert read(urlset(*around)).rules == {"xml-unknown-element": 1}
+
+
+def test_a_namespace_for_the_entries_alone_leaves_them_out_and_says_so() -> None:
+    reading = read(urlset(f"<url xmlns='urn:typo'><loc>{ONE}</loc></url>\n", GOOD))
+    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"xml-unknown-element": 1})
+
+
+@pytest.mark.parametrize(
+    ("entries", "lines"),
+    [
+        ([GOOD, "stray\n", GOOD], [4]),
+        (["\n stray", GOOD, "<!-- \n -->\nR&amp;D\n\n", url(ONE, "<!-- -->"), "end\n"], [4, 7, 10]),
+        ([f"<g>{GOOD}in a wrapper</g>\n"], []),
+        (["\ufeff", GOOD], [3]),
+        (["one<!-- and the same -->two", GOOD], [3]),
+    ],
+)
+def test_text_between_entries_is_noted_at_its_line(entries: list[str], lines: list[int]) -> None:
+    body = urlset(*entries)
+    reading = read(body)
+    noted = [fault.line for fault in reading.document.faults if fault.rule == "xml-schema-violation"]
+    assert (noted, reading.document.outcome, len(reading.recovered)) == (lines, "ok", 0)
+    assert [read(body, size).facts() for size in (1, 7)] == [reading.facts()] * 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<rss>news<channel>words<item><link>{ONE}</link></item>words</channel>x</rss>",
+        urlset(url("{{ page.url }}"), "{% endfor %}"),
+        urlset("Fish & Chips ", GOOD),
+        f"stray {GOOD}stray{GOOD}",
+        urlset(GOOD) + f"stray{GOOD}",
+    ],
+)
+def test_text_where_another_fault_says_all_is_not_noted(body: str) -> None:
+    assert "xml-schema-violation" not in read(body).rules
 
 
 def test_an_element_of_no_known_namespace_lands_in_extra_without_loss() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.reader.reading import CORE, DECLARATION, END, GOOD, INDEX, URLSET, Reading, read, url, urlset
+from tests.unit.rules.judging import judge
 
 ONE = "https://e.com/1"
 KEPT = "https://e.com/good"
@@ -334,12 +335,56 @@ def test_a_fault_in_a_wrapper_is_the_only_one(start: str, end: str) -> None:
 
 
 def test_prefixes_that_a_wrapper_declares_are_known_behind_a_fault_in_it() -> None:
-    linked = url(ONE, '<i:image><i:loc>https://e.com/i</i:loc></i:image>')
+    linked = url(ONE, "<i:image><i:loc>https://e.com/i</i:loc></i:image>")
     reading = read(urlset(f'<g xmlns:i="{IMAGE}">', url("https://e.com/?a&b"), linked, linked + "&", linked, "</g>"))
     assert reading.locs == ["https://e.com/?a&b", ONE, ONE, ONE]
     assert [len(record.images) for record in reading.records] == [0, 1, 1, 1]
     assert reading.recovered == ["https://e.com/?a&b"]
     assert reading.rules == {"xml-unknown-element": 1, "doc-unescaped-ampersand": 2}
+
+
+@pytest.mark.parametrize("fault", ["&", "<x", "</x>", "\x01", "<!-- "])
+def test_an_entry_that_is_whole_keeps_its_element_in_a_broken_piece(fault: str) -> None:
+    declared = URLSET[:-2] + f' xmlns:i="{IMAGE}">\n'
+    whole = url(ONE, "<i:image><i:loc>https://e.com/i</i:loc></i:image>")
+    body = f"{declared}<g>\n{whole}{url('https://e.com/?a&b', '<x/>')}{whole}{fault}\n{whole}</g>{END}"
+    records = read(body, keep_elements=True).records
+    assert [record.loc for record in records][:3] == [ONE, "https://e.com/?a&b", ONE]
+    for record in records:
+        element = getattr(record, "element", None)
+        assert (element is None) == record.recovered
+        if element is not None:
+            assert (element.name, element.line) == ("url", record.line)
+            assert [(child.name, child.line) for child in element.children] == [
+                ("loc", record.line),
+                ("image", record.line),
+            ]
+    assert not any(hasattr(record, "element") for record in read(body).records)
+
+
+@pytest.mark.parametrize("section", ["<?x?>", "<!-- -->", "<![CDATA[]]>", "<!-- --><!-- -->"])
+def test_what_a_section_parts_does_not_become_an_entry(section: str) -> None:
+    for start in (f"<{section}url>", f"<url{section}>", f"<url {section}>"):
+        assert around(f"{start}<loc>{ONE}</loc></url>").locs == [KEPT] * 3
+
+
+@pytest.mark.parametrize("fault", ["<", "</x>", "&"])
+@pytest.mark.parametrize(("begin", "end"), [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")])
+def test_entries_that_a_section_without_end_hides_are_told_to_be_lost(fault: str, begin: str, end: str) -> None:
+    broken = f"<url><loc>{ONE}</loc>{fault}<!--\n-->{begin}x</url>\n"
+    reading = read(urlset(GOOD, broken, GOOD, GOOD))
+    assert (reading.locs, reading.document.outcome) == ([KEPT, ONE], "truncated")
+    assert [fault.line for fault in reading.document.faults if fault.rule == "doc-truncated"] == [5]
+    closed = read(urlset(GOOD, broken, GOOD, f"{end}</url>", GOOD))
+    assert (closed.locs, closed.document.outcome) == ([KEPT, ONE, KEPT], "recovered")
+
+
+@pytest.mark.parametrize("fault", ["&", "</x>", "<url><loc>https://e.com/2</loc>"])
+def test_an_entry_that_is_whole_is_judged_in_a_broken_piece(fault: str) -> None:
+    entry = url(ONE, "<i:image><i:loc>https://e.com/i</i:loc><i:colour/></i:image>")
+    body = URLSET[:-2] + f' xmlns:i="{IMAGE}">\n{fault}{entry}{entry}{END}'
+    found = [finding.line for finding in judge(body.encode()) if finding.rule == "xml-unknown-element"]
+    assert found == [3, 4]
 
 
 def test_a_wrapper_that_is_no_entry_has_no_url_of_its_own() -> None:

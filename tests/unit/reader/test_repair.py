@@ -106,6 +106,22 @@ def test_a_section_without_an_end_is_cut_away_and_named(text: str, flat: str, en
     assert flatten(text) == (flat, end)
 
 
+@pytest.mark.parametrize(
+    ("text", "flat"),
+    [
+        ("<<?x?>url>", "<\x00url>"),
+        ("<<!-- -->?x><url>", "<\x00?x><url>"),
+        ("<ur<!-- -->l>", "<ur\x00l>"),
+        ("<url <!--\n--><![CDATA[ a='1' ]]>>", "<url \x00\n\x00>"),
+        ("</<!-- -->url>", "</\x00url>"),
+        ("<url><!-- --><loc>a<![CDATA[b]]>c<!-- -->d", "<url><loc>abcd"),
+        ("a < b <!-- -->c <3<![CDATA[<]]>", "a < b c <3&lt;"),
+    ],
+)
+def test_a_section_within_a_tag_leaves_a_fault(text: str, flat: str) -> None:
+    assert flatten(text) == (flat, "")
+
+
 def test_an_ampersand_in_cdata_is_no_reference() -> None:
     flat, _ = flatten("<loc><![CDATA[https://e.com/?a=1&amp;b&c]]></loc>")
     assert repair(flat, doctype=False) == "<loc>https://e.com/?a=1&amp;amp;b&amp;c</loc>"

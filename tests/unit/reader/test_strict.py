@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.element import Element
-from sitemapcrawler.reader.strict import Malformed, StrictParser, TooDeep
+from sitemapcrawler.reader.malformed import Malformed
+from sitemapcrawler.reader.scope import MAX_LENGTH, MAX_NAMES, Scope
+from sitemapcrawler.reader.strict import StrictParser
 from tests.unit.reader.reading import CORE
 
 ROOT = f'<urlset xmlns="{CORE}">'
@@ -75,9 +77,10 @@ def test_an_entry_begins_where_its_tag_begins() -> None:
 
 
 def test_namespaces_are_kept_in_order_of_appearance() -> None:
-    parser = StrictParser('<urlset xmlns="urn:b" xmlns:a="urn:a">', lambda element: None)
+    scope = Scope()
+    parser = StrictParser('<urlset xmlns="urn:b" xmlns:a="urn:a">', lambda element: None, scope=scope)
     parser.feed('<url xmlns:c="urn:c"><x xmlns:d="urn:a"/></url>', 1)
-    assert list(parser.namespaces) == ["urn:b", "urn:a", "urn:c"]
+    assert list(scope.namespaces) == ["urn:b", "urn:a", "urn:c"]
     assert parser.root_uri == "urn:b"
 
 
@@ -165,7 +168,7 @@ def test_a_lone_surrogate_is_a_fault() -> None:
 @pytest.mark.parametrize("depth", [1, 5, 32])
 def test_depth_has_a_limit(depth: int) -> None:
     parse("<url>" + "<x>" * (depth - 1) + "</x>" * (depth - 1) + "</url>", max_depth=depth)
-    with pytest.raises(TooDeep):
+    with pytest.raises(Malformed, match="elements are open at once"):
         parse("<url>" + "<x>" * depth, max_depth=depth)
 
 
@@ -187,6 +190,48 @@ def test_between_entries_nothing_is_open() -> None:
 
 
 def test_a_document_of_endless_names_does_not_grow_the_memory() -> None:
-    names: dict[str, tuple[str, str]] = {}
-    parse("".join(f"<url><n{number}/></url>" for number in range(5000)), names=names)
-    assert len(names) <= 1000
+    scope = Scope()
+    parse("".join(f"<url><n{number} xmlns='urn:{number}'/></url>" for number in range(5000)), scope=scope)
+    assert len(scope.names) == len(scope.namespaces) == MAX_NAMES
+
+
+def test_a_giant_name_or_namespace_is_not_remembered() -> None:
+    scope, long = Scope(), "x" * (MAX_LENGTH + 1)
+    parse(f"<{long}/>", scope=scope)
+    parse(f"<url xmlns:x='{long}'/>", scope=scope)
+    assert max(map(len, [*scope.names, *scope.namespaces])) <= MAX_LENGTH
+
+
+def test_wrappers_count_as_depth() -> None:
+    text = "<g><url/>" * 31
+    parse(text, entries=("url",))
+    with pytest.raises(Malformed, match="elements are open at once"):
+        parse(f"{text}<g><url/>", entries=("url",))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("\n<url/>\n\t<x>in</x>\n", []),
+        ("stray<url/>", [("stray", 1)]),
+        ("<url/>\n\n  one\n two<!-- -->three\n<url/>four", [("  one", 3), ("four", 5)]),
+        ("<!--\n-->a &amp; b<url/>", [("a ", 2)]),
+        ("<url/><![CDATA[\n\nx]]>", [("x", 3)]),
+        ("<url/>&#160;", [("\xa0", 1)]),
+        ("<url>in</url><g>a<url/>b</g>", []),
+    ],
+)
+def test_text_between_entries_is_kept_with_its_line(text: str, told: list[tuple[str, int]]) -> None:
+    parser = StrictParser(ROOT, lambda element: None, entries=("url",))
+    parser.feed(text, 1)
+    assert parser.texts == told
+
+
+@pytest.mark.parametrize("parts", [["<url/>\n", "\none\n", "two\n", "<url/>"], ["<url/>\n\none\ntwo\n", "<url/>"]])
+def test_text_between_entries_is_the_same_in_any_pieces(parts: list[str]) -> None:
+    parser = StrictParser(ROOT, lambda element: None)
+    line = 1
+    for part in parts:
+        parser.feed(part, line)
+        line += part.count("\n")
+    assert parser.texts == [("one", 3)]

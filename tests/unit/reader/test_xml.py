@@ -97,6 +97,24 @@ def test_a_giant_comment_in_an_entry_makes_it_a_giant() -> None:
     assert reading.rules == {"limit-element": 1}
 
 
+@pytest.mark.parametrize("body", [f"<url>{'<x/>' * 120_000}", f"<g>{'<x/>' * 120_000}"], ids=["entry", "wrapper"])
+def test_more_tags_than_an_entry_may_have_end_the_reading(body: str) -> None:
+    reading = read(f"{URLSET}{GOOD}{body}", 1 << 16)
+    (fault,) = reading.document.faults
+    assert (reading.locs, reading.document.outcome) == (["https://e.com/good"], "truncated")
+    assert fault.message == "an entry of more than 100000 tags"
+
+
+def test_a_wrapper_that_holds_nothing_for_too_long_ends_the_reading() -> None:
+    reading = read(f"{URLSET}{GOOD}<g>{'words <x>y</x>' * 1000}", 512, limits=Limits(max_element=3000))
+    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"limit-element": 1})
+
+
+def test_a_giant_section_in_a_wrapper_ends_the_reading() -> None:
+    reading = read(f"{URLSET}{GOOD}<g>\n<x/><!-- {'x' * 3000} --></g>", 512, limits=Limits(max_element=1000))
+    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"limit-element": 1})
+
+
 @pytest.mark.parametrize("words", ["<!-- note -->", "words ", "<x/>", "<!-- <url> -->\n"])
 def test_much_between_two_entries_is_no_giant_entry(words: str) -> None:
     limits = Limits(max_element=1000)
