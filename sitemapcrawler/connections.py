@@ -29,6 +29,7 @@ from twisted.web.iweb import IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
 
 from sitemapcrawler.bodies import BODY_KEY, Body
+from sitemapcrawler.head_limit import limited
 from sitemapcrawler.refusals import AddressRefused, Check, spelt
 
 
@@ -73,8 +74,8 @@ class LazyEndpoint:
         self._make = make
 
     def connect(self, protocol_factory: Any) -> Any:
-        """Connect through the true endpoint."""
-        return self._make().connect(protocol_factory)
+        """Connect through the true endpoint, to a connection whose heads are limited."""
+        return self._make().connect(protocol_factory).addCallback(limited)
 
 
 @implementer(IAgentEndpointFactory)

@@ -65,6 +65,12 @@ class Status:
         waiting = self._hold(self._held, admitted)
         return [*(one for one in records if id(one) in refused), *waiting]
 
+    async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
+        """Ask for the URLs of records that will come one by one, so that they are asked side by side all the same."""
+        if self._held is None:
+            refused = await self._admission.refuse(records, file)
+            await self._verifier.verify(record.loc for record in records if id(record) not in refused)
+
     def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
         """Say in the record of a file what came of its entries."""
         record.replies = dict(file.replies)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -18,6 +20,8 @@ from sitemapcrawler.reader.dates import iso
 READ = ("ok", "recovered", "truncated", "unchanged")
 """Outcomes of files that could be read, at least in part."""
 KIB = 1024
+STATUS = Path("/proc/self/status")
+HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 class SummaryPipeline:
@@ -97,6 +101,10 @@ class SummaryPipeline:
 
 def peak_mb() -> float:
     """Peak resident memory of this process in MiB; 0 on systems that do not tell."""
+    with suppress(OSError):  # Linux; rusage counts the process that started this one, too
+        found = HIGH_WATER.search(STATUS.read_text())
+        if found is not None:
+            return int(found[1]) / KIB
     with suppress(ImportError):  # Windows has no such module
         import resource
 

@@ -114,6 +114,8 @@ def _key(url: str) -> str:
         return plain
     rest = quote(plain[found.end() :], safe=string.punctuation, errors="replace")
     rest = _ESCAPE.sub(lambda escape: escape[0].upper(), rest)
+    if rest.endswith("?") and rest.count("?") == 1:  # an empty query makes the same request as none
+        rest = rest[:-1]
     return start + (rest if rest.startswith("/") else "/" + rest)
 
 

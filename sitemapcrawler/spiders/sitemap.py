@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any, Self
 
 from scrapy import Request, Spider
@@ -189,7 +189,7 @@ class SitemapSpider(Spider):
         """Read the list of the argument `urls`: url records in batches, and a record of the list."""
         listing = Listing(self.selection, self._batch_size, lambda: self.stop_reason is not None)
         for item in listing.read(answer.url):
-            for record in single(item) if self._single_records else [item]:
+            for record in await self.parts(item):
                 yield record
         if self.selection.full:
             raise CloseSpider("max_urls")
@@ -203,7 +203,7 @@ class SitemapSpider(Spider):
         async with self._reading_slots:
             for item in read(visit, answer):
                 hit = True
-                for record in single(item) if self._single_records else [item]:
+                for record in await self.parts(item):
                     yield record
         self.frontier.done(visit)
         if visit.probe and not hit:
@@ -212,6 +212,14 @@ class SitemapSpider(Spider):
             raise CloseSpider("max_urls")
         for request in self.next_requests(self.sites.settle(visit, hit, answer.ok)):
             yield request
+
+    async def parts(self, item: UrlBatch | SitemapRecord) -> Iterable[Any]:
+        """What leaves the spider for a batch or a record: itself, or with SITEMAP_ITEMS=records its records."""
+        if not self._single_records:
+            return [item]
+        if self.status is not None and isinstance(item, UrlBatch):
+            await self.status.prepare(item.urls, item.file)
+        return single(item)
 
     # Requests: one way for all of them, whether they succeed or fail.
 

@@ -95,7 +95,8 @@ class Exchange:
                 pass
 
 
-Route = bytes | str | Reply | Callable[[Exchange], None]
+Answering = Callable[[Exchange], None]
+Route = bytes | str | Reply | Answering
 
 
 class SiteServer(socketserver.ThreadingTCPServer):
@@ -268,7 +269,7 @@ def garbage(data: bytes) -> Route:
     return route
 
 
-def once(first: Route, then: Route) -> Route:
+def once(first: Route, then: Route) -> Answering:
     replies = [first]
 
     def route(exchange: Exchange) -> None:
@@ -277,5 +278,5 @@ def once(first: Route, then: Route) -> Route:
     return route
 
 
-def by_method(head: Route, get: Route) -> Route:
+def by_method(head: Route, get: Route) -> Answering:
     return lambda exchange: _answer(exchange, head if exchange.method == "HEAD" else get)

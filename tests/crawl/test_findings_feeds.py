@@ -60,7 +60,12 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
         }
         options = [option for name in FEEDS for option in ("-O", name)]
         yield Feeds(
-            crawl(tmp_path_factory.mktemp("feeds"), *options, sitemap=site.url("/index.xml"), select="doc,xml,txt,loc-relative"),
+            crawl(
+                tmp_path_factory.mktemp("feeds"),
+                *options,
+                sitemap=site.url("/index.xml"),
+                select="doc,xml,txt,loc-relative",
+            ),
             site,
         )
 

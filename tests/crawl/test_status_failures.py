@@ -1,0 +1,195 @@
+"""Every failure that a network can produce gives a kind of reply, and the crawl goes on."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+from tests.crawl.documents import packed, page
+from tests.crawl.downloaders import took_part
+from tests.crawl.site_server import Exchange, Reply, Route, cut, endless, garbage, reset, stalled
+from tests.crawl.verified import PATIENT, Verified, verifying
+
+HTML = "Content-Type: text/html\r\n"
+START = f"HTTP/1.1 200 OK\r\n{HTML}".encode()
+CHUNKED = START + b"Transfer-Encoding: chunked\r\n\r\n"
+PART = page()[:60]
+"""A page that ends within its head."""
+UNKNOWN_HOST = "http://nohost.invalid/"
+MAX_TAKEN = 64 * 2**20
+"""Bytes that a server may get rid of before the connection closes: most of them wait in the buffers of the system."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to answer, and the kinds of reply that may come of it by HEAD and by GET."""
+
+    route: Route
+    head: str
+    get: str
+
+
+def half_a_head(exchange: Exchange) -> None:
+    exchange.send(START)
+    exchange.reset()
+
+
+def silent_in_head(exchange: Exchange) -> None:
+    exchange.send(START)
+    exchange.wait_until_client_goes()
+
+
+def silent_in_body(exchange: Exchange) -> None:
+    exchange.head(Content_Type="text/html", Content_Length=1000)
+    if exchange.method != "HEAD":
+        exchange.send(PART)
+        exchange.wait_until_client_goes()
+
+
+def slow_forever(exchange: Exchange) -> None:
+    """An answer of which a little comes from time to time, and never the end."""
+    exchange.head(Content_Type="text/html", Transfer_Encoding="chunked")
+    exchange.closed = True
+    exchange.connection.settimeout(0.2)
+    while exchange.method != "HEAD":
+        exchange.send(b"1\r\n \r\n")
+        try:
+            exchange.connection.recv(1)
+        except TimeoutError:
+            continue
+        return
+
+
+def html(body: bytes, **headers: str) -> Reply:
+    return Reply(body, headers={"Content-Type": "text/html", **headers})
+
+
+def framed(*chunks: bytes) -> bytes:
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks)
+
+
+CASES: dict[str, Case] = {
+    "/reset-before-head": Case(reset(), "reset", "reset"),
+    "/closed-before-head": Case(garbage(b""), "reset", "reset"),
+    "/reset-in-head": Case(half_a_head, "reset", "reset"),
+    "/closed-in-head": Case(garbage(START), "reset", "reset"),
+    "/reset-in-body": Case(reset(PART), "ok", "truncated"),
+    "/cut-in-body": Case(cut(PART), "ok", "truncated"),
+    "/cut-in-chunk": Case(garbage(CHUNKED + b"ffff\r\n" + PART), "ok", "truncated"),
+    "/bad-chunk": Case(garbage(CHUNKED + b"zz\r\n" + PART), "ok reset", "truncated reset"),
+    "/silent": Case(stalled(), "timeout", "timeout"),
+    "/silent-in-head": Case(silent_in_head, "timeout", "timeout"),
+    "/silent-in-body": Case(silent_in_body, "ok", "timeout truncated"),
+    "/slow-forever": Case(slow_forever, "ok", "timeout truncated"),
+    "/endless-text": Case(endless(b"<html><body>", b"word " * 5000), "ok", "ok"),
+    "/endless-title": Case(endless(b"<html><head><title>", b"word " * 5000), "ok", "ok"),
+    "/endless-comment": Case(endless(b"<html><!--", b"word " * 5000), "ok", "ok"),
+    "/long-line": Case(garbage(START + b"X-Long: " + b"x" * 2**20 + b"\r\n\r\n" + page()), "reset", "reset"),
+    "/many-headers": Case(garbage(START + b"X-Many: x\r\n" * 10_000 + b"\r\n" + page()), "ok reset", "ok reset"),
+    "/no-http": Case(garbage(b"220 ftp.example ready\r\n"), "reset", "reset"),
+    "/zeros": Case(garbage(bytes(100_000)), "reset", "reset"),
+    "/bad-status": Case(garbage(b"HTTP/1.1 abc\r\n\r\n"), "reset", "reset"),
+    "/status-0": Case(garbage(b"HTTP/1.1 0 None\r\nContent-Length: 0\r\n\r\n"), "http-error reset", "http-error reset"),
+    "/status-999": Case(Reply("", 999), "http-error", "http-error"),
+    "/only-100": Case(garbage(b"HTTP/1.1 100 Continue\r\n\r\n"), "reset", "reset"),
+    "/100-and-more": Case(garbage(b"HTTP/1.1 100 Continue\r\n\r\n" + START + b"\r\n" + page()), "ok", "ok"),
+    "/bad-length": Case(garbage(START + b"Content-Length: many\r\n\r\n" + page()), "reset ok", "reset"),
+    "/negative-length": Case(garbage(START + b"Content-Length: -5\r\n\r\n" + page()), "reset ok", "reset ok"),
+    "/two-lengths": Case(
+        garbage(START + b"Content-Length: 5\r\nContent-Length: 9\r\n\r\nabcdefghi"), "reset ok", "reset"
+    ),
+    "/no-length": Case(garbage(START + b"\r\n" + page()), "ok", "ok"),
+    "/http-0.9": Case(garbage(page()), "reset", "reset"),
+    "/http-2": Case(garbage(b"HTTP/2 200\r\n\r\n"), "reset ok", "reset ok"),
+    "/header-without-colon": Case(garbage(START + b"nonsense\r\n\r\n" + page()), "ok reset", "ok reset"),
+    "/odd-bytes": Case(garbage(START + b"ETag: \xff\xfe\x00\r\nLink: \xc3\r\n\r\n" + page()), "ok reset", "ok reset"),
+    "/bad-gzip": Case(html(b"no gzip at all", **{"Content-Encoding": "gzip"}), "ok", "ok"),
+    "/cut-gzip": Case(html(packed(page())[:40], **{"Content-Encoding": "gzip"}), "ok", "ok"),
+    "/brotli": Case(html(b"\x1b\x03\x00\xf8" * 99, **{"Content-Encoding": "br"}), "ok", "ok"),
+    "/unknown-encoding": Case(html(page(), **{"Content-Encoding": "x-none"}), "ok", "ok"),
+    "/nested-encoding": Case(html(packed(packed(page())), **{"Content-Encoding": "gzip, gzip"}), "ok", "ok"),
+    "/unknown-charset": Case(Reply(page(), headers={"Content-Type": "text/html; charset=\u00fc"}), "ok", "ok"),
+    "/bad-charset": Case(Reply(b"<title>\xff", headers={"Content-Type": "text/html; charset=idna"}), "ok", "ok"),
+    "/trailers": Case(garbage(CHUNKED + framed(page()) + b"0\r\nX-Trailer: 1\r\n\r\n"), "ok", "ok"),
+    "/last": Case(html(page()), "ok", "ok"),
+}
+
+
+@pytest.fixture(scope="module", params=["head", "get"])
+def verify(request: pytest.FixtureRequest) -> str:
+    """Both ways to ask."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def closed_port() -> str:
+    """A URL where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+@pytest.fixture(scope="module")
+def full_port() -> Iterator[str]:
+    """A URL where somebody listens and takes no more connections: connecting to it takes for ever."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as waiting:
+        for _ in range(8):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+@pytest.fixture(scope="module")
+def visit(
+    verify: str, downloader: str, closed_port: str, full_port: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Verified]:
+    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 2, "SITEMAP_DOWNLOADER": downloader}
+    settings |= {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+    pages = {path: case.route for path, case in CASES.items()}
+    folder = tmp_path_factory.mktemp("failures")
+    others = [UNKNOWN_HOST, closed_port, full_port]
+    with verifying(folder, pages, *others, settings=settings, verify=verify, verify_offsite="yes") as found:
+        assert took_part(downloader, found.crawl.log)
+        yield found
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_kind(visit: Verified, verify: str, path: str) -> None:
+    reply = visit.reply(path)
+    kinds = CASES[path].head if verify == "head" else CASES[path].get
+    assert reply["kind"] in kinds.split(), reply
+    assert ("status" in reply) == (reply["kind"] in ("ok", "http-error", "truncated")), reply
+    if reply["kind"] != "ok":
+        assert 0 < len(reply["error"]) < 500
+        assert reply["error"] == " ".join(reply["error"].split())
+
+
+def test_host_that_is_not_there(visit: Verified, closed_port: str, full_port: str) -> None:
+    assert visit.reply(UNKNOWN_HOST)["kind"] == "dns"
+    assert visit.reply(closed_port)["kind"] == "refused"
+    assert visit.reply(full_port)["kind"] == "timeout"
+
+
+def test_crawl_goes_on_to_the_end(visit: Verified) -> None:
+    assert visit.crawl.code == 0
+    assert "partial" not in visit.crawl.summary
+    assert len(visit.crawl.of_type("url")) == len(CASES) + 3
+    assert "unchecked" not in visit.crawl.summary["replies"]
+    assert visit.crawl.seconds < 30
+
+
+def test_endless_answers_are_cut(visit: Verified) -> None:
+    for path in CASES:
+        if path.startswith("/endless"):
+            assert max(exchange.sent for exchange in visit.exchanges(path)) < MAX_TAKEN
+    assert visit.crawl.summary["peak_mb"] < 200
+
+
+def test_errors_are_told_apart_from_pages(visit: Verified) -> None:
+    bad = visit.crawl.summary["bad"]
+    assert bad["checked"] == len(CASES) + 3
+    assert bad["bad"] == sum(record["reply"]["kind"] != "ok" for record in visit.crawl.of_type("url"))

@@ -1,0 +1,199 @@
+"""Redirects are followed hop by hop, each asked once, and never to where a crawl must not go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.documents import page, robots
+from tests.crawl.site_server import Reply, Route, SiteServer, by_method, garbage, moved
+from tests.crawl.verified import PATIENT, Verified, verifying
+
+FOLLOWED = (301, 302, 303, 307, 308)
+NOT_FOLLOWED = (300, 304, 305, 306)
+KINDS: dict[str, Route] = {f"/by-{status}": moved("/target", status) for status in (*FOLLOWED, *NOT_FOLLOWED)}
+CHAINS: dict[str, Route] = {
+    "/one": moved("/shared", 301),
+    "/two": moved("/shared"),
+    "/shared": moved("/target", 308),
+    "/to-missing": moved("/missing"),
+    "/to-itself": moved("/to-itself"),
+    "/loop-a": moved("/loop-b"),
+    "/loop-b": moved("/loop-a#fragment"),
+    "/into-loop": moved("/loop-a", 301),
+    "/ten-0": moved("/ten-1"),
+    "/eleven-0": moved("/eleven-1"),
+    "/head-refused": by_method(Reply("", 405), moved("/behind")),
+}
+HIDDEN: dict[str, Route] = {
+    "/target": page(),
+    "/behind": page(),
+    **{f"/ten-{number}": moved(f"/ten-{number + 1}") for number in range(1, 10)},
+    "/ten-10": page(),
+    **{f"/eleven-{number}": moved(f"/eleven-{number + 1}") for number in range(1, 12)},
+    "/dir/target": page(),
+    "/with%20blank": page(),
+    "/%C3%BC": page(),
+    "/target?q=%20x": page(),
+}
+LOCATIONS: dict[str, tuple[str, str]] = {
+    "/dir/relative": ("target", "/dir/target"),
+    "/parent": ("/dir/x/../target", "/dir/target"),
+    "/with-fragment": ("/target#part", "/target"),
+    "/blanks-around": ("  /target  ", "/target"),
+    "/blank-inside": ("/with blank", "/with%20blank"),
+    "/query": ("/target?q= x", "/target?q=%20x"),
+    "/backslash": ("\\target", "/target"),
+    "/raw-letter": ("/\u00fc", "/%C3%BC"),
+}
+"""Path: (its Location, where it leads)"""
+NOWHERE = {"/empty": "", "/no-url": "http://[/", "/no-port": "http://127.0.0.1:99999/", "/no-host": "http://"}
+SCHEMES = {
+    "/to-ftp": "ftp://127.0.0.1/x",
+    "/to-script": "javascript:alert(1)",
+    "/to-file": "file:///etc/passwd",
+    "/to-data": "data:text/html,<p>Hello",
+    "/to-mail": "mailto:me@pages.example",
+}
+PRIVATE = {
+    "/to-lan": "http://10.1.2.3/",
+    "/to-metadata": "http://169.254.169.254/latest/meta-data",
+    "/to-number": "http://2130706433/",
+    "/to-ipv6": "http://[::1]/",
+    "/to-mapped": "http://[::ffff:127.0.0.1]/",
+}
+
+
+def raw(location: str) -> Route:
+    """A redirect whose Location is sent as it is, in UTF-8."""
+    return garbage(f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: {location}\r\n\r\n".encode())
+
+
+@pytest.fixture(scope="module")
+def stranger() -> Iterator[SiteServer]:
+    """A server that nobody named."""
+    with SiteServer() as server:
+        server.otherwise = page()
+        yield server
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory, stranger: SiteServer) -> Iterator[Verified]:
+    odd = {path: raw(location) for path, (location, _) in LOCATIONS.items()}
+    odd |= {path: raw(location) for path, location in {**NOWHERE, **SCHEMES, **PRIVATE}.items()}
+    odd |= {"/no-location": Reply("", 302), "/to-stranger": moved(stranger.url("/secret"))}
+    odd |= {"/to-local-name": moved(stranger.url("/secret").replace("127.0.0.1", "localhost"))}
+    pages = {**KINDS, **CHAINS, **odd, "/last": page()}
+    folder = tmp_path_factory.mktemp("redirects")
+    with verifying(folder, pages, stranger.url("/"), hidden=HIDDEN, settings=PATIENT, verify="head") as found:
+        yield found
+
+
+@pytest.mark.parametrize("status", FOLLOWED)
+def test_redirect_is_followed(visit: Verified, status: int) -> None:
+    path = f"/by-{status}"
+    reply = visit.reply(path)
+    assert (reply["kind"], reply["status"], reply["final_url"]) == ("redirected", 200, visit.url("/target"))
+    assert visit.hops(path) == [(status, visit.url(path))]
+    assert reply["attempts"] == 2
+
+
+@pytest.mark.parametrize("status", NOT_FOLLOWED)
+def test_other_3xx_leads_nowhere(visit: Verified, status: int) -> None:
+    reply = visit.reply(f"/by-{status}")
+    assert (reply["kind"], reply["status"]) == ("http-error", status)
+    assert visit.hops(f"/by-{status}") == []
+
+
+def test_each_hop_is_asked_once(visit: Verified) -> None:
+    asked = Counter((exchange.method, exchange.path) for exchange in visit.site.exchanges)
+    assert {request for request, count in asked.items() if count > 1} == set()
+    assert visit.asked("/shared") == visit.asked("/target") == ["HEAD"]
+
+
+def test_hops_are_told_in_order(visit: Verified) -> None:
+    shared = (308, visit.url("/shared"))
+    assert visit.hops("/one") == [(301, visit.url("/one")), shared]
+    assert visit.hops("/two") == [(302, visit.url("/two")), shared]
+    assert visit.hops("/shared") == [shared]
+
+
+def test_redirect_to_an_error_is_an_error(visit: Verified) -> None:
+    reply = visit.reply("/to-missing")
+    assert (reply["kind"], reply["status"], reply["final_url"]) == ("http-error", 404, visit.url("/missing"))
+
+
+def test_loops_are_found(visit: Verified) -> None:
+    for path, hops in {"/to-itself": 1, "/loop-a": 2, "/loop-b": 2, "/into-loop": 3}.items():
+        assert (visit.reply(path)["kind"], len(visit.hops(path))) == ("redirect-loop", hops), path
+        assert visit.hops(path)[0][1] == visit.url(path)
+
+
+def test_ten_redirects_are_followed_and_no_more(visit: Verified) -> None:
+    assert (visit.reply("/ten-0")["kind"], len(visit.hops("/ten-0"))) == ("redirected", 10)
+    assert (visit.reply("/eleven-0")["kind"], len(visit.hops("/eleven-0"))) == ("redirect-loop", 11)
+    assert visit.asked("/eleven-11") == []
+
+
+def test_get_after_a_refused_head_goes_on_by_get(visit: Verified) -> None:
+    assert visit.asked("/head-refused") == ["HEAD", "GET"]
+    assert visit.asked("/behind") == ["GET"]
+    reply = visit.reply("/head-refused")
+    assert (reply["kind"], reply["head_status"], reply["attempts"]) == ("redirected", 405, 3)
+
+
+@pytest.mark.parametrize("path", LOCATIONS)
+def test_location_is_read_as_browsers_do(visit: Verified, path: str) -> None:
+    reply = visit.reply(path)
+    assert reply["kind"] == "redirected", reply
+    assert visit.asked(LOCATIONS[path][1])
+
+
+@pytest.mark.parametrize("path", [*NOWHERE, "/no-location"])
+def test_location_that_is_no_url_leads_nowhere(visit: Verified, path: str) -> None:
+    reply = visit.reply(path)
+    assert (reply["kind"], reply["status"]) == ("http-error", 302)
+    assert "redirect" in reply["error"]
+
+
+@pytest.mark.parametrize("path", SCHEMES)
+def test_other_schemes_are_not_followed(visit: Verified, path: str) -> None:
+    reply = visit.reply(path)
+    assert reply["kind"] == "address-refused"
+    assert reply["final_url"].partition(":")[0] == SCHEMES[path].partition(":")[0]
+    assert visit.hops(path) == [(302, visit.url(path))]
+
+
+@pytest.mark.parametrize("path", [*PRIVATE, "/to-stranger", "/to-local-name"])
+def test_redirect_to_a_private_address_is_not_followed(visit: Verified, path: str) -> None:
+    reply = visit.reply(path)
+    assert reply["kind"] == "address-refused", reply
+    assert "not public" in reply["error"]
+    assert visit.hops(path) == [(302, visit.url(path))]
+
+
+def test_no_connection_is_made_to_a_private_address(visit: Verified, stranger: SiteServer) -> None:
+    assert visit.reply(stranger.url("/"))["kind"] == "address-refused"
+    assert stranger.connections == 0
+
+
+def test_crawl_goes_on(visit: Verified) -> None:
+    assert visit.reply("/last")["kind"] == "ok"
+    assert visit.crawl.code == 0
+    assert "partial" not in visit.crawl.summary
+
+
+def test_redirect_to_another_host_obeys_that_ones_robots(tmp_path: Path, stranger: SiteServer) -> None:
+    stranger.routes = {"/robots.txt": robots(rules=["Disallow: /private"]), "/hop": moved("/private/too")}
+    pages = {f"/{name}": moved(stranger.url(f"/{name}")) for name in ("open", "private", "hop")}
+    settings = PATIENT | {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+    with verifying(tmp_path, pages, settings=settings, verify="head") as visit:
+        assert visit.reply("/open")["kind"] == "redirected"
+        assert visit.reply("/open")["final_url"] == stranger.url("/open")
+        for path, hops in {"/private": 1, "/hop": 2}.items():
+            reply = visit.reply(path)
+            assert (reply["kind"], reply["reason"], len(reply["hops"])) == ("unchecked", "blocked", hops)
+    assert sorted(stranger.paths) == ["/hop", "/open"]

@@ -1,0 +1,159 @@
+"""A sample is the same in any order and with any number of workers, it is all that is asked, and it tells of the whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.documents import index, page, robots, urlset
+from tests.crawl.site_server import Reply, SiteServer
+from tests.crawl.verified import PATIENT, counted
+
+PAGES = [f"/page/{number}" for number in range(60)]
+PRIVATE = [f"/private/{number}" for number in range(10)]
+FILES = {
+    "/1.xml": [*PAGES[:30], PAGES[0], *PRIVATE],
+    "/2.xml": [*PAGES[20:50], "/gone"],
+    "/3.xml": list(reversed(PAGES[45:])),
+}
+LISTED = Counter(path for listed in FILES.values() for path in listed)
+ASKABLE = LISTED.keys() - set(PRIVATE)
+COUNT = 5
+WAYS: dict[str, dict[str, object]] = {
+    "one at a time": {"CONCURRENT_REQUESTS": 1},
+    "many at once": {"CONCURRENT_REQUESTS": 16, "SITEMAP_BATCH_SIZE": 7},
+    "records": {"SITEMAP_ITEMS": "records"},
+}
+
+
+@dataclass
+class Drawn:
+    """A crawl that verified a sample."""
+
+    crawl: Crawl
+    asked: Counter[str]
+    """Paths of pages, and how often each was asked."""
+    replies: dict[str, list[dict[str, Any]]]
+    """Replies by path, but for the time they took."""
+
+    def paths(self, reason: str | None) -> set[str]:
+        """The paths whose replies have this reason; None: that were asked."""
+        return {path for path, replies in self.replies.items() if replies[0].get("reason") == reason}
+
+
+class Draws:
+    """Crawls of one site; each is made once."""
+
+    def __init__(self, site: SiteServer, factory: pytest.TempPathFactory) -> None:
+        self._site = site
+        self._factory = factory
+        self._made: dict[tuple[str, str, int], Drawn] = {}
+
+    def draw(self, sample: str, way: str, seed: int = 0) -> Drawn:
+        """A crawl in one of the `WAYS`."""
+        key = (sample, way, seed)
+        if key not in self._made:
+            self._made[key] = self._crawl(sample, PATIENT | WAYS[way], seed)
+        return self._made[key]
+
+    def _crawl(self, sample: str, settings: dict[str, object], seed: int) -> Drawn:
+        site = self._site
+        site.exchanges.clear()
+        sitemap = site.url("/index.xml")
+        folder = self._factory.mktemp("drawn")
+        done = crawl(folder, settings=settings, sitemap=sitemap, verify="head", sample=sample, seed=seed)
+        replies: dict[str, list[dict[str, Any]]] = {}
+        for record in done.of_type("url"):
+            path = record["loc"].removeprefix(site.url())
+            replies.setdefault(path, []).append({**record["reply"], "elapsed_ms": 0})
+        return Drawn(done, Counter(path for path in site.paths if not path.endswith(".xml")), replies)
+
+
+@pytest.fixture(scope="module")
+def draws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Draws]:
+    with SiteServer() as site:
+        site.routes = {**dict.fromkeys(PAGES, page()), "/gone": Reply("", 410)}
+        site.routes |= {name: urlset(*map(site.url, paths)) for name, paths in FILES.items()}
+        site.routes |= {"/robots.txt": robots(rules=["Disallow: /private"]), "/index.xml": index(*FILES)}
+        yield Draws(site, tmp_path_factory)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    """Each of the `WAYS`."""
+    return str(request.param)
+
+
+@pytest.mark.parametrize("sample", ["50%", str(COUNT)])
+def test_sample_is_all_that_is_asked(draws: Draws, sample: str, way: str) -> None:
+    drawn = draws.draw(sample, way)
+    assert set(drawn.asked.values()) == {1}
+    assert drawn.asked.keys() == drawn.paths(None)
+    assert drawn.paths("blocked") == set(PRIVATE)
+    assert drawn.paths("sampled-out") == ASKABLE - drawn.asked.keys()
+
+
+@pytest.mark.parametrize("sample", ["50%", str(COUNT)])
+def test_sample_is_the_same_in_any_way(draws: Draws, sample: str, way: str) -> None:
+    assert draws.draw(sample, way).replies == draws.draw(sample, "one at a time").replies
+
+
+@pytest.mark.parametrize("sample", ["50%", str(COUNT)])
+def test_every_record_is_there_once(draws: Draws, sample: str, way: str) -> None:
+    drawn = draws.draw(sample, way)
+    assert {path: len(replies) for path, replies in drawn.replies.items()} == LISTED
+    for replies in drawn.replies.values():
+        assert all(reply == replies[0] for reply in replies)
+    assert drawn.crawl.summary["urls"] == LISTED.total()
+    assert drawn.crawl.summary["replies"] == counted(drawn.crawl.of_type("url"))
+
+
+def test_number_is_kept(draws: Draws, way: str) -> None:
+    assert len(draws.draw(str(COUNT), way).asked) == COUNT
+
+
+def test_share_is_kept_about(draws: Draws) -> None:
+    assert 10 <= len(draws.draw("50%", "one at a time").asked) <= len(ASKABLE) - 10
+
+
+def test_smaller_sample_is_a_part_of_a_larger_one(draws: Draws) -> None:
+    assert draws.draw(str(COUNT), "one at a time").asked.keys() < draws.draw("50%", "one at a time").asked.keys()
+
+
+def test_another_seed_draws_another_sample(draws: Draws) -> None:
+    other = draws.draw("50%", "many at once", seed=7)
+    assert other.asked.keys() != draws.draw("50%", "many at once").asked.keys()
+    assert set(other.asked.values()) == {1}
+
+
+def test_number_above_all_is_all(draws: Draws) -> None:
+    drawn = draws.draw("1000", "many at once")
+    assert drawn.asked.keys() == ASKABLE
+    bad = drawn.crawl.summary["bad"]
+    assert (bad["population"], bad["checked"], bad["bad"]) == (len(ASKABLE), len(ASKABLE), 1)
+    assert bad["low"] == bad["share"] == bad["high"] == 1 / len(ASKABLE)
+    assert drawn.crawl.locs() != []
+
+
+@pytest.mark.parametrize("sample", ["50%", str(COUNT)])
+def test_summary_tells_of_the_whole(draws: Draws, sample: str, way: str) -> None:
+    drawn = draws.draw(sample, way)
+    bad = drawn.crawl.summary["bad"]
+    assert bad["checked"] == len(drawn.asked)
+    assert bad["bad"] == ("/gone" in drawn.asked)
+    assert bad["share"] == bad["bad"] / bad["checked"]
+    assert bad["low"] <= bad["share"] < bad["high"]
+    assert bad["low"] <= 1 / len(ASKABLE) <= bad["high"] or "/gone" in drawn.asked
+    assert len(ASKABLE) / 4 < bad["population"] < 4 * len(ASKABLE)
+
+
+def test_crawl_with_a_sample_ends_as_usual(draws: Draws, way: str) -> None:
+    for sample in ("50%", str(COUNT)):
+        done = draws.draw(sample, way).crawl
+        assert (done.code, done.records[-1]["type"]) == (0, "summary")
+        assert "partial" not in done.summary
