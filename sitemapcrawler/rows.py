@@ -21,6 +21,7 @@ KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 """Lists that are written also when they are empty, since empty says more than absent."""
 
 _SCALARS = frozenset({str, int, float, bool, NoneType})
+_LISTS = (list, Sequence)
 _NO_DEFAULT = object()  # equal to no value, so that no value is left out
 
 
@@ -99,24 +100,34 @@ class Rows:
 
     def _expressions(self, kind: type, columns: Iterable[str]) -> Iterable[str]:
         own = {field.name for field in dataclasses.fields(kind)}
-        scalars = _scalar_fields(kind)
+        hints = _hints(kind)
         for name in columns:
             if name not in own:
                 yield "None"
-            elif name in scalars:
+            elif _is_scalar(hints.get(name)):
                 yield f"r.{name}"
             else:
                 kept = self._keep_empty or name in KEPT_WHEN_EMPTY
-                yield f"plain(r.{name}) if r.{name} else {f'r.{name}' if kept else 'None'}"
+                value = f"r.{name}" if _is_list_of_scalars(hints.get(name)) else f"plain(r.{name})"
+                yield f"{value} if r.{name} else {f'r.{name}' if kept else 'None'}"
 
 
-def _scalar_fields(kind: type) -> set[str]:
-    """Fields that hold text, numbers and the like alone: written as they are."""
+def _hints(kind: type) -> dict[str, Any]:
     try:
-        hints = get_type_hints(kind)
+        return get_type_hints(kind)
     except NameError:  # a type that is imported for type checkers only
-        return set()
-    return {name for name, hint in hints.items() if _SCALARS.issuperset(_alternatives(hint))}
+        return {}
+
+
+def _is_scalar(hint: Any) -> bool:
+    """True for text, numbers and the like: written as they are."""
+    return hint is not None and _SCALARS.issuperset(_alternatives(hint))
+
+
+def _is_list_of_scalars(hint: Any) -> bool:
+    """True for a list of such, or none: written as it is too, without a look at each part."""
+    kinds = [kind for kind in _alternatives(hint) if kind is not NoneType]
+    return bool(kinds) and all(get_origin(kind) in _LISTS and _SCALARS.issuperset(get_args(kind)) for kind in kinds)
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
