@@ -7,44 +7,27 @@ takes a text and returns the value, or raises ValueError with what is wrong abou
 from __future__ import annotations
 
 import difflib
-import os
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from sitemapcrawler import argument_values as values
 from sitemapcrawler import urls
+from sitemapcrawler.argument_values import MAX_SHOWN, Start, read_list
 from sitemapcrawler.robots.agents import Agent, distinct, named
-from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.choice import NONE, check_names
+from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.sampling import MAX_SEED, Sample
 from sitemapcrawler.urls import Authority
-
-MAX_SHOWN = 80  # characters of a value in a message
-MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
-_COUNT = re.compile(r"[0-9]{1,12}")
-_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
-
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
-# host.tld/, host:port/, localhost/ or [::1]/
-_BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
-_COMMA = re.compile(",")
-# A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file or host.tld/.
-_COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w-]+)+(?::\d+)?/|,|\Z)", re.IGNORECASE)
-_PASSWORD = "holds a user name or a password, which arguments do not take"
 
 
 class ArgumentError(ValueError):
     """An argument that cannot be used. The text is one line: name, value, what is wrong, what is accepted."""
 
     def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
-        given = name if value is None else f"{_shown(name)[1:-1]}={_shown(value)}"
+        given = name if value is None else f"{values.shown(name)[1:-1]}={values.shown(value)}"
         super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
 
 
@@ -56,134 +39,6 @@ class Argument(NamedTuple):
     """As it would be written; empty without one."""
     help: str
     accepted: str
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A site to discover."""
-
-    url_candidates: tuple[str, ...]
-    """Origins in the order to try: https, then http of a bare host; the one origin of a URL."""
-
-    def __str__(self) -> str:
-        """The item of `domain` that gives this start."""
-        if len(self.url_candidates) == 1:
-            return self.url_candidates[0]
-        # A port that is one scheme's default shows in the other's origin only.
-        return max((url.partition("://")[2] for url in self.url_candidates), key=len)
-
-
-def read_list(path: str) -> str:
-    """The text of an @file. Raises OSError or UnicodeDecodeError."""
-    file = Path(path)
-    if not file.is_file():
-        raise OSError("no such file")
-    if file.stat().st_size > MAX_LIST_BYTES:
-        raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
-    return file.read_text("utf-8-sig")
-
-
-def _shown(value: object) -> str:
-    text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
-    whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
-    return text if whole else f"{text[: MAX_SHOWN - 4]}...{text[-1]}"
-
-
-def _start(item: str) -> Start:
-    """A host, or a URL, of which the origin counts: discovery is per origin, whatever the path."""
-    scheme = _SCHEME.match(item)
-    if scheme is not None and scheme[1].lower() not in urls.DEFAULT_PORTS:
-        raise ValueError(f"scheme {_shown(scheme[1])} is not crawled")
-    place, _, path = re.split(r"[?#]", item[scheme.end() if scheme else 0 :])[0].partition("/")
-    if "@" in place:
-        raise ValueError(_PASSWORD)
-    if _SITEMAP_FILE.search(path):
-        raise ValueError("is a file, which the argument sitemap takes")
-    origins = [urls.origin(f"{name}://{place}") for name in ([scheme[1]] if scheme else ["https", "http"])]
-    found = tuple(url for url in origins if url is not None)
-    if not found:
-        raise ValueError("no valid host and port")
-    return Start(found)
-
-
-def _sitemap(item: str) -> str:
-    """A web URL, or the `file:` URL of a readable file. Bare `host.tld/path` is https, other bare text a path."""
-    scheme = _SCHEME.match(item)
-    if item[:5].lower() == "file:" or (scheme is None and not _BARE_URL.match(item)):
-        return _file(item)
-    url = urls.resolve("", item if scheme else f"https://{item}")
-    if url is None:
-        raise ValueError("no valid http or https URL")
-    if "@" in re.split(r"[/?#]", url, maxsplit=3)[2]:
-        raise ValueError(_PASSWORD)
-    return url.partition("#")[0].replace(" ", "%20")
-
-
-def _file(item: str) -> str:
-    path = urls.local_path(item) if item[:5].lower() == "file:" else item
-    try:
-        readable = path is not None and Path(path).is_file() and os.access(path, os.R_OK)
-    except (OSError, ValueError):
-        readable = False
-    if path is None or not readable:
-        raise ValueError("no such file, or not a readable one")
-    return urls.file_url(path)
-
-
-def _choice(text: str, accepted: tuple[str, ...]) -> str:
-    if text not in accepted:
-        raise ValueError("no such choice")
-    return text
-
-
-def _expression(text: str) -> re.Pattern[str]:
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{error.msg[:MAX_SHOWN]} at position {error.pos}") from None
-    except (OverflowError, RecursionError):
-        raise ValueError("too large or too deep") from None
-
-
-def _moment(text: str) -> datetime:
-    date = text + {len("2024"): "-01-01", len("2024-05"): "-01"}.get(len(text), "")
-    try:
-        moment = datetime.fromisoformat(date.upper())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValueError("no such date or time") from None
-
-
-def _count(text: str, least: int = 1, most: int | None = None) -> int:
-    if not _COUNT.fullmatch(text) or int(text) < least or (most is not None and int(text) > most):
-        raise ValueError("no such number")
-    return int(text)
-
-
-def _yes(text: str) -> bool:
-    return _choice(text, _ANSWERS) == "yes"
-
-
-def _list_file(text: str) -> str:
-    return _file(text.removeprefix("@"))
-
-
-def _seconds(text: str) -> float:
-    if not _SECONDS.fullmatch(text) or float(text) <= 0:
-        raise ValueError("no such time")
-    return float(text)
-
-
-def _rule(text: str) -> str:
-    check_names([text], all_rules())
-    return text
-
-
-def _agent(text: str) -> str:
-    if text != NONE:
-        named(text)
-    return text
 
 
 def _argument(
@@ -200,7 +55,6 @@ def _argument(
 _PAGES = "a regular expression, searched in page URLs"
 _PROBES = ("auto", "always", "never")
 _METHODS = ("off", "head", "get")
-_ANSWERS = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -213,8 +67,8 @@ class Params:
             "domain",
             "the sites to discover",
             "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
-            _start,
-            _COMMA,
+            values.start,
+            values.COMMA,
         ),
     )
     sitemaps: tuple[str, ...] = field(
@@ -223,8 +77,8 @@ class Params:
             "sitemap",
             "sitemaps to read, without discovery",
             "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
-            _sitemap,
-            _COMMA_BEFORE_URL,
+            values.sitemap,
+            values.COMMA_BEFORE_URL,
         ),
     )
     probe: str = field(
@@ -233,14 +87,14 @@ class Params:
             "probe",
             "whether to try the common paths; auto does where robots.txt names no sitemap",
             ", ".join(_PROBES),
-            partial(_choice, accepted=_PROBES),
+            partial(values.choice, accepted=_PROBES),
         ),
     )
     include: re.Pattern[str] | None = field(
-        default=None, metadata=_argument("include", "list only the pages that match", _PAGES, _expression)
+        default=None, metadata=_argument("include", "list only the pages that match", _PAGES, values.expression)
     )
     exclude: re.Pattern[str] | None = field(
-        default=None, metadata=_argument("exclude", "list no pages that match", _PAGES, _expression)
+        default=None, metadata=_argument("exclude", "list no pages that match", _PAGES, values.expression)
     )
     follow: re.Pattern[str] | None = field(
         default=None,
@@ -248,7 +102,7 @@ class Params:
             "follow",
             "read only the children of indexes that match",
             "a regular expression, searched in sitemap URLs",
-            _expression,
+            values.expression,
         ),
     )
     since: datetime | None = field(
@@ -257,24 +111,24 @@ class Params:
             "since",
             "list only pages with a lastmod at or after",
             "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
-            _moment,
+            values.moment,
         ),
     )
     max_urls: int | None = field(
-        default=None, metadata=_argument("max_urls", "stop after so many pages", "a whole number from 1", _count)
+        default=None, metadata=_argument("max_urls", "stop after so many pages", "a whole number from 1", values.count)
     )
     max_sitemaps: int | None = field(
         default=None,
-        metadata=_argument("max_sitemaps", "ask for so many sitemaps at most", "a whole number from 1", _count),
+        metadata=_argument("max_sitemaps", "ask for so many sitemaps at most", "a whole number from 1", values.count),
     )
     max_depth: int = field(
         default=10,
         metadata=_argument(
-            "max_depth", "indexes above a file at most", "a whole number from 0", partial(_count, least=0)
+            "max_depth", "indexes above a file at most", "a whole number from 0", partial(values.count, least=0)
         ),
     )
     max_time: float | None = field(
-        default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", _seconds)
+        default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", values.seconds)
     )
 
     agents: tuple[str, ...] = field(
@@ -283,8 +137,8 @@ class Params:
             "agents",
             "crawlers to judge robots.txt for",
             "names, and the groups search and ai, separated by commas, or none",
-            _agent,
-            _COMMA,
+            values.agent,
+            values.COMMA,
         ),
     )
 
@@ -294,7 +148,7 @@ class Params:
             "verify",
             "ask every listed URL whether it works: head for its status, get to read the head of the page too",
             ", ".join(_METHODS),
-            partial(_choice, accepted=_METHODS),
+            partial(values.choice, accepted=_METHODS),
         ),
     )
     sample: Sample | None = field(
@@ -312,17 +166,22 @@ class Params:
             "seed",
             "draw another sample",
             f"a whole number from 0 to {MAX_SEED}",
-            partial(_count, least=0, most=MAX_SEED),
+            partial(values.count, least=0, most=MAX_SEED),
         ),
     )
     verify_offsite: bool = field(
         default=False,
-        metadata=_argument("verify_offsite", "verify URLs on other hosts as well", ", ".join(_ANSWERS), _yes),
+        metadata=_argument(
+            "verify_offsite", "verify URLs on other hosts as well", ", ".join(values.ANSWERS), values.yes
+        ),
     )
     verify_assets: bool = field(
         default=False,
         metadata=_argument(
-            "verify_assets", "ask for images, video thumbnails and video files as well", ", ".join(_ANSWERS), _yes
+            "verify_assets",
+            "ask for images, video thumbnails and video files as well",
+            ", ".join(values.ANSWERS),
+            values.yes,
         ),
     )
     urls: str | None = field(
@@ -331,7 +190,7 @@ class Params:
             "urls",
             "a list of URLs to judge and verify, without sitemaps",
             "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
-            _list_file,
+            values.list_file,
         ),
     )
 
@@ -341,14 +200,14 @@ class Params:
             "select",
             "the rules to run, all without it",
             "ids and families of rules (docs/rules.md), separated by commas, or none",
-            _rule,
-            _COMMA,
+            values.rule,
+            values.COMMA,
         ),
     )
     ignore: tuple[str, ...] = field(
         default=(),
         metadata=_argument(
-            "ignore", "rules not to run", "ids and families of rules, separated by commas", _rule, _COMMA
+            "ignore", "rules not to run", "ids and families of rules, separated by commas", values.rule, values.COMMA
         ),
     )
 
@@ -424,7 +283,7 @@ def _text(value: object) -> str:
     """`value` without blanks around it; numbers are taken as well, since CrawlerProcess lets users pass them."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError("is no text")
-    if _CONTROL.search(str(value)):
+    if values.CONTROL.search(str(value)):
         raise ValueError("has a control character")
     if not str(value).strip():
         raise ValueError("is empty")
@@ -443,11 +302,11 @@ def _listed(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
     try:
         lines = [re.split(r"(?:^|\s)#", line)[0].strip() for line in read_text(path).split("\n")]
     except OSError as error:
-        raise ValueError(f"cannot read {_shown(path)}, {error.strerror or error}") from None
+        raise ValueError(f"cannot read {values.shown(path)}, {error.strerror or error}") from None
     except ValueError:
-        raise ValueError(f"cannot read {_shown(path)}, no text in UTF-8") from None
+        raise ValueError(f"cannot read {values.shown(path)}, no text in UTF-8") from None
     if not any(lines):
-        raise ValueError(f"{_shown(path)} lists nothing")
+        raise ValueError(f"{values.shown(path)} lists nothing")
     yield from filter(None, lines)
 
 
@@ -457,7 +316,7 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
         try:
             value = parse(_text(item))
         except ValueError as error:
-            raise ValueError(str(error) if item == text else f"item {_shown(item)}: {error}") from None
+            raise ValueError(str(error) if item == text else f"item {values.shown(item)}: {error}") from None
         # Two ways to name a site are one where they begin at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
     return tuple(found.values())

@@ -15,10 +15,11 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.choosing import choose
+from sitemapcrawler.configuring import names_in, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.feeds import named_formats
 from sitemapcrawler.params import Params
-from sitemapcrawler.spiders.sitemap import SitemapSpider, names_in, prepare_feeds
+from sitemapcrawler.spiders.sitemap import SitemapSpider
 
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
+from functools import partial
 from typing import Any, Self
 
 from scrapy import Request, Spider
@@ -14,28 +15,23 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from sitemapcrawler import answers, discovery, urls
-from sitemapcrawler.admission import Admission
 from sitemapcrawler.answers import Answer
-from sitemapcrawler.asking import Asker
+from sitemapcrawler.argument_values import Start
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.feeds import prepared
+from sitemapcrawler.configuring import at_least_one, limits, new_status, prepare_feeds
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.listing import Listing
-from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
-from sitemapcrawler.params import Params, Start
+from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
-from sitemapcrawler.reader import Limits
 from sitemapcrawler.reading import Reading, is_page
 from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
-from sitemapcrawler.status import Status
 from sitemapcrawler.verdicts import Verdicts
-from sitemapcrawler.verifying import Verifier
 from sitemapcrawler.waiting import each
 
 
@@ -92,18 +88,10 @@ class SitemapSpider(Spider):
         )
         self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
-        self.status = self._new_status() if params.verify != "off" else None
+        stopped = partial(getattr, self, "stop_reason")
+        self.status = new_status(self.crawler, params, self.policies, self.judge, stopped)
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
-
-    def _new_status(self) -> Status:
-        """What asks listed URLs whether they work."""
-        settings, params = self.settings, self.params
-        own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
-        asker = Asker(self.crawler, Memo(), params.verify == "head", settings.getint("SITEMAP_MAX_HOST_ERRORS"))
-        at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
-        verifier = Verifier(asker, at_once, per_host, lambda: self.stop_reason is not None)
-        return Status(params, Admission(params, self.policies, own), verifier, asker, self.judge)
 
     @property
     def starts(self) -> set[str]:
@@ -265,32 +253,3 @@ def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord
         if item.file is not None:
             record.know(item.file)
         yield record
-
-
-def names_in(settings: BaseSettings, setting: str) -> list[str]:
-    """The names in a setting of components that are not switched off."""
-    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
-
-
-def prepare_feeds(settings: BaseSettings) -> None:
-    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
-    feeds = settings.getdict("FEEDS")
-    if feeds:
-        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), names_in(settings, "FEED_STORAGES"))
-        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
-
-
-def at_least_one(settings: BaseSettings, name: str) -> int:
-    """A setting that counts things to do at once; none at all would never end."""
-    return max(1, settings.getint(name))
-
-
-def limits(settings: BaseSettings) -> Limits:
-    """The reader's limits, each a setting."""
-    return Limits(
-        max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
-        max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
-        max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
-        max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
-        max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
-    )

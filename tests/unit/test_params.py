@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import params
-from sitemapcrawler.params import ARGUMENTS, ArgumentError, Params, Start
+from sitemapcrawler.argument_values import Start
+from sitemapcrawler.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.urls import Authority
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))

@@ -22,6 +22,7 @@ SINGLE = (
     "findings",
     "frequent",
     "frontier",
+    "argument_values",
     "items",
     "params",
     "quoting",

@@ -1,0 +1,65 @@
+"""Settings as the parts of a crawl need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.admission import Admission
+from sitemapcrawler.asking import Asker
+from sitemapcrawler.feeds import prepared
+from sitemapcrawler.memo import Memo
+from sitemapcrawler.obeying import own_agent
+from sitemapcrawler.params import Params
+from sitemapcrawler.policies import Policies
+from sitemapcrawler.reader import Limits
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.sending import Sender
+from sitemapcrawler.status import Status
+from sitemapcrawler.verifying import Verifier
+
+
+def names_in(settings: BaseSettings, setting: str) -> list[str]:
+    """The names in a setting of components that are not switched off."""
+    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
+
+
+def prepare_feeds(settings: BaseSettings) -> None:
+    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
+    feeds = settings.getdict("FEEDS")
+    if feeds:
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), names_in(settings, "FEED_STORAGES"))
+        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def at_least_one(settings: BaseSettings, name: str) -> int:
+    """A setting that counts things to do at once; none at all would never end."""
+    return max(1, settings.getint(name))
+
+
+def limits(settings: BaseSettings) -> Limits:
+    """The reader's limits, each a setting."""
+    return Limits(
+        max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
+        max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
+        max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
+        max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
+        max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
+    )
+
+
+def new_status(
+    crawler: Crawler, params: Params, policies: Policies, judge: Judge, stopped: Callable[[], object]
+) -> Status | None:
+    """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends."""
+    if params.verify == "off":
+        return None
+    settings, head = crawler.settings, params.verify == "head"
+    own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
+    sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
+    asker = Asker(sender, Memo(), head, settings["BOT_NAME"])
+    at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
+    verifier = Verifier(asker, at_once, per_host, lambda: stopped() is not None)
+    return Status(params, Admission(params, policies, own), verifier, asker, judge)
