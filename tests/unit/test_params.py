@@ -136,7 +136,7 @@ def test_list_file_that_cannot_be_used_is_refused(tmp_path: Path, monkeypatch: p
     assert "lists nothing" in refusal(domain=f"@{file}")
     file.write_text("a.com\nb com\n")
     assert "item 'b com': no valid host and port" in refusal(domain=f"@{file}")
-    monkeypatch.setattr(params, "MAX_LIST_BYTES", 3)
+    monkeypatch.setattr(argument_values, "MAX_LIST_BYTES", 3)
     assert "larger than 3 bytes" in refusal(sitemap=f"@{file}")
 
 
