@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler import params
+from sitemapcrawler import argument_values, params
 from sitemapcrawler.argument_values import Start
 from sitemapcrawler.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.urls import Authority
