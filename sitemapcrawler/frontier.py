@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 from sitemapcrawler.urls import authority, visit_key
@@ -33,7 +34,13 @@ class Visit:
 
     def child(self, url: str, listed_at: str | None) -> Visit:
         """The visit of a file that this one lists."""
-        return Visit(url, "index", self.url, self.depth + 1, False, (*self.ancestors, self.url), listed_at)
+        return Visit(url, "index", self.url, self.depth + 1, False, _below(self.ancestors, self.url), listed_at)
+
+
+@lru_cache(maxsize=16)
+def _below(ancestors: tuple[str, ...], url: str) -> tuple[str, ...]:
+    """The URLs above the children of a file: one tuple for all of them, of which an index may have 50,000."""
+    return (*ancestors, url)
 
 
 class Frontier:

@@ -168,3 +168,10 @@ def test_everything_is_taken_once_within_the_limits(found: list[tuple[str, int]]
     for host in "abc":
         of_host = list(dict.fromkeys(f"{host}.example/{name}" for at, name in found if at == host))
         assert [name for name in names(taken) if name.startswith(host)] == of_host
+
+
+def test_children_of_a_file_share_what_is_above_them() -> None:
+    parent = Visit("https://a.example/index.xml", "robots", ancestors=("https://a.example/top.xml",))
+    first, second = parent.child("https://a.example/1.xml", None), parent.child("https://a.example/2.xml", None)
+    assert first.ancestors == ("https://a.example/top.xml", "https://a.example/index.xml")
+    assert first.ancestors is second.ancestors
