@@ -285,12 +285,13 @@ def steps(entry: UrlFacts) -> int:
         count += 1
         return trace
 
+    before = sys.gettrace()  # that of coverage, maybe, which would not come back
     sys.settrace(trace)  # type: ignore[arg-type]  # its own type is recursive
     try:
         for rule in RULES.values():
             list(rule.check(entry))
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return count
 
 
