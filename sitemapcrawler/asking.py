@@ -55,14 +55,14 @@ class Asker:
 
     def is_first(self, url: str) -> bool:
         """True once for each URL, however often it is listed and in whatever spelling."""
-        return self._memo.mark(urls.visit_key(url))
+        return self._memo.mark(urls.request_key(url))
 
     def known(self, url: str) -> Reply | None:
         """The reply to a URL that was asked before; None for any other."""
         chase = Chase(url, self._head)
         step = chase.begin()
         while isinstance(step, Ask):
-            last = self._memo.get(step.method, urls.visit_key(step.url))
+            last = self._memo.get(step.method, urls.request_key(step.url))
             if last is None:
                 return None
             step = last.tell(chase)
@@ -78,7 +78,7 @@ class Asker:
         return step, last
 
     async def _step(self, url: str, method: str) -> Step:
-        key = (method, urls.visit_key(url))
+        key = (method, urls.request_key(url))
         running = self._running.get(key)
         if running is not None:
             return await asyncio.shield(running)
@@ -96,7 +96,7 @@ class Asker:
         return step
 
     def _keep_page(self, url: str, step: Step) -> None:
-        self._keep(("GET", urls.visit_key(url)), self._witnesses.judge(url, step))
+        self._keep(("GET", urls.request_key(url)), self._witnesses.judge(url, step))
 
     def _keep(self, key: tuple[str, str], step: Step) -> None:
         if step.failure != Reason.STOPPED:

@@ -35,7 +35,7 @@ class Memo:
         self._full = False
 
     def get(self, method: str, key: str) -> Step | None:
-        """The answer to a request; None where it is not known. `key`: `urls.visit_key` of the URL."""
+        """The answer to a request; None where it is not known. `key`: `urls.request_key` of the URL."""
         row = self._base.execute("SELECT step FROM steps WHERE request = ?", (_digest(method, key),)).fetchone()
         return None if row is None else decode(row[0])
 

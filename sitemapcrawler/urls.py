@@ -114,12 +114,16 @@ def _key(url: str) -> str:
         return plain
     rest = quote(plain[found.end() :], safe=string.punctuation, errors="replace")
     rest = _ESCAPE.sub(lambda escape: escape[0].upper(), rest)
-    if rest.endswith("?") and rest.count("?") == 1:  # an empty query makes the same request as none
-        rest = rest[:-1]
     return start + (rest if rest.startswith("/") else "/" + rest)
 
 
 _known_key = lru_cache(MAX_KNOWN)(_key)
+
+
+def request_key(url: str) -> str:
+    """The key by which a page counts as asked: that of a visit, but for an empty query, which Scrapy does not send."""
+    key = visit_key(url)
+    return key[:-1] if key.endswith("?") and key.count("?") == 1 else key
 
 
 def resolve(base: str, reference: str) -> str | None:

@@ -65,7 +65,7 @@ class Witnesses:
         chase, page = Chase(url, False), None
         step = chase.begin()
         while isinstance(step, Ask):
-            key = urls.visit_key(step.url)
+            key = urls.request_key(step.url)
             if key not in asked:
                 asked[key] = await self._send(step.url, step.method)
                 self._keep(step.url, asked[key])

@@ -116,7 +116,7 @@ def test_spellings_of_one_request_share_a_key(one: str, other: str) -> None:
         ("https://e.com/", "https://www.e.com/"),
         ("https://e.com/S.xml", "https://e.com/s.xml"),
         ("https://e.com/s.xml?a=1&b=2", "https://e.com/s.xml?b=2&a=1"),
-        ("https://e.com/s.xml?a", "https://e.com/s.xml"),
+        ("https://e.com/s.xml?", "https://e.com/s.xml"),
         ("https://e.com/s.xml?a?", "https://e.com/s.xml?a"),
         ("https://e.com/s.xml/", "https://e.com/s.xml"),
         ("https://e.com/%2F", "https://e.com//"),
@@ -229,3 +229,9 @@ def test_file_url_of_localhost_names_a_path() -> None:
 )
 def test_other_url_names_no_path(url: str) -> None:
     assert urls.local_path(url) is None
+
+
+def test_empty_query_is_not_asked_for_apart() -> None:
+    assert urls.request_key("https://E.com/a?") == urls.request_key("https://e.com/a#b") == "https://e.com/a"
+    assert urls.request_key("https://e.com/a?b?") == "https://e.com/a?b?"
+    assert urls.request_key("https://e.com/a?b") == "https://e.com/a?b"

@@ -181,7 +181,7 @@ def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
     assert [hop.status for hop in reply.hops] == [301, 302]
 
 
-@pytest.mark.parametrize("location", ["http://e.com/dir/a", "https://www.e.com/dir/a", "/dir/a/", "/dir/A", "/dir/a?b"])
+@pytest.mark.parametrize("location", ["http://e.com/dir/a", "https://www.e.com/dir/a", "/dir/a/", "/dir/A", "/dir/a?"])
 def test_redirect_to_another_spelling_is_no_loop(location: str) -> None:
     assert isinstance(begun().answered(301, to(location)), Ask)
 
