@@ -51,11 +51,13 @@ class Admission:
         return place is not None and place[0] not in own | self._named and not file.proven(url)
 
     async def _draw(self, origin: str, records: Sequence[UrlRecord]) -> dict[int, Reason]:
-        policy = await self._policies.of(origin) if self._own is not None else None
         refused: dict[int, Reason] = {}
-        for record in records:
-            if policy is not None and self._own is not None and not policy.allows(record.loc, self._own):
-                refused[id(record)] = Reason.BLOCKED
-            elif self._share is not None and not self._share.takes(urls.visit_key(record.loc)):
-                refused[id(record)] = Reason.SAMPLED_OUT
+        if self._share is not None:
+            out = (record for record in records if not self._share.takes(urls.visit_key(record.loc)))
+            refused.update((id(record), Reason.SAMPLED_OUT) for record in out)
+        drawn = [record for record in records if id(record) not in refused]
+        policy = await self._policies.of(origin) if drawn and self._own is not None else None
+        if policy is not None and policy.status is not None and self._own is not None:  # silent hosts are in the sample
+            denied = (record for record in drawn if not policy.allows(record.loc, self._own))
+            refused.update((id(record), Reason.BLOCKED) for record in denied)
         return refused

@@ -21,6 +21,7 @@ from sitemapcrawler.items import Hop
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.gunzip import inflate
 from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reply.failures import cause_of
 
 REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CannotResolveHostError, "the host name cannot be resolved"),
@@ -111,7 +112,9 @@ def reason(error: BaseException | None) -> str:
     for kind, words in REASONS:
         if isinstance(error, kind):
             return words
-    words = " ".join(str(error).split())[:MAX_REASON]
+    if error is None:
+        return "no answer"
+    words = " ".join(str(cause_of(error)).split())[:MAX_REASON]
     return words or type(error).__name__
 
 

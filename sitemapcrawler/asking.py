@@ -70,11 +70,14 @@ class Asker:
 
     async def _chase(self, url: str, head: bool) -> tuple[Reply, Step | None]:
         """The reply, and the last request."""
-        chase, last = Chase(url, head), None
+        chase, last, asked = Chase(url, head), None, url
         step = chase.begin()
         while isinstance(step, Ask):
-            last = await self._step(step.url, step.method)
+            asked = step.url
+            last = await self._step(asked, step.method)
             step = last.tell(chase)
+        if last is not None:
+            self._sender.count(asked, last)
         return step, last
 
     async def _step(self, url: str, method: str) -> Step:

@@ -105,6 +105,7 @@ def closing_line(stats: dict[str, Any], seconds: float) -> str:
     files, urls, problems = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls", "problems"))
     partial = stats.get("sitemap/partial")
     counts = f"{_count(files, 'file')}, {_count(urls, 'URL')}, {_count(problems, 'problem')}"
+    counts += f", {stats['sitemap/verified']}" if "sitemap/verified" in stats else ""
     line = f"{counts} in {seconds:.1f} s ({urls / max(seconds, SHORTEST_S):,.0f} URLs/s)"
     return f"{line}; stopped before the end: {partial}" if partial else line
 

@@ -26,7 +26,8 @@ class PageHead:
     def meta(self) -> dict[str, Any]:
         """The request meta that reading in part needs: Scrapy's own limits would lose what came."""
         limits = {"download_maxsize": 0, "download_warnsize": 0, "download_fail_on_dataloss": False}
-        return {BODY_KEY: self, **limits}
+        # A cached answer without its body would pass as the page, when the page is asked for.
+        return {BODY_KEY: self, **limits, **({} if self._wanted else {"dont_cache": True})}
 
     def begin(self, headers: Headers, length: object) -> bool:
         """An answer begins, after a retry again, with a body of `length` bytes where that is a number; True where

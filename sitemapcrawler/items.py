@@ -177,10 +177,10 @@ class Lastmods:
 
     dated: float
     """Share of the entries that have a date, from 0 to 1."""
-    trusted: float | None
-    """Share of the dates that can be trusted at most; null where there are none."""
     compared: int
     """Dates that were compared with what the page or its server says."""
+    trusted: float | None = None
+    """Share of the dates that can be trusted at most; null where there are none."""
     evidence: dict[str, int] = field(default_factory=dict)
     """Dates that something speaks against: future, epoch (the zero of a clock), at_fetch (made by the request),
     identical (made in one batch), older_than_header, newer_than_header, older_than_page, newer_than_page."""
@@ -203,7 +203,8 @@ class SitemapRecord(Judged):
     offsite: bool | None = None
     """True where the file is on another host than the index, robots.txt or page that names it."""
     format: str = "unknown"
-    """xml-urlset, xml-index, rss, atom, text, html or unknown, decided by content alone."""
+    """xml-urlset, xml-index, rss, atom, text, html or unknown, decided by content alone; list for one of the argument
+    `urls`."""
     status: int | None = None
     """HTTP status of the last answer."""
     final_url: str | None = None
@@ -286,7 +287,7 @@ class Share:
     """URLs that were asked."""
     bad: int
     """How many of these are bad: neither answered with a page, nor without a redirect."""
-    share: float | None
+    share: float
     """Share of bad ones, from 0 to 1."""
     low: float
     """Lower end of its 95 % interval; the share itself where all were asked."""

@@ -37,8 +37,8 @@ class Listing:
                 yield from self._batches(iter_known(read(file, path.name), record), record)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
-        if not record.url_count and record.error is None:
-            record.outcome, record.error = "failed", "lists no URL"
+        if not record.url_count:
+            record.outcome, record.error = "failed", record.error or "lists no URL"
         yield record
 
     def _batches(self, listed: Iterator[Listed], record: SitemapRecord) -> Iterator[UrlBatch]:

@@ -24,7 +24,7 @@ TEMPORARY = ""
 
 
 class Memo:
-    """The answer to every request. Where the disk is full, later ones are not kept: their URLs may be asked again."""
+    """The answer to every request. Where the disk is full, none is known any more: their URLs may be asked again."""
 
     def __init__(self) -> None:
         self._base = sqlite3.connect(TEMPORARY, isolation_level=None)
@@ -36,7 +36,13 @@ class Memo:
 
     def get(self, method: str, key: str) -> Step | None:
         """The answer to a request; None where it is not known. `key`: `urls.request_key` of the URL."""
-        row = self._base.execute("SELECT step FROM steps WHERE request = ?", (_digest(method, key),)).fetchone()
+        if self._full:  # without a journal, what is there may be damaged too
+            return None
+        try:
+            row = self._base.execute("SELECT step FROM steps WHERE request = ?", (_digest(method, key),)).fetchone()
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return None
         return None if row is None else decode(row[0])
 
     def put(self, method: str, key: str, step: Step) -> None:
@@ -46,8 +52,7 @@ class Memo:
         try:
             self._base.execute("INSERT OR REPLACE INTO steps VALUES (?, ?)", (_digest(method, key), encode(step)))
         except sqlite3.Error as error:
-            self._full = True
-            logger.warning("replies cannot be kept any more (%s): URLs that are listed again are asked again", error)
+            self._give_up(error)
 
     def mark(self, key: str) -> bool:
         """True the first time that this is said of a URL; where the disk is full, later ones are always new."""
@@ -55,9 +60,14 @@ class Memo:
             return True
         try:
             done = self._base.execute("INSERT OR IGNORE INTO steps VALUES (?, x'')", (_digest(MARK, key),))
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            self._give_up(error)
             return True
         return done.rowcount > 0
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        self._full = True
+        logger.warning("replies cannot be kept any more (%s): URLs that are listed again are asked again", error)
 
     def close(self) -> None:
         """Free the file."""

@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 MAX_AGE_S = 24 * 3600
 """Seconds for which an answer holds (RFC 9309, 2.4)."""
 FOREIGN_TIMEOUT_S = 15
-"""Seconds for the robots.txt of a host that only a sitemap names: nothing but a judgement depends on it."""
+"""Seconds for the robots.txt of a host that only a sitemap names, asked once: nothing but a judgement depends on it. It
+is asked again, with more patience, where a request does."""
 TOO_MANY = "max redirections reached"
 """What Scrapy says of more redirects than it may follow."""
 
@@ -45,6 +46,7 @@ class Policies:
         self._moved: dict[str, str] = {}
         self._since: dict[str, float] = {}
         self._failures: dict[str, Exception] = {}
+        self._hasty: set[str] = set()
 
     @property
     def known(self) -> dict[str, Policy]:
@@ -56,16 +58,20 @@ class Policies:
         origin = urls.origin(url)
         if origin is None:
             return None
-        if origin in self._known and not self._is_old(origin):
-            return self._known[origin]
+        known = self._known.get(origin)
+        if retry and origin in self._hasty and known is not None and known.status is None:
+            self._hasty.discard(origin)  # it was asked once and in a hurry, and now a request depends on it
+            self._asked.pop(origin, None)
+        elif known is not None and not self._is_old(origin):
+            return known
         return await self._of(origin, {} if retry else {"dont_retry": True})
 
     async def prepare(self, listed: Iterable[str]) -> None:
         """Ask for the policies of hosts that sitemaps name, so that `at` knows them; up to SITEMAP_MAX_ROBOTS."""
         origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
         new = [origin for origin in sorted(origins) if origin not in self._asked]
-        self._left -= len(new)
-        allowed = new[: len(new) + min(self._left, 0)] if self._left < 0 else new
+        allowed = new[: self._left]
+        self._left -= len(allowed)
         meta = {"dont_retry": True, "download_timeout": FOREIGN_TIMEOUT_S}
         await asyncio.gather(*(self._of(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
 
@@ -90,6 +96,7 @@ class Policies:
     async def _of(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         asked = self._asked.get(origin)
         if asked is None or (asked.done() and self._is_old(origin)):
+            self._hasty.update([origin] if meta else [])
             asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin, meta))
         return await asyncio.shield(asked)
 
@@ -100,6 +107,7 @@ class Policies:
         self._since[origin] = time.monotonic()
         if getattr(self._crawler.spider, "stop_reason", None) is not None:
             return None
+        self._failures.pop(origin, None)
         answer = await self._fetch(f"{origin}/robots.txt", meta)
         try:
             policy = policy_of(answer)
@@ -155,6 +163,8 @@ def policy_of(answer: Answer) -> Policy:
         return Policy.too_many_redirects(answer.url, answer.status)
     if answer.status is None:
         return Policy.unreachable(answer.url, answer.error or "no answer")
+    if answer.error is not None and not answer.body.overflowed:  # the rules that are missing may forbid anything
+        return Policy.unreachable(answer.url, answer.error)
     body = answer.content(MAX_SITEMAP_BYTES)
     size = max(len(body), answer.body.size)
     return Policy.from_response(answer.url, answer.status, body, size=size, base=answer.final_url)

@@ -29,6 +29,8 @@ TOO_MUCH = (429, 503)
 """Statuses with which a host asks to be left alone for a while (RFC 6585, 4; RFC 9110, 15.6.4)."""
 FIRST_PAUSE_S = 1.0
 """Seconds to wait after a 429 without Retry-After; twice as many after each further one in a row."""
+MAX_DOUBLINGS = 10
+"""Times that the pause is doubled at most."""
 FIRST_SLOWDOWN_S = 0.5
 """Seconds between two requests to a host that had too much; twice as many each time."""
 MAX_SLOWDOWN_S = 30.0
@@ -70,9 +72,11 @@ class Host:
 
     def pause(self, seconds: float) -> None:
         """Ask nothing for a while, and less often from then on."""
-        self.resumes = max(self.resumes, time.monotonic() + seconds)
-        self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
-        self.refusals += 1
+        now = time.monotonic()
+        if self.resumes <= now:  # answers to what was under way before are one sign, not several
+            self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
+            self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
+        self.resumes = max(self.resumes, now + seconds)
 
     def recover(self) -> None:
         """Take a good answer for a sign."""
@@ -137,7 +141,8 @@ class PolitenessMiddleware:
         seconds = min(seconds, self._max_pause)
         host.pause(seconds)
         self._crawler.stats.inc_value("sitemap/pauses")
-        logger.info("%s: status %d, asking again after %.0f s", request.url, response.status, seconds)
+        if seconds:
+            logger.info("%s: status %d, its host is left alone for %.0f s", request.url, response.status, seconds)
 
     def _hear(self, host: Host, url: str) -> None:
         """Know what the robots.txt of a URL asks for."""

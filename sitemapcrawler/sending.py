@@ -17,6 +17,9 @@ from sitemapcrawler.page import Head, page_of, plain_headers
 from sitemapcrawler.politeness import Attempts
 from sitemapcrawler.reply import Kind, Reason, kind_of
 from sitemapcrawler.reply.step import HEADERS, Step
+from sitemapcrawler.urls import host_of
+
+logger = logging.getLogger(__name__)
 
 MS = 1000
 CUT_SHORT = {"dataloss": Kind.TRUNCATED}
@@ -47,26 +50,29 @@ class Sender:
         """What came of a request; an exception is an answer too."""
         attempts, head = Attempts(), PageHead(wanted=self._reads_pages)
         meta = {**self._meta, **attempts.meta(), **(head.meta() if method == "GET" else {})}
-        request = Request(url, NO_CALLBACK, method, meta=meta, dont_filter=True)
-        host = self._crawler.engine.downloader.get_slot_key(request)
+        try:
+            request = Request(url, NO_CALLBACK, method, meta=meta, dont_filter=True)
+        except ValueError as error:  # a host that only a browser would take
+            return Step(failure=Kind.ADDRESS_REFUSED, why=reason(error), attempts=0)
+        host = host_of(url)
         if self._errors[host] >= self._max_errors > 0:
             return Step(failure=Reason.STOPPED, why=f"{host} failed {self._max_errors} times in a row", attempts=0)
         try:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:
             cause = error.__cause__ if isinstance(error, Unanswered) else None
-            step = Step(failure=kind_of(cause or error).value, why=reason(error), attempts=attempts.count)
-        else:
-            step = answered(response, attempts.count, head if method == "GET" else None)
-        self._count(host, step)
-        return step
+            return Step(failure=kind_of(cause or error).value, why=reason(error), attempts=attempts.count)
+        return answered(response, attempts.count, head if method == "GET" else None)
 
-    def _count(self, host: str, step: Step) -> None:
-        """Count the failures of a host in a row."""
-        if step.failure in list(Reason):
+    def count(self, url: str, step: Step) -> None:
+        """Count the URLs of a host that fail in a row. `step`: what asking came to at last, of the URL `url`."""
+        host = host_of(url)
+        if step.failure in list(Reason) or step.failure == Kind.ADDRESS_REFUSED:
             return
         if step.status is None or step.status >= FAULTS_OF_HOST or step.status == TOO_MANY:
             self._errors[host] += 1
+            if self._errors[host] == self._max_errors:
+                logger.warning("%s: %d URLs in a row failed, the rest of its URLs is not asked", host, self._max_errors)
         else:
             self._errors.pop(host, None)
 

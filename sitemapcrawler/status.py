@@ -25,6 +25,10 @@ NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason
 """What the records say that are not asked; they share it."""
 
 
+MAX_REPEATS = 100_000
+"""Further records of URLs that may be in a sample, which wait with them; beyond that they are not asked."""
+
+
 class Held(NamedTuple):
     """A record that waits for the end of the crawl, when the sample is known."""
 
@@ -46,6 +50,9 @@ class Status:
         self._held: Smallest[list[Held]] | None = None if drawn is None else Smallest(drawn, params.seed)
         self.trusts = Trusts()
         """How far dates can be trusted."""
+        self._latest = Counted("")
+        self._repeats = 0
+        self._offered = 0
         self._checked = 0
         self._bad = 0
 
@@ -85,6 +92,7 @@ class Status:
         """Ask for the URLs of the records that were held back: the sample. They come file by file."""
         held = [one for _, alike in self._held.chosen() for one in alike] if self._held is not None else []
         self._held = None
+        await self._verifier.verify(one.record.loc for one in held)
         by_file: dict[str, list[Held]] = {}
         for one in held:
             by_file.setdefault(one.file.url, []).append(one)
@@ -98,31 +106,42 @@ class Status:
         """The share of bad URLs; None where none was asked."""
         if not self._checked:
             return None
-        population = self._checked + self.counts[Reason.STOPPED]
-        if self._sample is not None and self._sample.share is not None:
+        population = self._checked
+        if self.counts[Reason.STOPPED]:
+            pass  # those that were asked before a stop are no chance sample: nothing is said of the others
+        elif self._sample is not None and self._sample.share is not None:
             population = round(self._checked / self._sample.share)
         elif self._population:
             population = self._population
         found = estimate(self._bad, self._checked, population)
-        return Share(found.population, found.checked, found.bad, found.share, found.low, found.high)
+        return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
 
     _population = 0
     """Distinct URLs that a sample of a given number was drawn from."""
 
-    def _hold(self, held: Smallest[list[Held]], records: Iterable[UrlRecord]) -> list[UrlRecord]:
+    def _hold(self, held: Smallest[list[Held]], records: Sequence[UrlRecord]) -> list[UrlRecord]:
         """Hold records back; those that will not be drawn any more."""
         out: list[Held] = []
         for record in records:
-            key, own = urls.visit_key(record.loc), Held(record, Counted(record.sitemap))
+            key, own = urls.visit_key(record.loc), Held(record, self._counted(record.sitemap))
             alike = held.find(key)
-            if alike is not None:
+            if alike is not None and self._repeats < MAX_REPEATS:
+                self._repeats += 1
                 alike.append(own)
+            elif alike is not None:
+                out.append(own)
             else:
                 out += held.offer(key, [own]) or ()
         for one in out:
             self._leave(one.record, Reason.SAMPLED_OUT, None)
-        self._population = held.distinct
+        self._offered += len(records)
+        self._population = min(held.distinct, self._offered)
         return [one.record for one in out]
+
+    def _counted(self, sitemap: str) -> Counted:
+        if self._latest.url != sitemap:
+            self._latest = Counted(sitemap)
+        return self._latest
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         one.reply = NOT_ASKED[reason]
@@ -176,6 +195,9 @@ class Status:
         wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
         if isinstance(file, FileFacts):
             wanted = [url for url in wanted if not self._admission.is_offsite(url, file)]
+        else:  # of a list, or of a sample: the hosts that it names itself
+            hosts = set(map(urls.host_of, outcomes))
+            wanted = [url for url in wanted if urls.host_of(url) in hosts]
         return await self._verifier.verify(wanted) if wanted else {}
 
     async def _ask_assets(

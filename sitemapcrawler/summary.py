@@ -59,6 +59,9 @@ class SummaryPipeline:
         for finding in spider.judge.crawl():
             await self._send(finding)
         summary = self.summary()
+        if summary.bad is not None:
+            told = f"{summary.bad.bad:,} of {summary.bad.checked:,} checked URLs are bad"
+            self._stats.set_value("sitemap/verified", told)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
         await self._send(summary)

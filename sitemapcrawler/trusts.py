@@ -58,4 +58,4 @@ def lastmods(trust: Trust, entries: int) -> Lastmods | None:
         return None
     known = trust.evidence()
     counts = {name: count for name, count in asdict(known).items() if name not in NO_EVIDENCE and count}
-    return Lastmods(known.dated / entries, known.trusted, known.compared, counts)
+    return Lastmods(known.dated / entries, known.compared, known.trusted, counts)

@@ -120,6 +120,14 @@ def _key(url: str) -> str:
 _known_key = lru_cache(MAX_KNOWN)(_key)
 
 
+def without_user(url: str) -> str:
+    """A web URL without user name and password; any other text as it is."""
+    found = _WEB.match(url)
+    if found is None or "@" not in found[2]:
+        return url
+    return f"{url[: found.start(2)]}{found[2].rpartition('@')[2]}{url[found.end() :]}"
+
+
 def request_key(url: str) -> str:
     """The key by which a page counts as asked: that of a visit, but for an empty query, which Scrapy does not send."""
     key = visit_key(url)
@@ -175,3 +183,11 @@ def _encodable(text: str) -> bool:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
+
+
+def host_of(url: str) -> str:
+    """The host that a URL names; empty where it names none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

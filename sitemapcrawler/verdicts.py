@@ -6,12 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from scrapy.exceptions import DownloadCancelledError
+
 from sitemapcrawler import urls
 from sitemapcrawler.items import RobotsRecord, UrlRecord
 from sitemapcrawler.policies import Policies
+from sitemapcrawler.refusals import AddressRefused
 from sitemapcrawler.robots import Agent, Judge, Policy
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts import Counted, FileFacts, RobotsFacts, VerdictFacts
+
+OURS = (AddressRefused, DownloadCancelledError)
+"""Failures that are our own doing: what the host would say is not known."""
 
 
 class Verdicts:
@@ -36,11 +42,11 @@ class Verdicts:
         if not self.agents:
             return False
         found = False
-        for origin, alike in by_origin(records):
-            if self._policies.at(origin) is None:
-                await self._policies.prepare([origin])
+        by = list(by_origin(records))
+        await self._policies.prepare(origin for origin, _ in by if self._policies.at(origin) is None)
+        for origin, alike in by:
             policy = self._policies.at(origin)
-            if policy is None:
+            if policy is None or isinstance(self._policies.failure(origin), OURS):
                 self.skipped["robots"] += len(alike)
                 continue
             denied = self._authority(origin, policy).judge(alike)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from urllib.parse import urlsplit
 
+from sitemapcrawler.answers import reason
 from sitemapcrawler.asking import Asker, Outcome
-from sitemapcrawler.reply import Reason, Unchecked
+from sitemapcrawler.reply import Failed, Kind, Reason, Unchecked
+from sitemapcrawler.urls import host_of
 
 Ask = Callable[[str], Awaitable[Outcome]]
+logger = logging.getLogger(__name__)
 STOPPED = Outcome(Unchecked(reason=Reason.STOPPED))
 
 
@@ -47,12 +50,13 @@ class Verifier:
         turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
         for url in waiting:
             async with turn, self._slots:
-                outcomes[url] = STOPPED if self._stopped() else await ask(url)
+                outcomes[url] = STOPPED if self._stopped() else await self._ask(ask, url)
 
-
-def host_of(url: str) -> str:
-    """The host that a URL names; empty where it names none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
+    @staticmethod
+    async def _ask(ask: Ask, url: str) -> Outcome:
+        """The outcome for a URL; what nobody foresaw costs its own row alone."""
+        try:
+            return await ask(url)
+        except Exception as error:
+            logger.exception("%s could not be asked", url)
+            return Outcome(Failed(kind=Kind.RESET, final_url=url, error=f"internal error: {reason(error)}"))

@@ -58,7 +58,7 @@ class Chase:
     __slots__ = ("_attempts", "_elapsed_ms", "_head_status", "_hops", "_method", "_refused", "_seen", "_url")
 
     def __init__(self, url: str, head: bool) -> None:
-        self._url = url
+        self._url = urls.without_user(url)
         self._method = "HEAD" if head else "GET"
         self._hops: list[Hop] = []
         self._seen = {urls.visit_key(url)}

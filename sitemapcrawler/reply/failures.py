@@ -59,6 +59,11 @@ def kind_of(error: BaseException) -> Kind | Reason:
     return next((kind for kind, known in NAMES.items() if names.intersection(known)), Kind.RESET)
 
 
+def cause_of(error: BaseException) -> BaseException:
+    """The exception that says best what went wrong: Twisted wraps it, and would show its own structure."""
+    return list(_causes(error))[-1] if any(hasattr(cause, "reasons") for cause in _causes(error)) else error
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting, count = [error], 0
     while waiting and count < MAX_CAUSES:

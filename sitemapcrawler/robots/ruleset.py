@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from sitemapcrawler.robots.automaton import Matcher, matcher
+from sitemapcrawler.robots.automaton import MANY, Matcher, matcher
 from sitemapcrawler.robots.groups import Block, Group
 from sitemapcrawler.robots.patterns import Clause, Pattern, Rule, clauses
 
@@ -125,12 +125,28 @@ class _Wild:
     """Patterns with a `*` inside, in falling weight: asked all at once where that is faster, else one by one."""
 
     def __init__(self, found: Sequence[Clause]) -> None:
-        self._clauses = found
+        self._parts = [_WildPart(found[start : start + MANY]) for start in range(0, len(found), MANY)]
 
     def deciding(self, path: str, best: Clause | None) -> Clause | None:
         """The heaviest clause that matches a path, or `best` where none is heavier."""
-        if not self._clauses:
-            return best
+        for part in self._parts:
+            found = part.deciding(path, best)
+            if found is not best:
+                return found
+            if best is not None and best.weight >= part.heaviest:
+                break
+        return best
+
+
+class _WildPart:
+    """As many of these patterns as one search takes; there is at least one."""
+
+    def __init__(self, found: Sequence[Clause]) -> None:
+        self._clauses = found
+        self.heaviest = found[0].weight
+
+    def deciding(self, path: str, best: Clause | None) -> Clause | None:
+        """The heaviest clause that matches a path, or `best` where none is heavier."""
         numbers = self._matcher(path) if self._matcher else None
         candidates = self._clauses if numbers is None else [self._clauses[number] for number in numbers]
         for clause in candidates:

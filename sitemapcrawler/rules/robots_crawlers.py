@@ -17,6 +17,7 @@ from sitemapcrawler.rules.robots_groups import MAX_NAMES, named
 MAX_CRAWL_DAYS = 30
 """Days that reading all listed URLs once may take: pages that are seen less than once a month are out of date."""
 DAY_S = 24 * 3600
+MINUTE_S = 60
 HOUR_S = 3600
 DELAY = "crawl-delay"
 DELAYED = ("Microsoft", "Anthropic")
@@ -67,7 +68,8 @@ def _duration(urls: int, delay: float) -> str:
     if not urls:
         return f"so at most {DAY_S / delay:,.0f} pages a day"
     seconds = urls * delay
-    time = f"{seconds / DAY_S:,.1f} days" if seconds >= DAY_S else f"{seconds / HOUR_S:,.1f} hours"
+    units = ((DAY_S, "days"), (HOUR_S, "hours"), (MINUTE_S, "minutes"), (1, "seconds"))
+    time = next((f"{seconds / size:,.1f} {unit}" for size, unit in units if seconds >= size), f"{seconds:.1f} seconds")
     return f"so that {'the listed URL takes' if urls == 1 else f'all {urls:,} listed URLs take'} {time}"
 
 

@@ -48,7 +48,7 @@ def status_dirt_ratio(file: FileFacts) -> Iterator[Message]:
         told = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:MAX_KINDS])
         more = ", ..." if len(kinds) > MAX_KINDS else ""
         of_all = "" if found.exact else f"; estimated share: {found}"
-        text = f"{found.bad:,} of {found.checked:,} URLs that were asked do not answer 200 ({told}{more}){of_all}"
+        text = f"{found.bad:,} of {found.checked:,} URLs that were checked do not answer 200 ({told}{more}){of_all}"
         yield Message(f"{text}; {MAX_DIRT:.0%} is tolerated", value=str(found.bad))
 
 

@@ -103,7 +103,8 @@ class SitemapSpider(Spider):
     @property
     def partial(self) -> str | None:
         """Why the crawl does not cover everything; None where it does."""
-        return self.stop_reason or ("max_sitemaps" if self.frontier.skipped["max_sitemaps"] else None)
+        limits = {"max_urls": self.selection.full, "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0}
+        return self.stop_reason or next((name for name, reached in limits.items() if reached), None)
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Ask for the sitemaps that were named and the robots.txt of each site."""
@@ -160,6 +161,8 @@ class SitemapSpider(Spider):
 
         A sitemap whose URL cannot be asked for is a record at once.
         """
+        if self.selection.full:
+            return
         for visit in self.frontier.take():
             yield self.sitemap_request(visit)
         if site is not None and self.sites.wants_home(site):
@@ -179,8 +182,7 @@ class SitemapSpider(Spider):
         for item in listing.read(answer.url):
             for record in await self.parts(item):
                 yield record
-        if self.selection.full:
-            raise CloseSpider("max_urls")
+        self.end_where_full()
 
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
@@ -196,10 +198,14 @@ class SitemapSpider(Spider):
         self.frontier.done(visit)
         if visit.probe and not hit:
             self.crawler.stats.inc_value("sitemap/probes_missed")
-        if self.selection.full:
-            raise CloseSpider("max_urls")
+        self.end_where_full()
         for request in self.next_requests(self.sites.settle(visit, hit, answer.ok)):
             yield request
+
+    def end_where_full(self) -> None:
+        """End the crawl at `max_urls`; where URLs are verified, only the reading ends, by itself."""
+        if self.selection.full and self.status is None:
+            raise CloseSpider("max_urls")
 
     async def parts(self, item: UrlBatch | SitemapRecord) -> Iterable[Any]:
         """What leaves the spider for a batch or a record: itself, or with SITEMAP_ITEMS=records its records."""

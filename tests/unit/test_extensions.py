@@ -30,6 +30,11 @@ def stats(files: int, urls: int, problems: int, **more: object) -> dict[str, Any
     [
         (stats(20, 1_000_000, 3), 8.04, "20 files, 1,000,000 URLs, 3 problems in 8.0 s (124,378 URLs/s)"),
         (stats(1, 1, 1), 1.0, "1 file, 1 URL, 1 problem in 1.0 s (1 URLs/s)"),
+        (
+            stats(1, 10, 0, verified="2 of 9 checked URLs are bad"),
+            1.0,
+            "1 file, 10 URLs, 0 problems, 2 of 9 checked URLs are bad in 1.0 s (10 URLs/s)",
+        ),
         ({}, 0.0, "0 files, 0 URLs, 0 problems in 0.0 s (0 URLs/s)"),
         (
             stats(2, 10, 0, partial="max_time"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from typing import Any
-
 import pytest
 
 from sitemapcrawler.memo import Memo
@@ -45,24 +42,18 @@ def test_newer_answer_takes_the_place_of_an_older_one() -> None:
     assert memo.get("GET", "u") == STEPS[1]
 
 
-def test_full_disk_is_told_once_and_what_was_kept_stays(caplog: pytest.LogCaptureFixture) -> None:
+def test_full_disk_is_told_once_and_nothing_is_known_from_then_on(caplog: pytest.LogCaptureFixture) -> None:
     memo = Memo()
-    memo.put("GET", "a", STEPS[0])
-    memo._base = Full(memo._base)  # type: ignore[assignment]  # as much of a connection as is used
-    memo.put("GET", "b", STEPS[0])
-    memo.put("GET", "c", STEPS[0])
+    memo._base.execute("PRAGMA max_page_count = 40")
+    for number in range(5_000):
+        memo.put("GET", str(number), STEPS[0])
+        memo.mark(str(number))
+        memo.get("GET", str(number // 2))
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert memo.get("GET", "a") == STEPS[0]
-    assert memo.get("GET", "b") is None
+    assert {memo.get("GET", str(number)) for number in range(5_000)} == {None}
+    assert memo.mark("0")
 
 
-class Full:
-    """A database on a full disk."""
-
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self._base = base
-
-    def execute(self, statement: str, values: tuple[Any, ...] = ()) -> Any:
-        if statement.startswith("INSERT"):
-            raise sqlite3.OperationalError("database or disk is full")
-        return self._base.execute(statement, values)
+def test_url_is_new_once() -> None:
+    memo = Memo()
+    assert [memo.mark("a"), memo.mark("b"), memo.mark("a")] == [True, True, False]

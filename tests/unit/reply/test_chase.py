@@ -164,9 +164,7 @@ def test_listed_url_that_is_none_of_the_web_is_not_asked(url: str) -> None:
     assert (reply.final_url, reply.attempts) == (url, 0)
 
 
-@pytest.mark.parametrize(
-    "location", [URL, "a", "#part", "https://E.com:443/dir/a#x", "https://u:p@e.com/dir/./a", "a?"]
-)
+@pytest.mark.parametrize("location", [URL, "a", "#part", "https://E.com:443/dir/a#x", "https://u:p@e.com/dir/./a"])
 def test_redirect_to_itself_is_a_loop(location: str) -> None:
     reply = begun().answered(302, to(location))
     assert isinstance(reply, RedirectLoop)

@@ -274,7 +274,7 @@ def test_the_share_of_dirt(replies: dict[str, int], dirty: bool) -> None:
 def test_dirt_is_counted() -> None:
     [found] = told_of_file(ok=960, redirected=30, http_error=10, blocked=7)
     assert found.message == (
-        "40 of 1,000 URLs that were asked do not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
+        "40 of 1,000 URLs that were checked do not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
     )
     assert found.severity == "warning"
 

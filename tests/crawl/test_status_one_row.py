@@ -1,0 +1,103 @@
+"""What one URL, one host or one limit does to the others: nothing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import LOOPBACK, crawl
+from tests.crawl.documents import urlset
+from tests.crawl.site_server import Exchange, SiteServer, once, reset
+from tests.crawl.verified import PATIENT, verifying
+
+
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_url_that_no_client_takes_costs_its_own_row_alone(items: str, tmp_path: Path) -> None:
+    odd = ["http://a[b@127.0.0.1/x", "http://\u2100@127.0.0.1/"]
+    settings = {**PATIENT, **LOOPBACK, "SITEMAP_ITEMS": items}
+    with verifying(tmp_path, {"/good": "a page"}, *odd, settings=settings, verify="head") as visit:
+        assert visit.reply("/good")["kind"] == "ok"
+        assert len(visit.crawl.of_type("url")) == 3
+        assert all("reply" in record for record in visit.crawl.of_type("url"))
+
+
+def test_user_and_password_of_a_listed_url_are_not_sent(downloader: str, tmp_path: Path) -> None:
+    pages = {"/a": "a page", "/b": "a page"}
+    settings = PATIENT | {"SITEMAP_DOWNLOADER": downloader}
+    with SiteServer() as site:
+        listed = [site.url("/a").replace("http://", "http://user:secret@"), site.url("/a"), site.url("/b")]
+        site.routes = {"/sitemap.xml": urlset(*listed), **pages}
+        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), verify="head", settings=settings)
+        assert [record["reply"]["kind"] for record in done.of_type("url")] == ["ok"] * 3
+        assert [exchange.path for exchange in site.exchanges].count("/a") == 1
+        assert not any("authorization" in exchange.headers for exchange in site.exchanges)
+
+
+def slow_refusal(exchange: Exchange) -> None:
+    """501 to HEAD, after a while."""
+    if exchange.method == "HEAD":
+        time.sleep(0.2)
+        exchange.head(501, Content_Length=0)
+    else:
+        exchange.head(200, Content_Length=0)
+
+
+def test_host_that_refuses_head_is_not_left_alone(tmp_path: Path) -> None:
+    pages = {f"/{number}": slow_refusal for number in range(40)}
+    settings = {"CONCURRENT_REQUESTS": 40, "CONCURRENT_REQUESTS_PER_DOMAIN": 40, "RETRY_TIMES": 0}
+    with verifying(tmp_path, pages, settings=settings, verify="head") as visit:
+        assert visit.crawl.summary["replies"] == {"ok": 40}
+
+
+def test_limit_of_urls_ends_the_reading_and_not_the_verifying(tmp_path: Path) -> None:
+    pages = {f"/{number}": "a page" for number in range(20)}
+    with verifying(tmp_path, pages, settings=PATIENT, verify="head", max_urls=5) as visit:
+        assert visit.crawl.summary["replies"] == {"ok": 5}
+        assert (visit.crawl.code, visit.crawl.summary["partial"]) == (3, "max_urls")
+
+
+@pytest.mark.parametrize("sample", ["100%", "10"])
+def test_silent_host_is_bad_in_a_sample_too(sample: str, tmp_path: Path) -> None:
+    gone = ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"]
+    settings = {**PATIENT, **LOOPBACK}
+    with verifying(tmp_path, {"/good": "a page"}, *gone, settings=settings, verify="head", sample=sample) as visit:
+        assert visit.crawl.summary["replies"] == {"ok": 1, "refused": 2}
+        assert (visit.crawl.summary["bad"]["checked"], visit.crawl.summary["bad"]["bad"]) == (3, 2)
+
+
+def test_robots_file_that_fails_once_does_not_condemn_its_host(tmp_path: Path) -> None:
+    with SiteServer() as site, SiteServer() as other:
+        other.routes = {"/robots.txt": once(reset(b""), "User-agent: *\nDisallow: /private"), "/page": "a page"}
+        site.routes = {"/sitemap.xml": urlset(other.url("/page"))}
+        settings = {**LOOPBACK, "SITEMAP_MAX_ROBOTS": 5}
+        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), verify="head", verify_offsite="yes", settings=settings)
+        assert done.summary["replies"] == {"ok": 1}
+
+
+def test_robots_file_that_is_cut_forbids_everything(tmp_path: Path) -> None:
+    half = b"User-agent: *\nAllow: /pub\n"
+
+    def cut(exchange: Exchange) -> None:
+        exchange.head(200, Content_Length=len(half) + 100)
+        exchange.send(half)
+        exchange.close()
+
+    with SiteServer() as site:
+        site.routes = {"/robots.txt": cut, "/sitemap.xml": urlset(site.url("/page")), "/page": "a page"}
+        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), settings={"RETRY_TIMES": 0})
+        [robots] = done.of_type("robots")
+        assert (robots["outcome"], "/sitemap.xml" in site.paths) == ("unreachable", False)
+
+
+def test_robots_files_of_strange_hosts_are_limited_over_all_batches(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        hosts = [f"http://127.0.0.{number}:{site.place.rpartition(':')[2]}" for number in range(2, 30)]
+        site.routes = {
+            "/a.xml": urlset(*(f"{host}/" for host in hosts[:4])),
+            "/b.xml": urlset(*(f"{host}/" for host in hosts[4:])),
+        }
+        named = f"{site.url('/a.xml')},{site.url('/b.xml')}"
+        done = crawl(tmp_path, sitemap=named, settings={**LOOPBACK, "SITEMAP_MAX_ROBOTS": 3})
+        assert len(done.of_type("robots")) == 1 + 3
