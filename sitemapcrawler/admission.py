@@ -55,9 +55,10 @@ class Admission:
         if self._share is not None:
             out = (record for record in records if not self._share.takes(urls.visit_key(record.loc)))
             refused.update((id(record), Reason.SAMPLED_OUT) for record in out)
-        drawn = [record for record in records if id(record) not in refused]
-        policy = await self._policies.of(origin) if drawn and self._own is not None else None
+        policy = self._policies.at(origin)
+        if policy is None and len(refused) < len(records) and self._own is not None:
+            policy = await self._policies.of(origin)
         if policy is not None and policy.status is not None and self._own is not None:  # silent hosts are in the sample
-            denied = (record for record in drawn if not policy.allows(record.loc, self._own))
+            denied = (record for record in records if not policy.allows(record.loc, self._own))
             refused.update((id(record), Reason.BLOCKED) for record in denied)
         return refused

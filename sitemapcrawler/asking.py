@@ -68,6 +68,10 @@ class Asker:
             step = last.tell(chase)
         return step
 
+    def close(self) -> None:
+        """Forget everything."""
+        self._memo.close()
+
     async def _chase(self, url: str, head: bool) -> tuple[Reply, Step | None]:
         """The reply, and the last request."""
         chase, last, asked = Chase(url, head), None, url

@@ -158,8 +158,9 @@ class StatusPipeline:
         """Let go of what waits still: a stopped crawl says that it was not asked."""
         if self._status is not None and self._drawing is None:
             self._drawing = asyncio.ensure_future(self._draw(self._status))
-        if self._drawing is not None:
+        if self._drawing is not None and self._status is not None:
             await self._drawing
+            self._status.close()
 
     async def _draw(self, status: Status) -> None:
         records = await status.draw()

@@ -83,6 +83,10 @@ class Status:
         record.replies = dict(file.replies)
         self.trusts.conclude(record, file)
 
+    def close(self) -> None:
+        """Nothing more will be asked."""
+        self._asker.close()
+
     @property
     def holds(self) -> bool:
         """True where records wait for the end of the crawl."""

@@ -64,7 +64,7 @@ MEANINGS: dict[str, tuple[Route, str, str]] = {
     "reset": (reset(), "unreachable", "failed"),
     "no answer in time": (stalled(), "unreachable", "failed"),
     "no HTTP": (garbage(b"hello"), "unreachable", "failed"),
-    "cut short": (cut(DENIED.encode()), "parsed", "blocked"),
+    "cut short": (cut(DENIED.encode()), "unreachable", "failed"),
     "byte order mark": (codecs.BOM_UTF8 + DENIED.encode(), "parsed", "blocked"),
     "UTF-16": (DENIED.encode("utf-16"), "parsed", "blocked"),
     "lone CR": (DENIED.replace("\n", "\r"), "parsed", "blocked"),
