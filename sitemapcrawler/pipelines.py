@@ -163,14 +163,19 @@ class StatusPipeline:
             self._status.close()
 
     async def _draw(self, status: Status) -> None:
-        records = await status.draw()
-        for start in range(0, len(records), DRAWN_AT_ONCE):
-            part = records[start : start + DRAWN_AT_ONCE]
-            if self._crawler.settings["SITEMAP_ITEMS"] == "records":
-                for record in part:
-                    await self._send(record)
-            else:
-                await self._send(UrlBatch(part[0].sitemap, part, judged=has_findings(part), settled=True))
+        for records, findings in await status.draw():
+            for start in range(0, len(records), DRAWN_AT_ONCE):
+                await self._send_settled(records[start : start + DRAWN_AT_ONCE])
+            for finding in findings:
+                await self._send(finding)
+
+    async def _send_settled(self, records: list[UrlRecord]) -> None:
+        if self._crawler.settings["SITEMAP_ITEMS"] != "records":
+            batch = UrlBatch(records[0].sitemap, records, judged=has_findings(records), settled=True)
+            await self._send(batch)
+            return
+        for record in records:
+            await self._send(record)
 
     async def _send(self, item: Any) -> None:
         await self._crawler.engine.scraper.start_itemproc_async(item, response=None)

@@ -5,35 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from sitemapcrawler import urls
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Outcome
 from sitemapcrawler.estimate import estimate
-from sitemapcrawler.items import Share, SitemapRecord, UrlRecord
+from sitemapcrawler.holding import Holding
+from sitemapcrawler.items import FindingRecord, Share, SitemapRecord, UrlRecord
 from sitemapcrawler.params import Params
 from sitemapcrawler.reply import Kind, Reason, Reply, Unchecked
 from sitemapcrawler.reply import record as reply_record
-from sitemapcrawler.rules.facts import AssetFacts, Counted, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.sampling import Smallest
 from sitemapcrawler.trusts import Trusts
 from sitemapcrawler.verifying import Verifier
 
 NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
 """What the records say that are not asked; they share it."""
-
-
-MAX_REPEATS = 100_000
-"""Further records of URLs that may be in a sample, which wait with them; beyond that they are not asked."""
-
-
-class Held(NamedTuple):
-    """A record that waits for the end of the crawl, when the sample is known."""
-
-    record: UrlRecord
-    file: Counted
 
 
 class Status:
@@ -47,12 +35,10 @@ class Status:
         self._pages = params.verify == "get"
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = params.sample.count if params.sample is not None else None
-        self._held: Smallest[list[Held]] | None = None if drawn is None else Smallest(drawn, params.seed)
+        self._holding = None if drawn is None else Holding(drawn, params.seed)
+        self._done = False
         self.trusts = Trusts()
         """How far dates can be trusted."""
-        self._latest = Counted("")
-        self._repeats = 0
-        self._offered = 0
         self._checked = 0
         self._bad = 0
 
@@ -66,15 +52,17 @@ class Status:
         for one in records:
             if id(one) in refused:
                 self._leave(one, refused[id(one)], file)
-        if self._held is None:
+        if self._holding is None:
             await self._ask(admitted, file)
             return list(records)
-        waiting = self._hold(self._held, admitted)
-        return [*(one for one in records if id(one) in refused), *waiting]
+        released = self._holding.offer(admitted)
+        for one in released:
+            self._leave(one, Reason.SAMPLED_OUT, None)
+        return [*(one for one in records if id(one) in refused), *released]
 
     async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
         """Ask for the URLs of records that will come one by one, so that they are asked side by side all the same."""
-        if self._held is None:
+        if self._holding is None:
             refused = await self._admission.refuse(records, file)
             await self._verifier.verify(record.loc for record in records if id(record) not in refused)
 
@@ -90,20 +78,24 @@ class Status:
     @property
     def holds(self) -> bool:
         """True where records wait for the end of the crawl."""
-        return self._held is not None and len(self._held) > 0
+        return self._holding is not None and len(self._holding) > 0 and not self._done
 
-    async def draw(self) -> list[UrlRecord]:
-        """Ask for the URLs of the records that were held back: the sample. They come file by file."""
-        held = [one for _, alike in self._held.chosen() for one in alike] if self._held is not None else []
-        self._held = None
-        await self._verifier.verify(one.record.loc for one in held)
-        by_file: dict[str, list[Held]] = {}
-        for one in held:
-            by_file.setdefault(one.file.url, []).append(one)
-        for alike in by_file.values():
-            alike.sort(key=lambda one: one.record.line or 0)
-            await self._ask([one.record for one in alike], alike[0].file)
-        return [one.record for alike in by_file.values() for one in alike]
+    async def draw(self) -> list[tuple[list[UrlRecord], list[FindingRecord]]]:
+        """Ask for the URLs of the records that were held back: the sample. They come file by file, with findings on
+        each file."""
+        if self._holding is None or self._done:
+            return []
+        self._done = True
+        by_file = self._holding.draw()
+        await self._verifier.verify(record.loc for records in by_file.values() for record in records)
+        return [(records, await self._settle(Drawn(url), records)) for url, records in by_file.items()]
+
+    async def _settle(self, file: Drawn, records: list[UrlRecord]) -> list[FindingRecord]:
+        await self._ask(records, file)
+        listed = self._holding.listed[file.url] if self._holding is not None else 0
+        file.replies.update(kind_of_record(record) for record in records)
+        file.replies[Reason.SAMPLED_OUT] = listed - len(records)
+        return self._judge.drawn(file)
 
     @property
     def bad(self) -> Share | None:
@@ -115,37 +107,10 @@ class Status:
             pass  # those that were asked before a stop are no chance sample: nothing is said of the others
         elif self._sample is not None and self._sample.share is not None:
             population = round(self._checked / self._sample.share)
-        elif self._population:
-            population = self._population
+        elif self._holding is not None:
+            population = self._holding.population
         found = estimate(self._bad, self._checked, population)
         return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
-
-    _population = 0
-    """Distinct URLs that a sample of a given number was drawn from."""
-
-    def _hold(self, held: Smallest[list[Held]], records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold records back; those that will not be drawn any more."""
-        out: list[Held] = []
-        for record in records:
-            key, own = urls.visit_key(record.loc), Held(record, self._counted(record.sitemap))
-            alike = held.find(key)
-            if alike is not None and self._repeats < MAX_REPEATS:
-                self._repeats += 1
-                alike.append(own)
-            elif alike is not None:
-                out.append(own)
-            else:
-                out += held.offer(key, [own]) or ()
-        for one in out:
-            self._leave(one.record, Reason.SAMPLED_OUT, None)
-        self._offered += len(records)
-        self._population = min(held.distinct, self._offered)
-        return [one.record for one in out]
-
-    def _counted(self, sitemap: str) -> Counted:
-        if self._latest.url != sitemap:
-            self._latest = Counted(sitemap)
-        return self._latest
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         one.reply = NOT_ASKED[reason]
@@ -222,6 +187,12 @@ class Status:
 def kind_of(reply: Reply) -> str:
     """What a reply counts as: its kind, or the reason why there is none."""
     return str(reply.reason if isinstance(reply, Unchecked) else reply.kind)
+
+
+def kind_of_record(record: UrlRecord) -> str:
+    """The same of a record that has its reply."""
+    reply = record.reply
+    return str(Kind.UNCHECKED) if reply is None else reply.reason or reply.kind
 
 
 def other_canonical(outcome: Outcome) -> str | None:

@@ -37,6 +37,14 @@ class Counted:
 
 
 @dataclass
+class Drawn(Counted):
+    """A file of whose entries some are in a sample that was drawn at the end."""
+
+    replies: Counter[str] = field(default_factory=Counter)
+    """Entries by kind of reply, unchecked ones by their reason."""
+
+
+@dataclass
 class FileFacts:
     """A sitemap file while it is judged. Complete when its record comes."""
 

@@ -14,6 +14,7 @@ from sitemapcrawler.rules.facts import (
     AssetFacts,
     ChildFacts,
     Counted,
+    Drawn,
     Failure,
     FileFacts,
     ReplyFacts,
@@ -152,15 +153,19 @@ class Judge:
         said = ((*said, None, None) for rule in self._rules[Needs.ROBOTS] for said in self._run(rule, facts))
         self._put(facts.record, file, said)
 
+    def drawn(self, file: Drawn) -> list[FindingRecord]:
+        """Findings on a file by the part of the sample that stands in it."""
+        said = [said for rule in self._rules[Needs.DRAWN] for said in self._run(rule, file)]
+        return self._alone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
+
     def crawl(self) -> list[FindingRecord]:
         """Findings on the crawl itself."""
-        findings = []
-        for allowance in self._choice.expired:
-            for rule in self._rules[Needs.ALLOWANCE]:
-                for said, message in self._run(rule, allowance):
-                    severity = self._count(said, message.severity)
-                    findings.append(self._record(said, severity, message))
-        return findings
+        rules = self._rules[Needs.ALLOWANCE]
+        return self._alone(said for one in self._choice.expired for rule in rules for said in self._run(rule, one))
+
+    def _alone(self, said: Iterable[Said], sitemap: str | None = None) -> list[FindingRecord]:
+        """Findings that ride on no record."""
+        return [self._record(rule, self._count(rule, message.severity), message, sitemap) for rule, message in said]
 
     def _about(self, record: SitemapRecord, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
         yield from self._on_faults(file)

@@ -45,6 +45,8 @@ class Needs(StrEnum):
     """Each entry whose URL was asked: `facts.ReplyFacts`."""
     ASSET = "asset"
     """Each image or video file that was asked for: `facts.AssetFacts`."""
+    DRAWN = "drawn"
+    """Each file with entries in a sample of a given number, at the end: `facts.Drawn`."""
     FAILURE = "failure"
     """Each failure of another rule: `facts.Failure`."""
     ALLOWANCE = "allowance"

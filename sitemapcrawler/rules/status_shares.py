@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.estimate import Estimate, estimate
 from sitemapcrawler.reply import Kind, Reason
-from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.facts import Drawn, FileFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 
 MAX_DIRT = 0.01
@@ -15,12 +15,12 @@ MAX_KINDS = 4
 """Kinds of reply that a message counts."""
 
 
-def _asked(file: FileFacts) -> int:
+def _asked(file: FileFacts | Drawn) -> int:
     """Entries that were asked and answered for."""
     return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
 
 
-def _share(file: FileFacts) -> Estimate:
+def _share(file: FileFacts | Drawn) -> Estimate:
     """The share of URLs that do not answer with a page, by those that were asked, of those that the sample is of."""
     asked = _asked(file)
     return estimate(asked - file.replies[Kind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
@@ -30,10 +30,10 @@ def _share(file: FileFacts) -> Estimate:
     "status-dirt-ratio",
     Severity.WARNING,
     "Bing (Duane Forrester, 2012): more than 1 % of dirt, and a sitemap loses its trust",
-    Needs.FILE,
+    (Needs.FILE, Needs.DRAWN),
     also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
 )
-def status_dirt_ratio(file: FileFacts) -> Iterator[Message]:
+def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     """More than 1 % of the URLs of a file that were asked answer with anything else than 200.
 
     Redirects count, and so does no answer. Where a sample was asked, the lower end of its 95 % interval must be above.
@@ -52,8 +52,8 @@ def status_dirt_ratio(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{text}; {MAX_DIRT:.0%} is tolerated", value=str(found.bad))
 
 
-@rule("status-sampled", Severity.INFO, "the argument `sample`", Needs.FILE)
-def status_sampled(file: FileFacts) -> Iterator[Message]:
+@rule("status-sampled", Severity.INFO, "the argument `sample`", (Needs.FILE, Needs.DRAWN))
+def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
     """A sample of the file's URLs was asked, not all of them.
 
     Why: no finding on a URL that was not asked does not mean that it works. The message has the share of URLs that do

@@ -157,3 +157,11 @@ def test_crawl_with_a_sample_ends_as_usual(draws: Draws, way: str) -> None:
         done = draws.draw(sample, way).crawl
         assert (done.code, done.records[-1]["type"]) == (0, "summary")
         assert "partial" not in done.summary
+
+
+def test_each_file_is_told_its_part_of_the_sample(draws: Draws, way: str) -> None:
+    done = draws.draw(str(COUNT), way).crawl
+    told = {record["sitemap"]: record for record in done.of_type("finding") if record["rule"] == "status-sampled"}
+    asked = Counter(record["sitemap"] for record in done.of_type("url") if record["reply"]["kind"] != "unchecked")
+    assert told.keys() == asked.keys()
+    assert all(told[sitemap]["message"].startswith(f"{number} of ") for sitemap, number in asked.items())
