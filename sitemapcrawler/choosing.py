@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import JSONDecodeError
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
@@ -20,6 +21,8 @@ def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
     rules = all_rules()
     try:
         levels = severities(settings.getdict("SITEMAP_SEVERITIES"), rules)
+    except JSONDecodeError:
+        raise ValueError("""setting SITEMAP_SEVERITIES: no JSON such as '{"lastmod": "info"}'""") from None
     except ValueError as error:
         raise ValueError(f"setting SITEMAP_SEVERITIES: {error}") from None
     select, ignore = (params.select, params.ignore) if params else ((), ())

@@ -61,7 +61,7 @@ class Policies:
         known = self._known.get(origin)
         if retry and origin in self._hasty and known is not None and known.status is None:
             self._hasty.discard(origin)  # it was asked once and in a hurry, and now a request depends on it
-            self._asked.pop(origin, None)
+            del self._known[origin], self._asked[origin]
         elif known is not None and not self._is_old(origin):
             return known
         return await self._of(origin, {} if retry else {"dont_retry": True})

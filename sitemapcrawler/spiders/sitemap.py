@@ -114,7 +114,7 @@ class SitemapSpider(Spider):
             self.frontier.add(Visit(url, "argument"))
         for request in self.next_requests():
             yield request
-        async for site in each(self.enter, self.params.starts, self.settings.getint("CONCURRENT_REQUESTS")):
+        async for site in each(self.enter, self.params.starts, at_least_one(self.settings, "CONCURRENT_REQUESTS")):
             for request in self.next_requests(site):
                 yield request
 

@@ -65,6 +65,7 @@ def test_severities_and_the_allowlist(site: SiteServer, tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "severity": ({"SITEMAP_SEVERITIES": '{"loc-relative": "fatal"}'}, "accepted: error, warning, info"),
+    "no severities": ({"SITEMAP_SEVERITIES": "info"}, "no JSON such as"),
     "rule of a severity": ({"SITEMAP_SEVERITIES": '{"loc-relativ": "error"}'}, "did you mean loc-relative?"),
     "no such file": ({"SITEMAP_ALLOW": "none.toml"}, "SITEMAP_ALLOW='none.toml': No such file"),
     "a folder": ({"SITEMAP_ALLOW": "."}, "SITEMAP_ALLOW='.': Is a directory"),
