@@ -106,20 +106,21 @@ class PolitenessMiddleware:
         """The middleware of this crawl. Its signal comes after AutoThrottle's, which is connected earlier."""
         middleware = cls(crawler)
         if middleware._throttled:
-            crawler.signals.connect(middleware._hold, signals.response_downloaded)
+            crawler.signals.connect(middleware._downloaded, signals.response_downloaded)
         crawler.signals.connect(middleware._stopped.set, stopping)
         return middleware
 
     async def process_request(self, request: Request) -> None:
         """Let a request pass when the host may be asked; DownloadCancelledError where the crawl ends before that."""
-        host = self._host(request)
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        host = self._host(key)
         if self._obey:
             self._hear(host, request.url)
         while not self._stopped.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
             await wait(self._stopped, seconds)
         if self._stopped.is_set():
             raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
-        self._hold(request)
+        self._hold(key, host)
         attempts = request.meta.get(ATTEMPTS_KEY)
         if isinstance(attempts, Attempts):
             attempts.count += 1
@@ -129,11 +130,11 @@ class PolitenessMiddleware:
         if response.status in TOO_MUCH:
             self._pause(request, response)
         elif response.status < 500:
-            self._host(request).recover()
+            self._host(self._crawler.engine.downloader.get_slot_key(request)).recover()
         return response
 
     def _pause(self, request: Request, response: Response) -> None:
-        host = self._host(request)
+        host = self._host(self._crawler.engine.downloader.get_slot_key(request))
         header = (response.headers.get("Retry-After") or b"").decode("latin-1")
         seconds = retry_after(header, datetime.now(UTC)) if header else None
         if seconds is None:
@@ -153,14 +154,20 @@ class PolitenessMiddleware:
         if known is None or known[0] is not policy:
             host.wishes[policy.url] = (policy, min(policy.timing(self._own).interval, self._max_delay))
 
-    def _host(self, request: Request) -> Host:
-        return self._hosts.setdefault(self._crawler.engine.downloader.get_slot_key(request), Host())
+    def _host(self, key: str) -> Host:
+        host = self._hosts.get(key)
+        if host is None:
+            host = self._hosts[key] = Host()
+        return host
 
-    def _hold(self, request: Request) -> None:
-        """Raise the delay of the slot where the host wants more than it has."""
+    def _downloaded(self, request: Request) -> None:
         key = self._crawler.engine.downloader.get_slot_key(request)
-        slot, host = self._crawler.engine.downloader.slots.get(key), self._hosts.get(key)
-        if slot is None or host is None:
+        self._hold(key, self._host(key))
+
+    def _hold(self, key: str, host: Host) -> None:
+        """Raise the delay of the slot where the host wants more than it has."""
+        slot = self._crawler.engine.downloader.slots.get(key)
+        if slot is None:
             return
         usual = self._usual.setdefault(key, slot.delay)
         if not self._throttled:

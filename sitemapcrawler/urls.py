@@ -186,8 +186,9 @@ def _encodable(text: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host that a URL names; empty where it names none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
+    """The host that a web URL names, in lower case and as it is written there; empty where it names none."""
+    found = _WEB.match(url)
+    if found is None:
         return ""
+    place = found[2].rpartition("@")[2].lower()
+    return place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0]

@@ -235,3 +235,19 @@ def test_empty_query_is_not_asked_for_apart() -> None:
     assert urls.request_key("https://E.com/a?") == urls.request_key("https://e.com/a#b") == "https://e.com/a"
     assert urls.request_key("https://e.com/a?b?") == "https://e.com/a?b?"
     assert urls.request_key("https://e.com/a?b") == "https://e.com/a?b"
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://E.com:8080/a", "e.com"),
+        ("http://user:p@ss@e.com?x=@y", "e.com"),
+        ("http://[2001:DB8::1]:80/", "2001:db8::1"),
+        ("HTTPS://e.com#x", "e.com"),
+        ("ftp://e.com/", ""),
+        ("/a", ""),
+        ("http://", ""),
+    ],
+)
+def test_host_of_a_url(url: str, host: str) -> None:
+    assert urls.host_of(url) == host
