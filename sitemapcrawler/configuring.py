@@ -51,7 +51,7 @@ def limits(settings: BaseSettings) -> Limits:
 
 
 def new_status(
-    crawler: Crawler, params: Params, policies: Policies, judge: Judge, stopped: Callable[[], object]
+    crawler: Crawler, params: Params, policies: Policies, judge: Judge, stopped: Callable[[], bool]
 ) -> Status | None:
     """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends."""
     if params.verify == "off":
@@ -61,5 +61,5 @@ def new_status(
     sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
     asker = Asker(sender, Memo(), head, settings["BOT_NAME"])
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
-    verifier = Verifier(asker, at_once, per_host, lambda: stopped() is not None)
+    verifier = Verifier(asker, at_once, per_host, stopped)
     return Status(params, Admission(params, policies, own), verifier, asker, judge)

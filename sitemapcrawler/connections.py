@@ -30,7 +30,7 @@ from zope.interface import implementer  # type: ignore[import-untyped] # ships n
 
 from sitemapcrawler.bodies import BODY_KEY, Body
 from sitemapcrawler.head_limit import limited
-from sitemapcrawler.refusals import AddressRefused, Check, spelt
+from sitemapcrawler.refusals import AddressCheck, AddressRefused, Check
 
 
 def installed_reactor() -> Any:
@@ -82,7 +82,7 @@ class LazyEndpoint:
 class GuardedAgent(_ScrapyAgent):
     """Downloads one request over connections that pass the check; behind a proxy, over whatever the proxy makes."""
 
-    def __init__(self, check: Check, **options: Any) -> None:
+    def __init__(self, check: AddressCheck, **options: Any) -> None:
         """`options`: those of Scrapy's agent."""
         super().__init__(**options)
         self._check_address = check
@@ -91,7 +91,7 @@ class GuardedAgent(_ScrapyAgent):
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         if request.meta.get("proxy"):
-            self._check_literal(*host_and_port(request.url))
+            self._check_address.literal(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
         self._attempt_timeout = timeout
         self._bind = normalize_bind_address(request.meta.get("bindaddress") or self._bindAddress)
@@ -101,7 +101,7 @@ class GuardedAgent(_ScrapyAgent):
 
     def endpointForURI(self, uri: Any) -> Any:  # noqa: N802 - Twisted's name
         """The guarded endpoint for a URL, with TLS for https. An address that stands in the URL is checked at once."""
-        self._check_literal(uri.host.decode("ascii"), uri.port)
+        self._check_address.literal(uri.host.decode("ascii"), uri.port)
         return LazyEndpoint(lambda: self._endpoint(uri))
 
     def _endpoint(self, uri: Any) -> Any:
@@ -112,11 +112,6 @@ class GuardedAgent(_ScrapyAgent):
             return endpoint
         contexts: Any = self._contextFactory
         return wrapClientTLS(contexts.creatorForNetloc(uri.host, uri.port), endpoint)
-
-    def _check_literal(self, host: str, port: int) -> None:
-        address = spelt(host)
-        if address is not None:
-            self._check(host, port, address)
 
     def _check(self, host: str, port: int, address: str) -> None:
         try:

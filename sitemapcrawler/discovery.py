@@ -5,7 +5,6 @@ A new method is one more function that takes what a server sent and returns abso
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from html import unescape
 from io import BytesIO, TextIOWrapper
 
 from sitemapcrawler import urls
+from sitemapcrawler.robots.decode import encoding_of, escaped
 
 # Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 16.
 COMMON_PATHS = (
@@ -35,8 +35,6 @@ COMMON_PATHS = (
 )
 
 HTML_BYTES = 2**20  # the head of a page, inlined scripts and styles included
-
-_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
     bytes of a URL are kept as %XX.
     """
     with _text(body[:HTML_BYTES]) as page:
-        tags = list(_tags(_escaped(page.read())))
+        tags = list(_tags(escaped(page.read())))
     bases = [attributes["href"] for name, attributes in tags if name == "base" and "href" in attributes]
     base = (urls.resolve(base, bases[0]) if bases else None) or base
     links = [attributes for name, attributes in tags if name == "link"]
@@ -70,24 +68,8 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
 
 
 def _text(body: bytes) -> TextIOWrapper:
-    encoding = _unicode_encoding(body)
+    encoding, _ = encoding_of(body)
     return TextIOWrapper(BytesIO(body), encoding, "surrogateescape" if encoding == "utf-8" else "replace", newline=None)
-
-
-def _escaped(text: str) -> str:
-    """Bytes that were no UTF-8 as %XX, which is what they would be in a request."""
-    return _UNDECODED.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
-
-
-def _unicode_encoding(body: bytes) -> str:
-    """UTF-16 by byte order mark or by the zeros of its ASCII characters, else UTF-8."""
-    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16-le" if body.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"
-    sample = body[:256]
-    zeros_even, zeros_odd = sample[::2].count(0), sample[1::2].count(0)
-    if zeros_odd > len(sample) // 4 and zeros_even == 0:
-        return "utf-16-le"
-    return "utf-16-be" if zeros_even > len(sample) // 4 and zeros_odd == 0 else "utf-8"
 
 
 # Attributes are read as browsers do: a quote counts after "=" only. Possessive, so that no markup makes it slow.

@@ -107,7 +107,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
 
     async def close(self) -> None:
         """Close all connections."""
-        await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # the same
+        await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # Twisted has no types
         await super().close()
 
     def _agent(self, strict: bool) -> GuardedAgent:

@@ -7,7 +7,8 @@ from typing import Any
 from scrapy.http import Headers, Response
 
 from sitemapcrawler.bodies import BODY_KEY
-from sitemapcrawler.page import SAMPLE, HeadReader, PageFacts, is_html, page_of, plain_headers
+from sitemapcrawler.page import SAMPLE, HeadReader, PageFacts, is_html, page_of
+from sitemapcrawler.page import Headers as PlainHeaders
 
 DRAIN_BYTES = 64 * 1024
 """Bytes of a body that are fetched although nobody reads them: less than a new connection costs."""
@@ -44,9 +45,10 @@ class PageHead:
         needed = self._reader is not None and not self._reader.enough and not self._reader.feed(data)
         return not needed and self._is_much()
 
-    def facts(self, response: Response, whole: bool) -> PageFacts | None:
-        """What the page says of itself; None where that was not wanted. `whole`: False where the body was cut short
-        by something else than a reader that had enough."""
+    def facts(self, response: Response, headers: PlainHeaders, whole: bool) -> PageFacts | None:
+        """What the page says of itself; None where that was not wanted. `headers`: those of the response that
+        `page_of` looks at; `whole`: False where the body was cut short by something else than a reader that had
+        enough."""
         if not self._wanted:
             return None
         if not self._heard:  # an answer from the cache
@@ -54,7 +56,7 @@ class PageHead:
             if self._reader is not None:
                 self._reader.feed(response.body)
         head = None if self._reader is None else self._reader.close(whole)
-        return page_of(head, plain_headers(response.headers.items()), response.url)
+        return page_of(head, headers, response.url)
 
     def _new_reader(self, headers: Headers) -> HeadReader | None:
         kind, encoding = (_text(headers.get(name)) for name in ("Content-Type", "Content-Encoding"))

@@ -23,8 +23,8 @@ DRAWN_AT_ONCE = 1000
 """Records of a sample that leave together, as many as in a batch."""
 
 
-class StructurePipeline:
-    """Runs the rules of the protocol over entries and files; findings ride on their records."""
+class CrawlPipeline:
+    """An item pipeline of one crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -33,6 +33,14 @@ class StructurePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """A pipeline of this crawl."""
         return cls(crawler)
+
+    async def _send(self, item: Any) -> None:
+        """Send an item through all pipelines to the feeds."""
+        await self._crawler.engine.scraper.start_itemproc_async(item, response=None)
+
+
+class StructurePipeline(CrawlPipeline):
+    """Runs the rules of the protocol over entries and files; findings ride on their records."""
 
     def open_spider(self) -> None:
         """Take the judge of the crawl."""
@@ -75,16 +83,8 @@ class StructurePipeline:
             self._crawler.stats.set_value(f"sitemap/skipped/{rule}", count)
 
 
-class RobotsPipeline:
+class RobotsPipeline(CrawlPipeline):
     """Says of every listed URL which crawlers robots.txt denies it to."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl."""
-        return cls(crawler)
 
     def open_spider(self) -> None:
         """Take what the crawl judges by."""
@@ -100,17 +100,17 @@ class RobotsPipeline:
         return item
 
 
-class StatusPipeline:
+class StatusPipeline(CrawlPipeline):
     """Asks listed URLs whether they work, where the argument `verify` says so."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._drawing: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """A pipeline of this crawl."""
-        pipeline = cls(crawler)
+        pipeline = super().from_crawler(crawler)
         crawler.signals.connect(pipeline.idle, signal=signals.spider_idle)
         return pipeline
 
@@ -176,9 +176,6 @@ class StatusPipeline:
             return
         for record in records:
             await self._send(record)
-
-    async def _send(self, item: Any) -> None:
-        await self._crawler.engine.scraper.start_itemproc_async(item, response=None)
 
 
 def has_findings(records: Sequence[UrlRecord]) -> bool:

@@ -96,7 +96,8 @@ class Policies:
     async def _of(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         asked = self._asked.get(origin)
         if asked is None or (asked.done() and self._is_old(origin)):
-            self._hasty.update([origin] if meta else [])
+            if meta:
+                self._hasty.add(origin)
             asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin, meta))
         return await asyncio.shield(asked)
 

@@ -64,6 +64,8 @@ class Host:
     """Moment (`time.monotonic`) before which it is asked nothing."""
     refusals: int = 0
     """Answers in a row that say: too much."""
+    usual: float | None = None
+    """Delay of its slot, in seconds, before any was asked for; None before its first request."""
 
     @property
     def delay(self) -> float:
@@ -98,7 +100,6 @@ class PolitenessMiddleware:
         self._max_pause = crawler.settings.getfloat("SITEMAP_MAX_RETRY_AFTER")
         self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._hosts: dict[str, Host] = {}
-        self._usual: dict[str, float] = {}
         self._stopped = asyncio.Event()
 
     @classmethod
@@ -169,9 +170,10 @@ class PolitenessMiddleware:
         slot = self._crawler.engine.downloader.slots.get(key)
         if slot is None:
             return
-        usual = self._usual.setdefault(key, slot.delay)
+        if host.usual is None:
+            host.usual = slot.delay
         if not self._throttled:
-            slot.delay = usual
+            slot.delay = host.usual
         raise_delay(slot, host.delay)
 
 

@@ -12,8 +12,6 @@ from sitemapcrawler.addresses import NETWORKS_SETTING, AddressGuard, authority, 
 
 Check = Callable[[str, int, str], None]
 """Raises AddressRefused where a host (as in the URL) must not be reached on a port at an address."""
-
-
 MAX_ALLOWED = 10_000
 """Addresses that are known to be allowed, at most: what is allowed stays so for the crawl."""
 
@@ -44,7 +42,6 @@ class AddressCheck:
                 f"{host}:{port} is at {address}, which is not public ({why_refused(address)}): "
                 f"name {host}:{port} in the arguments, or allow its network with {NETWORKS_SETTING}"
             )
-
         if len(self._allowed) < MAX_ALLOWED:
             self._allowed.add((host, port, address))
 

@@ -82,7 +82,7 @@ def answered(response: Response, attempts: int, head: PageHead | None) -> Step:
     cut = next((kind.value for flag, kind in CUT_SHORT.items() if flag in response.flags), None)
     headers = plain_headers((name, values) for name in WANTED if (values := dict.get(response.headers, name)))
     if head is not None:
-        page = head.facts(response, whole=cut is None)
+        page = head.facts(response, headers, whole=cut is None)
     else:
         page = page_of(Head(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
     return Step(

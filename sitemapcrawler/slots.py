@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 
 def raise_delay(slot: Slot, seconds: float) -> None:
     """Let at least so many seconds pass between two requests, without jitter, which would go below."""
-    if seconds >= slot.delay > 0 or seconds > 0 == slot.delay:
+    if 0 < seconds >= slot.delay:
         slot.delay = seconds
         still: Any = slot
         if hasattr(slot, "jitter"):

@@ -11,9 +11,9 @@ from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Outcome
 from sitemapcrawler.estimate import estimate
 from sitemapcrawler.holding import Holding
-from sitemapcrawler.items import FindingRecord, Share, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, ReplyRecord, Share, SitemapRecord, UrlRecord
 from sitemapcrawler.params import Params
-from sitemapcrawler.reply import Kind, Reason, Reply, Unchecked
+from sitemapcrawler.reply import Kind, Reason, Unchecked
 from sitemapcrawler.reply import record as reply_record
 from sitemapcrawler.rules.facts import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.judge import Judge
@@ -32,7 +32,6 @@ class Status:
         """Records by kind of reply, unchecked ones by their reason."""
         self._sample = params.sample
         self._assets = params.verify_assets
-        self._pages = params.verify == "get"
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = params.sample.count if params.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, params.seed)
@@ -93,7 +92,7 @@ class Status:
     async def _settle(self, file: Drawn, records: list[UrlRecord]) -> list[FindingRecord]:
         await self._ask(records, file)
         listed = self._holding.listed[file.url] if self._holding is not None else 0
-        file.replies.update(kind_of_record(record) for record in records)
+        file.replies.update(kind_of(record.reply) for record in records if record.reply is not None)
         file.replies[Reason.SAMPLED_OUT] = listed - len(records)
         return self._judge.drawn(file)
 
@@ -113,28 +112,25 @@ class Status:
         return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
-        one.reply = NOT_ASKED[reason]
-        self._count(reason, file)
+        self._give(one, NOT_ASKED[reason], file)
 
-    def _count(self, kind: str, file: FileFacts | Counted | None) -> None:
-        self.counts[kind] += 1
+    def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
+        """Give a record its reply, and count it."""
+        one.reply = reply
+        self.counts[kind_of(reply)] += 1
         if isinstance(file, FileFacts):
-            file.replies[kind] += 1
+            file.replies[kind_of(reply)] += 1
 
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
         outcomes = await self._verifier.verify(one.loc for one in records)
         canonicals = await self._canonicals(outcomes, file)
         for one in records:
-            self._note(one, outcomes[one.loc], file)
+            self._give(one, reply_record(outcomes[one.loc].reply), file)
+            self.trusts.compare(one, outcomes[one.loc], file)
         self._sum_up(outcomes)
         if file is not None:
             self._judge.replies((self._facts(one, outcomes[one.loc], canonicals) for one in records), file)
             await self._ask_assets(records, outcomes, file)
-
-    def _note(self, one: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
-        one.reply = reply_record(outcome.reply)
-        self._count(kind_of(outcome.reply), file)
-        self.trusts.compare(one, outcome, file)
 
     def _sum_up(self, outcomes: Mapping[str, Outcome]) -> None:
         for url, outcome in outcomes.items():
@@ -184,15 +180,9 @@ class Status:
         self._judge.assets((AssetFacts(one, url, role, replies[url].reply) for one, role, url in wanted), file)
 
 
-def kind_of(reply: Reply) -> str:
+def kind_of(reply: ReplyRecord) -> str:
     """What a reply counts as: its kind, or the reason why there is none."""
-    return str(reply.reason if isinstance(reply, Unchecked) else reply.kind)
-
-
-def kind_of_record(record: UrlRecord) -> str:
-    """The same of a record that has its reply."""
-    reply = record.reply
-    return str(Kind.UNCHECKED) if reply is None else reply.reason or reply.kind
+    return reply.reason or reply.kind
 
 
 def other_canonical(outcome: Outcome) -> str | None:

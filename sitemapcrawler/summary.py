@@ -9,12 +9,12 @@ from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.pipelines import StatusPipeline
+from sitemapcrawler.pipelines import CrawlPipeline, StatusPipeline
 from sitemapcrawler.reader.dates import iso
 
 READ = ("ok", "recovered", "truncated", "unchanged")
@@ -24,19 +24,14 @@ STATUS = Path("/proc/self/status")
 HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
-class SummaryPipeline:
+class SummaryPipeline(CrawlPipeline):
     """Counts what passes and sends the summary after everything else."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._stats = crawler.stats
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl."""
-        return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
         """Count records, whatever the batch."""
@@ -65,9 +60,6 @@ class SummaryPipeline:
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
         await self._send(summary)
-
-    async def _send(self, record: Any) -> None:
-        await self._crawler.engine.scraper.start_itemproc_async(record, response=None)
 
     def summary(self) -> SummaryRecord:
         """What the crawl came to so far."""

@@ -82,15 +82,21 @@ class Authority:
         """URLs judged."""
         self.nobody = 0
         """URLs that no crawler is allowed."""
-        self.blocked: Counter[str] = Counter()
-        """URLs by crawler that is denied them."""
+        self.policy = policy
         self._agents = agents
-        self.renew(policy)
+        self._judge = Judge(policy, agents)
+
+    @property
+    def blocked(self) -> Counter[str]:
+        """URLs by crawler that is denied them."""
+        return self._judge.blocked
 
     def renew(self, policy: Policy) -> None:
         """Go on with a newer answer."""
+        earlier = self.blocked
         self.policy = policy
         self._judge = Judge(policy, self._agents)
+        self._judge.blocked = earlier
 
     def judge(self, records: Sequence[UrlRecord]) -> Iterable[list[UrlRecord]]:
         """Say of each record whom it is denied; those that are denied somebody, by whom that is."""
@@ -100,7 +106,6 @@ class Authority:
             if agents:
                 denied.setdefault(agents, []).append(record)
         for agents, alike in denied.items():
-            self.blocked.update(dict.fromkeys(agents, len(alike)))
             self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(records)
         return denied.values()

@@ -19,10 +19,8 @@ Send = Callable[[str, str], Awaitable[Step]]
 class Witnesses:
     """The witness of each authority, asked for before the first page of it is judged: two requests, and redirects."""
 
-    def __init__(
-        self, send: Callable[[str, str], Awaitable[Step]], keep: Callable[[str, Step], None], seed: str
-    ) -> None:
-        """`send` makes a request; `keep` is given what came of GET for a URL; `seed`: of the path that cannot exist."""
+    def __init__(self, send: Send, keep: Callable[[str, Step], None], seed: str) -> None:
+        """`keep` is given what came of GET for a URL; `seed`: of the path that cannot exist."""
         self._send = send
         self._keep = keep
         self._seed = seed

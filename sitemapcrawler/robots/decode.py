@@ -72,7 +72,7 @@ def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
     The lines are those of the first `MAX_SITEMAP_BYTES`, without their ends (LF, CR or CRLF); a last one that the limit
     cut in two is left out. Bytes that were no UTF-8 are lone surrogates.
     """
-    encoding, bom = _encoding(body)
+    encoding, bom = encoding_of(body)
     size = max(len(body), size or 0)
     lines, text = _lines(body[bom:MAX_SITEMAP_BYTES], encoding, size > min(len(body), MAX_SITEMAP_BYTES))
     parsed = len(_lines(body[bom:MAX_BYTES], encoding, True)[0]) if size > MAX_BYTES else len(lines)
@@ -93,7 +93,7 @@ def _lines(data: bytes, encoding: str, cut: bool) -> tuple[list[str], str]:
     return lines, text
 
 
-def _encoding(body: bytes) -> tuple[str, int]:
+def encoding_of(body: bytes) -> tuple[str, int]:
     """Encoding, and length of the byte order mark. UTF-16 without one shows in the zeros of its ASCII characters."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):

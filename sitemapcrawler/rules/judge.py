@@ -51,6 +51,7 @@ class Judge:
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
+        self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
         self._families: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
 
@@ -64,8 +65,7 @@ class Judge:
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
         """What the schemas say of entries; True where some of them have findings of it now."""
-        rules = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
-        found = False
+        rules, found = self._on_structure, False
         try:
             for record, faults in schema.faults(urls, file) if rules else ():
                 chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
@@ -77,9 +77,8 @@ class Judge:
         return found
 
     def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
-        facts = UrlFacts(record, file, repeated)
-        said = (said for rule in self._rules_on(record) for said in self._run(rule, facts))
-        return self._put(record, file, ((rule, message, record.line, record.loc) for rule, message in said))
+        said = self._say(self._rules_on(record), UrlFacts(record, file, repeated))
+        return self._put_on_entry(record, file, said)
 
     def _rules_on(self, record: UrlRecord) -> list[Rule]:
         """The rules on entries, without those on what the entry does not have."""
@@ -105,7 +104,7 @@ class Judge:
         for number, record in enumerate(denied):
             facts = facts_of(record)
             said = self._verdict(facts)
-            found |= self._put(record, facts.file, ((*one, record.line, record.loc) for one in said))
+            found |= self._put_on_entry(record, facts.file, said)
             if not self._choice.looks_at_urls and not any(self._is_told(facts.file, rule) for rule, _ in said):
                 self._repeat(said, denied[number + 1 :], facts.file)
                 break
@@ -142,26 +141,23 @@ class Judge:
     def _each(self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted) -> bool:
         found = False
         for facts in many:
-            record = facts.record
-            said = (said for rule in self._rules[needs] for said in self._run(rule, facts))
-            found |= self._put(record, file, ((*one, record.line, record.loc) for one in said))
+            found |= self._put_on_entry(facts.record, file, self._say(self._rules[needs], facts))
         return found
 
     def robots(self, facts: RobotsFacts) -> None:
         """Judge a robots.txt."""
         file = Counted(facts.record.robots)
-        said = ((*said, None, None) for rule in self._rules[Needs.ROBOTS] for said in self._run(rule, facts))
-        self._put(facts.record, file, said)
+        self._put(facts.record, file, ((*said, None, None) for said in self._say(self._rules[Needs.ROBOTS], facts)))
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Findings on a file by the part of the sample that stands in it."""
-        said = [said for rule in self._rules[Needs.DRAWN] for said in self._run(rule, file)]
+        said = self._say(self._rules[Needs.DRAWN], file)
         return self._alone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
 
     def crawl(self) -> list[FindingRecord]:
         """Findings on the crawl itself."""
         rules = self._rules[Needs.ALLOWANCE]
-        return self._alone(said for one in self._choice.expired for rule in rules for said in self._run(rule, one))
+        return self._alone(said for one in self._choice.expired for said in self._say(rules, one))
 
     def _alone(self, said: Iterable[Said], sitemap: str | None = None) -> list[FindingRecord]:
         """Findings that ride on no record."""
@@ -170,14 +166,11 @@ class Judge:
     def _about(self, record: SitemapRecord, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
         yield from self._on_faults(file)
         for child in file.children:
-            facts = ChildFacts(child, file)
-            for rule in self._rules[Needs.CHILD]:
-                for said, message in self._run(rule, facts):
-                    yield said, message, child.line, child.loc
+            for said in self._say(self._rules[Needs.CHILD], ChildFacts(child, file)):
+                yield *said, child.line, child.loc
         whole = record.outcome in WHOLE and not file.narrowed
-        for rule in [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())]:
-            for said, message in self._run(rule, file):
-                yield said, message, None, None
+        for said in self._say([*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file):
+            yield *said, None, None
         if not whole:
             self.skipped.update(rule.id for rule in self._rules[Needs.WHOLE])
 
@@ -193,6 +186,10 @@ class Judge:
         for id, number in uncounted.items():
             if number > 0 and file.findings[id]:
                 self._count(by_id[id], times=number)
+
+    def _say(self, rules: Iterable[Rule], facts: Any) -> Iterator[Said]:
+        """What rules have to say of the same facts."""
+        return (said for rule in rules for said in self._run(rule, facts))
 
     def _run(self, rule: Rule, facts: Any) -> list[Said]:
         try:
@@ -210,6 +207,9 @@ class Judge:
             for internal in self._rules[Needs.FAILURE]
             for message in internal.check(Failure(rule, error))
         ]
+
+    def _put_on_entry(self, record: UrlRecord, file: FileFacts | Counted, said: Iterable[Said]) -> bool:
+        return self._put(record, file, ((*one, record.line, record.loc) for one in said))
 
     def _put(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
-from functools import partial
 from typing import Any, Self
 
 from scrapy import Request, Spider
@@ -81,17 +80,20 @@ class SitemapSpider(Spider):
             self.frontier,
             limits(settings),
             self._batch_size,
-            lambda: self.stop_reason is not None,
+            self.stopping,
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
             self.policies.prove,
         )
         self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
-        stopped = partial(getattr, self, "stop_reason")
-        self.status = new_status(self.crawler, params, self.policies, self.judge, stopped)
+        self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping)
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
+
+    def stopping(self) -> bool:
+        """True once the crawl is to end before its end."""
+        return self.stop_reason is not None
 
     @property
     def starts(self) -> set[str]:
@@ -178,7 +180,7 @@ class SitemapSpider(Spider):
 
     async def parse_list(self, answer: Answer) -> AsyncIterator[Any]:
         """Read the list of the argument `urls`: url records in batches, and a record of the list."""
-        listing = Listing(self.selection, self._batch_size, lambda: self.stop_reason is not None)
+        listing = Listing(self.selection, self._batch_size, self.stopping)
         for item in listing.read(answer.url):
             for record in await self.parts(item):
                 yield record

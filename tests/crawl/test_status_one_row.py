@@ -38,7 +38,7 @@ def test_user_and_password_of_a_listed_url_are_not_sent(downloader: str, tmp_pat
 def slow_refusal(exchange: Exchange) -> None:
     """501 to HEAD, after a while."""
     if exchange.method == "HEAD":
-        time.sleep(0.2)
+        time.sleep(0.2)  # long enough for all to be under way at once
         exchange.head(501, Content_Length=0)
     else:
         exchange.head(200, Content_Length=0)

@@ -53,14 +53,14 @@ def test_facts_of_a_page_that_came_in_pieces(pack: type[bytes]) -> None:
     head.begin(Headers(headers), len(body))
     for start in range(0, len(body), 100):
         head.take(body[start : start + 100])
-    facts = head.facts(HtmlResponse("https://e.com/", headers=headers), whole=True)
+    facts = head.facts(HtmlResponse("https://e.com/", headers=headers), {}, whole=True)
     assert facts is not None
     assert (facts.title, facts.noindex, facts.complete) == ("t", True, True)
 
 
 def test_facts_of_a_page_from_the_cache() -> None:
     response = HtmlResponse("https://e.com/", headers=HTML, body=HEAD + REST)
-    facts = PageHead(wanted=True).facts(response, whole=True)
+    facts = PageHead(wanted=True).facts(response, {}, whole=True)
     assert facts is not None
     assert facts.noindex
 
@@ -71,10 +71,10 @@ def test_answer_after_a_retry_is_read_from_its_beginning() -> None:
     head.take(b"<title>first</title>")
     head.begin(Headers(HTML), MUCH)
     head.take(b"<title>second</title></head>")
-    facts = head.facts(HtmlResponse("https://e.com/", headers=HTML), whole=True)
+    facts = head.facts(HtmlResponse("https://e.com/", headers=HTML), {}, whole=True)
     assert facts is not None
     assert facts.title == "second"
 
 
 def test_nothing_is_said_of_a_page_that_was_not_wanted() -> None:
-    assert PageHead(wanted=False).facts(HtmlResponse("https://e.com/", headers=HTML, body=HEAD), whole=True) is None
+    assert PageHead(wanted=False).facts(HtmlResponse("https://e.com/", headers=HTML, body=HEAD), {}, whole=True) is None
