@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import tracemalloc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,7 +16,9 @@ from sitemapcrawler.findings import OPEN_FILES
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.junit import MAX_LINES, JUnitExporter
 
-SITEMAP, OTHER = "https://e.com/sitemap.xml", "https://e.com/other.xml"
+from .findings_written import SITEMAP, a_finding, peak, with_findings
+
+OTHER = "https://e.com/other.xml"
 FIGURES = {"tests", "failures", "errors", "skipped"}
 SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
     "testsuites": ({"testsuite"}, set(), {"name", "time", "tests", "failures", "errors"}),
@@ -91,16 +92,6 @@ def cases(*items: Any, **options: Any) -> list[tuple[str, str, str]]:
 def failure(*findings: FindingRecord) -> Any:
     (only,) = report(*findings).iter("failure")
     return only
-
-
-def a_finding(**values: Any) -> FindingRecord:
-    default = {"rule": "loc-relative", "severity": "error", "message": "'/x' is not absolute", "sitemap": SITEMAP}
-    return FindingRecord(**{**default, **values})
-
-
-def with_findings(record: Any, *findings: FindingRecord) -> Any:
-    record.attach(list(findings))
-    return record
 
 
 def test_a_report_on_nothing_is_whole() -> None:
@@ -263,25 +254,7 @@ def test_files_whose_records_a_filter_keeps_back_do_not_pile_up() -> None:
 
 
 def test_memory_does_not_grow_with_files_or_findings() -> None:
-    class Nowhere(io.BytesIO):
-        written = 0
-
-        def write(self, data: Any, /) -> int:
-            self.written += len(data)
-            return len(data)
-
-    def files(number: int) -> Iterator[SitemapRecord]:
-        for at in range(number):
-            sitemap = f"https://e.com/{at}.xml"
-            found = (a_finding(sitemap=sitemap, line=line, url=f"https://e.com/{line}") for line in range(1, 51))
-            yield with_findings(SitemapRecord(sitemap=sitemap), *found)
-
-    peaks = []
-    for number in (20, 400):
-        file = Nowhere()
-        tracemalloc.start()
-        write(file, files(number))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert file.written > 1_000_000
-    assert peaks[1] < peaks[0] + 500_000
+    few, _ = peak(write, 20)
+    many, written = peak(write, 400)
+    assert written > 1_000_000
+    assert many < few + 500_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import tracemalloc
 from collections.abc import Iterable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -24,7 +23,8 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, Ur
 from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
 from sitemapcrawler.sarif import SarifExporter, descriptor
 
-SITEMAP = "https://e.com/sitemap.xml"
+from .findings_written import SITEMAP, a_finding, peak, with_findings
+
 IDS = list(dict.fromkeys(rule.id for rule in all_rules()))
 RULE, INDEX = "loc-relative", IDS.index("loc-relative")
 URI = re.compile(
@@ -89,17 +89,6 @@ def location(**values: Any) -> dict[str, Any]:
 
 def fingerprints(*items: Any) -> list[str]:
     return [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*items)]
-
-
-def a_finding(**values: Any) -> FindingRecord:
-    return FindingRecord(
-        **{"rule": RULE, "severity": "error", "message": "'/x' is not absolute", "sitemap": SITEMAP, **values}
-    )
-
-
-def with_findings(record: Any, *findings: FindingRecord) -> Any:
-    record.attach(list(findings))
-    return record
 
 
 def a_batch(*findings: FindingRecord) -> UrlBatch:
@@ -477,25 +466,7 @@ def test_a_log_is_not_appended_to() -> None:
 
 
 def test_memory_does_not_grow_with_the_findings() -> None:
-    class Nowhere(io.BytesIO):
-        written = 0
-
-        def write(self, data: Any, /) -> int:
-            self.written += len(data)
-            return len(data)
-
-    def files(number: int) -> Iterator[SitemapRecord]:
-        for at in range(number):
-            sitemap = f"https://e.com/{at}.xml"
-            found = (a_finding(sitemap=sitemap, line=line, url=f"https://e.com/{line}") for line in range(1, 51))
-            yield with_findings(SitemapRecord(sitemap=sitemap), *found)
-
-    peaks = []
-    for number in (20, 400):
-        file = Nowhere()
-        tracemalloc.start()
-        write(file, files(number))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert file.written > 5_000_000
-    assert peaks[1] < peaks[0] + 500_000
+    few, _ = peak(write, 20)
+    many, written = peak(write, 400)
+    assert written > 5_000_000
+    assert many < few + 500_000

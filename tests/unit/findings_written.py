@@ -1,0 +1,51 @@
+"""What the tests of the feeds of findings share."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from sitemapcrawler.items import FindingRecord, SitemapRecord
+
+SITEMAP = "https://e.com/sitemap.xml"
+
+
+def a_finding(**values: Any) -> FindingRecord:
+    """A finding of `loc-relative`, but for what is given."""
+    default = {"rule": "loc-relative", "severity": "error", "message": "'/x' is not absolute", "sitemap": SITEMAP}
+    return FindingRecord(**{**default, **values})
+
+
+def with_findings(record: Any, *findings: FindingRecord) -> Any:
+    """A record on which findings ride."""
+    record.attach(list(findings))
+    return record
+
+
+class Nowhere(io.BytesIO):
+    """A file that counts bytes and keeps none."""
+
+    written = 0
+
+    def write(self, data: Any, /) -> int:
+        self.written += len(data)
+        return len(data)
+
+
+def peak(write: Callable[[Any, Iterable[Any]], None], number: int) -> tuple[int, int]:
+    """Peak memory while so many files with 50 findings each are written, and the size of the feed; in bytes."""
+
+    def files() -> Iterator[SitemapRecord]:
+        for at in range(number):
+            sitemap = f"https://e.com/{at}.xml"
+            found = (a_finding(sitemap=sitemap, line=line, url=f"https://e.com/{line}") for line in range(1, 51))
+            yield with_findings(SitemapRecord(sitemap=sitemap), *found)
+
+    file = Nowhere()
+    tracemalloc.start()
+    write(file, files())
+    top = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return top, file.written
