@@ -43,6 +43,11 @@ FAMILIES = (
     "status_shares",
     "page",
     "page_canonical",
+    "site",
+    "site_discovery",
+    "site_hreflang",
+    "site_replies",
+    "site_baseline",
     "internal",
 )
 """Modules of the families, in the order of the catalogue."""

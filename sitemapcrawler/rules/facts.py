@@ -34,6 +34,8 @@ class Counted:
     url: str
     findings: Counter[str] = field(default_factory=Counter)
     """Findings of each rule in this file so far."""
+    severities: Counter[str] = field(default_factory=Counter)
+    """The same by severity."""
 
 
 @dataclass
@@ -75,6 +77,10 @@ class FileFacts:
     """How many of these have a lastmod."""
     findings: Counter[str] = field(default_factory=Counter)
     """Findings of each rule in this file so far."""
+    severities: Counter[str] = field(default_factory=Counter)
+    """The same by severity."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Rules that could not judge this file."""
     replies: Counter[str] = field(default_factory=Counter)
     """Entries by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     _listed: set[str] = field(default_factory=set, repr=False)
@@ -311,10 +317,6 @@ class ReplyFacts:
     """The reply to the page's canonical; None where that is the page itself, or was not asked."""
     targets: Mapping[str, Reply] = field(default_factory=dict)
     """Replies to the language versions that the entry lists, by URL as listed; those that were asked by now."""
-    final_listed: bool | None = None
-    """Where the reply is a redirect: whether its final URL is listed, too; None where that is not known."""
-    canonical_listed: bool | None = None
-    """The same of the page's canonical."""
 
 
 @dataclass

@@ -9,13 +9,18 @@ from sitemapcrawler import urls
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.quoting import shown
 from sitemapcrawler.reply import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
+from sitemapcrawler.rules import site_targets as site
 from sitemapcrawler.rules.cluster import GOOGLE, page_key
 from sitemapcrawler.rules.facts import ReplyFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.rules.replied import line_of, trouble
+from sitemapcrawler.rules.site_facts import SiteFacts
 
 GUIDELINES = f"{GOOGLE}#all-method-guidelines"
 FROG = "Screaming Frog"
+NOT_INDEXED = "is not to be indexed (noindex)"
+ON = (Needs.REPLY, Needs.SITE)
+"""At the end those are told of that were asked after the entry was judged."""
 BROKEN = HttpError | Failed | RedirectLoop
 
 
@@ -26,54 +31,68 @@ class Target(NamedTuple):
     reply: Reply
 
 
-@rule("hreflang-target-status", Severity.ERROR, GUIDELINES, Needs.REPLY, also={FROG: "Non-200 Hreflang URLs"})
-def hreflang_target_status(facts: ReplyFacts) -> Iterator[Message]:
+@rule("hreflang-target-status", Severity.ERROR, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to does not work: an error, or no answer. Once for an entry.
 
     Why: search engines ignore the link, and send visitors of that language to another page.
     Bad: `hreflang="de"` with a URL that answers 404
     Good: the URL of the German page, or no link
     """
-    yield from _once(facts, lambda reply: trouble(reply) if isinstance(reply, BROKEN) else None)
+    if isinstance(facts, SiteFacts):
+        yield from site.later(facts, "hreflang-target-status", site.STATUS, site.TROUBLE)
+    else:
+        yield from _once(facts, lambda reply: trouble(reply) if isinstance(reply, BROKEN) else None)
 
 
-@rule("hreflang-target-redirect", Severity.WARNING, GUIDELINES, Needs.REPLY, also={FROG: "Non-200 Hreflang URLs"})
-def hreflang_target_redirect(facts: ReplyFacts) -> Iterator[Message]:
+@rule("hreflang-target-redirect", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to redirects. Once for an entry.
 
     Why: the page at the end does not link back to this URL, so the link may not count.
     Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
     Good: `https://example.com/de/`
     """
-    yield from _once(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
+    if isinstance(facts, SiteFacts):
+        to = "o.reply.final_url"
+        yield from site.later(
+            facts, "hreflang-target-redirect", site.REDIRECT, to, lambda url: f"redirects to {shown(url)}"
+        )
+    else:
+        yield from _once(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
 
 
-@rule("hreflang-target-noindex", Severity.ERROR, GUIDELINES, Needs.REPLY, also={FROG: "Noindex Return Links"})
-def hreflang_target_noindex(facts: ReplyFacts) -> Iterator[Message]:
+@rule("hreflang-target-noindex", Severity.ERROR, GUIDELINES, ON, also={FROG: "Noindex Return Links"})
+def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to tells all search engines not to index it. Once for an entry.
 
     Why: a page that is in no index cannot be shown in place of this one.
     Bad: `hreflang="de"` with the URL of a page that has `noindex`
     Good: a page that may be indexed, or no link
     """
-    yield from _once(facts, _noindex)
+    if isinstance(facts, SiteFacts):
+        yield from site.later(facts, "hreflang-target-noindex", site.NOINDEX, f"'{NOT_INDEXED}'")
+    else:
+        yield from _once(facts, _noindex)
 
 
-@rule(
-    "hreflang-target-noncanonical", Severity.WARNING, GUIDELINES, Needs.REPLY, also={FROG: "Non-Canonical Return Links"}
-)
-def hreflang_target_noncanonical(facts: ReplyFacts) -> Iterator[Message]:
+@rule("hreflang-target-noncanonical", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-Canonical Return Links"})
+def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to names another URL as its canonical. Once for an entry.
 
     Why: search engines index the canonical, whose links may be others.
     Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
     Good: `https://example.com/de/`
     """
-    yield from _once(facts, _noncanonical)
+    if isinstance(facts, SiteFacts):
+        canonical = "o.reply.canonical"
+        yield from site.later(facts, "hreflang-target-noncanonical", site.NONCANONICAL, canonical, _names)
+    else:
+        yield from _once(facts, _noncanonical)
 
 
 def _noindex(reply: Reply) -> str | None:
-    return "is not to be indexed (noindex)" if isinstance(reply, Ok) and reply.noindex else None
+    return NOT_INDEXED if isinstance(reply, Ok) and reply.noindex else None
 
 
 def _noncanonical(reply: Reply) -> str | None:
@@ -81,7 +100,11 @@ def _noncanonical(reply: Reply) -> str | None:
         return None
     if page_key(reply.canonical) == page_key(reply.final_url):
         return None
-    return f"names {shown(reply.canonical)} as canonical"
+    return _names(reply.canonical)
+
+
+def _names(canonical: str) -> str:
+    return f"names {shown(canonical)} as canonical"
 
 
 def _once(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -> Iterator[Message]:

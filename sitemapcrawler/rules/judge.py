@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.rules import schema
@@ -22,7 +22,8 @@ from sitemapcrawler.rules.facts import (
     UrlFacts,
     VerdictFacts,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Rule, Severity
+from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
+from sitemapcrawler.rules.site_facts import SiteFacts
 
 logger = logging.getLogger(__name__)
 
@@ -124,8 +125,7 @@ class Judge:
     def _repeat(self, said: Sequence[Said], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
         """Count what was said for further entries, without records of it."""
         for rule, message in said if records else ():
-            self._count(rule, message.severity, len(records))
-            file.findings[rule.id] += len(records)
+            self._count(rule, file, message.severity, len(records))
         issues = list(dict.fromkeys(rule.id for rule, _ in said))
         for record in records if issues else ():
             record.issues = [*record.issues, *issues] if record.issues else issues
@@ -159,9 +159,49 @@ class Judge:
         rules = self._rules[Needs.ALLOWANCE]
         return self._alone(said for one in self._choice.expired for said in self._say(rules, one))
 
+    def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
+        """Findings on the whole site, as the rules find them: one rule after the other, file by file. `which`: needs
+        of the rules that are to run."""
+        facts.told = None if self._choice.looks_at_urls else max(self._per_rule, 1)
+        for needs in which:
+            for rule in self._rules[needs]:
+                try:
+                    if unjudged := facts.unjudged(needs):
+                        self.skipped[rule.id] += unjudged
+                    if facts.serves(needs):
+                        yield from self._of_site(rule, facts)
+                except Exception as error:
+                    yield from self._alone(self._fail(rule.id, error))
+
+    def totals(self) -> dict[str, Counter[str]]:
+        """The counts so far, by name."""
+        return {"counts": self.counts.copy(), "severities": self.severities.copy(), "skipped": self.skipped.copy()}
+
+    def add(self, totals: Mapping[str, Mapping[str, int]]) -> None:
+        """Count what was found before."""
+        for name, counts in totals.items():
+            getattr(self, name).update(counts)
+
+    def skip_site(self) -> None:
+        """Count the rules on the whole site as skipped: without a database, or of a crawl that was stopped."""
+        self.skipped.update(rule.id for needs in (Needs.SITE, Needs.WHOLE_SITE) for rule in self._rules[needs])
+
+    def _of_site(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
+        told: Counter[str | None] = Counter()
+        for message in cast("Iterator[SiteMessage]", rule.check(facts)):
+            sitemap, url = message.sitemap, message.url
+            if self._choice.allowed(rule, url or sitemap or ""):
+                continue
+            severity = self._count(rule, None, message.severity, message.times)
+            told[sitemap] += 1
+            if told[sitemap] <= self._per_rule:
+                yield self._record(rule, severity, message, sitemap, url=url)
+
     def _alone(self, said: Iterable[Said], sitemap: str | None = None) -> list[FindingRecord]:
         """Findings that ride on no record."""
-        return [self._record(rule, self._count(rule, message.severity), message, sitemap) for rule, message in said]
+        return [
+            self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
+        ]
 
     def _about(self, record: SitemapRecord, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
         yield from self._on_faults(file)
@@ -172,7 +212,9 @@ class Judge:
         for said in self._say([*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file):
             yield *said, None, None
         if not whole:
-            self.skipped.update(rule.id for rule in self._rules[Needs.WHOLE])
+            skipped = [rule.id for rule in self._rules[Needs.WHOLE]]
+            self.skipped.update(skipped)
+            file.skipped.update(skipped)
 
     def _on_faults(self, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
         """What rules say of the reader's faults. Those beyond the ones it keeps in full are counted alone."""
@@ -185,7 +227,7 @@ class Judge:
                     yield rule, message, fault.line, None
         for id, number in uncounted.items():
             if number > 0 and file.findings[id]:
-                self._count(by_id[id], times=number)
+                self._count(by_id[id], file, times=number)
 
     def _say(self, rules: Iterable[Rule], facts: Any) -> Iterator[Said]:
         """What rules have to say of the same facts."""
@@ -224,8 +266,7 @@ class Judge:
             if self._choice.allowed(rule, url or file.url):
                 continue
             issues[rule.id] = None
-            severity = self._count(rule, message.severity)
-            file.findings[rule.id] += 1
+            severity = self._count(rule, file, message.severity)
             if file.findings[rule.id] <= self._per_rule:
                 findings.append(self._record(rule, severity, message, file.url, line, url))
         if issues:
@@ -234,10 +275,15 @@ class Judge:
             record.attach([*getattr(record, "findings", ()), *findings])
         return bool(findings)
 
-    def _count(self, rule: Rule, severity: Severity | None = None, times: int = 1) -> Severity:
+    def _count(
+        self, rule: Rule, file: FileFacts | Counted | None, severity: Severity | None = None, times: int = 1
+    ) -> Severity:
         severity = self._choice.severity(rule, severity)
         self.counts[rule.id] += times
         self.severities[severity] += times
+        if file is not None:
+            file.findings[rule.id] += times
+            file.severities[severity] += times
         return severity
 
     @staticmethod

@@ -31,26 +31,13 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Good: `https://example.com/shoes` in the sitemap
     """
     other = other_canonical(facts)
-    if other is None or facts.canonical_listed or _trouble(facts):
+    if other is None or _trouble(facts):
         return
     if _rough(other.url or "") == _rough(facts.record.loc):
         text = f"the page names another spelling of its URL as canonical: {_told(other)}"
         yield Message(text, value=other.url, severity=Severity.WARNING)
     else:
         yield Message(f"the page names another URL as canonical: {_told(other)}", value=other.url)
-
-
-@rule("page-canonical-other-listed-too", Severity.WARNING, CANONICAL, Needs.REPLY, also=CANONICALISED)
-def page_canonical_other_listed_too(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page names another URL as the one to index, and that is listed, too.
-
-    Why: nothing is lost, since the canonical is in the sitemap; this entry only costs visits.
-    Bad: both `https://example.com/shoes?sort=price` and its canonical `https://example.com/shoes`
-    Good: the canonical alone
-    """
-    other = other_canonical(facts)
-    if other is not None and facts.canonical_listed and not _trouble(facts):
-        yield Message(f"the page names as canonical {_told(other)}, which is listed too", value=other.url)
 
 
 @rule("page-canonical-to-non-200", Severity.ERROR, CANONICAL, Needs.REPLY)

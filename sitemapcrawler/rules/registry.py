@@ -47,10 +47,20 @@ class Needs(StrEnum):
     """Each image or video file that was asked for: `facts.AssetFacts`."""
     DRAWN = "drawn"
     """Each file with entries in a sample of a given number, at the end: `facts.Drawn`."""
+    SITE = "site"
+    """The whole site, at the end: `site_facts.SiteFacts`. What the rule finds is true, whatever was left out."""
+    WHOLE_SITE = "whole-site"
+    """The same of a crawl that left out nothing; skipped, and counted so, for all others."""
+    BASELINE = "baseline"
+    """The same of a crawl that is compared with an earlier one, where neither left out anything."""
     FAILURE = "failure"
     """Each failure of another rule: `facts.Failure`."""
     ALLOWANCE = "allowance"
     """Each entry of the allowlist that has expired: `choice.Allowance`."""
+
+
+ON_THE_SITE = (Needs.SITE, Needs.WHOLE_SITE, Needs.BASELINE)
+"""Needs that only the job's database meets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,18 @@ class Message:
     value: str | None = None
     severity: Severity | None = None
     """Where one rule has two severities: the one of this case."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMessage(Message):
+    """The same of a rule on the whole site, which says where."""
+
+    sitemap: str | None = None
+    """URL of the file it is about; None for the site."""
+    url: str | None = None
+    """The listed URL it is about."""
+    times: int = 1
+    """Findings that it stands for: more than one where those behind it would only be counted."""
 
 
 Check = Callable[[Any], Iterator[Message]]

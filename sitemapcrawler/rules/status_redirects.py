@@ -108,13 +108,7 @@ def _led(facts: ReplyFacts, moved: str) -> Message:
         return Message(f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.hops[-1].url)
     final = reply.final_url if isinstance(reply, Redirected) else ""
     to = "" if moved.endswith(",") else " to"
-    return Message(f"{moved}{to} {shown(final)}{_listed(facts)}{_denied(facts)}", value=final)
-
-
-def _listed(facts: ReplyFacts) -> str:
-    if facts.final_listed is None:
-        return ""
-    return ", which is listed too" if facts.final_listed else ", which is not listed"
+    return Message(f"{moved}{to} {shown(final)}{_denied(facts)}", value=final)
 
 
 def _denied(facts: ReplyFacts) -> str:

@@ -18,7 +18,7 @@ from sitemapcrawler.rules import all_rules
 CATALOGUE = Path(__file__).resolve().parents[4] / "shared" / "RULES.md"
 PACKAGE = Path(sitemapcrawler.__file__).parent
 FAMILIES = ("doc", "xml", "txt", "feed", "loc", "lastmod", "changefreq", "priority", "limit", "index", "image", "video",
-            "news", "hreflang")  # fmt: skip
+            "news", "hreflang", "cross")  # fmt: skip
 NOTED = re.compile(rf'"((?:{"|".join(FAMILIES)})-[a-z0-9-]+)"')
 """An id in the source of the modules that note faults."""
 EXPLAINED = {
@@ -43,21 +43,21 @@ RENAMED = {
     "hreflang-noncanonical": "hreflang-target-noncanonical",
     "hreflang-namespace": "xml-ext-namespace-missing",
     "txt-not-utf8": "doc-encoding-not-utf8",
+    "cross-protocol": "cross-mixed-protocol",
 }
 """Ids that the catalogue's own decisions replace."""
 DECIDED = {"doc-near-size-limit": "info", "limit-urls-near": "info"}
 """Severities that they change."""
-WHOLE = "needs the entries of all files at once"
 LATER = {
     "doc-changed-during-crawl": "no file is asked for twice",
     "xml-schema-location-unreachable": "a schema is never fetched",
     "video-thumbnail-size": "no image is read, only asked for",
-    "hreflang-return-missing": WHOLE,
-    "hreflang-return-inconsistent": WHOLE,
-    "hreflang-target-not-in-sitemap": WHOLE,
-    "hreflang-cluster-inconsistent": WHOLE,
 }
-"""Rules of the catalogue that cannot be judged from one file of a sitemap, and why."""
+"""Rules of the catalogue that cannot be judged from what a crawl sees, and why."""
+
+LINKS = "needs the links of all pages, which are not followed"
+WITHOUT_SEVERITY = {"cross-not-in-sitemap": LINKS, "cross-orphan-url": LINKS}
+"""The same of those to which the catalogue gives no severity."""
 
 
 def noted() -> set[str]:
@@ -67,9 +67,10 @@ def noted() -> set[str]:
 
 
 def catalogue() -> dict[str, set[str]]:
-    """{id: severities it may have} of the families of one file."""
+    """{id: severities it may have} of the families."""
     text = CATALOGUE.read_text("utf-8")
     tables = text[text.index("### document") : text.index("### robots")]
+    tables += text[text.index("### cross-file") : text.index("### Names other tools use")]
     found = {}
     for line in tables.splitlines():
         for entry in (ROW if line.startswith("|") else LISTED).finditer(line):
@@ -105,6 +106,7 @@ class TestCatalogue:
         rules = {rule.id for rule in all_rules()}
         assert set(RENAMED.values()) <= rules
         assert catalogue().keys() - rules == RENAMED.keys() | LATER.keys()
+        assert all(id in CATALOGUE.read_text("utf-8") and id not in rules for id in WITHOUT_SEVERITY)
 
     def test_severities_are_those_of_the_catalogue(self) -> None:
         listed = catalogue() | {id: {severity} for id, severity in DECIDED.items()}

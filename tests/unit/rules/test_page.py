@@ -33,8 +33,8 @@ from .replying import (
 )
 
 ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200"]
-WARNINGS = ["noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "canonical-other-listed-too", "meta-refresh"]  # fmt: skip
-INFOS = ["canonical-missing", "lang-vs-hreflang"]
+WARNINGS = ["noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "meta-refresh"]
+INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang"]
 
 
 def robots(content: str, name: str = "robots") -> str:
@@ -196,14 +196,6 @@ def test_the_reply_to_a_canonical(reply: Reply | None, rules: Told) -> None:
     asked = facts(page=page(link("https://example.com/b")), canonical=reply)
     assert told(asked) == rules
     assert "'https://example.com/b'" in findings(asked)[0].message
-
-
-def test_a_canonical_that_is_listed_too() -> None:
-    other = page(link("https://example.com/b"))
-    assert told(facts(page=other, canonical_listed=True)) == {"page-canonical-other-listed-too": "warning"}
-    assert told(facts(page=other, canonical_listed=False)) == {"page-canonical-other": "error"}
-    asked = facts(page=other, canonical_listed=True, canonical=error(404))
-    assert told(asked) == {"page-canonical-to-non-200": "error"}
 
 
 def test_no_canonical() -> None:

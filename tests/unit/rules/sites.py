@@ -1,0 +1,105 @@
+"""Judging a site in a test: the records of a crawl in, findings of the rules on the whole site out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.site_facts import SiteFacts
+from sitemapcrawler.store.schema import RECORDS, statements, tables
+
+HOME = "https://example.com"
+A, B, C = (f"{HOME}/{name}.xml" for name in "abc")
+"""Files."""
+RULES = all_rules()
+
+Links = dict[str, str]
+"""{hreflang: href}"""
+
+
+def page(loc: str, sitemap: str = A, links: Links | Sequence[Alternate] = (), **fields: Any) -> UrlRecord:
+    """An entry; a path is one of `HOME`."""
+    alternates = [Alternate(code, at(url)) for code, url in links.items()] if isinstance(links, dict) else list(links)
+    return UrlRecord(loc=at(loc), sitemap=sitemap, alternates=alternates, **fields)
+
+
+def at(path: str) -> str:
+    """A path as a URL of `HOME`."""
+    return HOME + path if path.startswith("/") else path
+
+
+class Site:
+    """A crawl that has ended."""
+
+    def __init__(
+        self,
+        *records: UrlRecord | SitemapRecord | RobotsRecord,
+        children: Sequence[tuple[str, str]] = (),
+        choice: Choice | None = None,
+        per_rule: int = 100,
+    ) -> None:
+        """`children`: (index, listed). Files of entries that have no record of their own get one."""
+        self.connection = duckdb.connect(":memory:")
+        for statement in statements():
+            self.connection.execute(statement)
+        self.connection.execute("ALTER TABLE urls ADD COLUMN IF NOT EXISTS change VARCHAR")
+        given = {record.sitemap for record in records if isinstance(record, SitemapRecord)}
+        listed = dict.fromkeys(record.sitemap for record in records if isinstance(record, UrlRecord))
+        files = [
+            SitemapRecord(url, found_by="robots", format="xml-urlset", status=200) for url in listed if url not in given
+        ]
+        for line, record in enumerate((*files, *records)):
+            if isinstance(record, UrlRecord) and record.line is None:
+                record.line = line
+            self._insert(record)
+        for index, child in children:
+            self.connection.execute("INSERT INTO children (sitemap, loc) VALUES (?, ?)", [index, child])
+        self.judge = Judge(choice or Choice(RULES), per_rule)
+
+    def _insert(self, record: Any) -> None:
+        table = next(name for name, kind in RECORDS.items() if isinstance(record, kind))
+        values = {name: plain(getattr(record, name)) for name in tables()[table] if hasattr(record, name)}
+        names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" for _ in values)
+        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(values.values()))
+
+    def change(self, change: str, *paths: str) -> None:
+        """What the comparison with a baseline says of paths."""
+        for path in paths:
+            self.connection.execute("UPDATE urls SET change = ? WHERE loc = ?", [change, at(path)])
+
+    def findings(self, **facts: Any) -> list[FindingRecord]:
+        """Findings of all rules on the whole site; that a rule raised is one too."""
+        return list(self.judge.site(SiteFacts(self.connection.cursor(), **facts)))
+
+    def told(self, **facts: Any) -> list[tuple[str, str | None, str]]:
+        """(rule, path of the URL or else of the file, message) of findings, in order of these."""
+        found = self.findings(**facts)
+        return sorted((one.rule, short(one.url or one.sitemap), one.message.replace(HOME, "")) for one in found)
+
+    def rules(self, **facts: Any) -> list[tuple[str, str | None]]:
+        """(rule, path) of findings."""
+        return [(rule, path) for rule, path, _ in self.told(**facts)]
+
+
+def short(url: str | None) -> str | None:
+    """A URL without `HOME`."""
+    return url.removeprefix(HOME) if url else url
+
+
+def plain(value: Any) -> Any:
+    """A value of a record as DuckDB takes it; what a row of a feed leaves out is None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value] or None
+    if isinstance(value, dict):
+        return {"key": list(value), "value": list(value.values())} if value else None
+    return value

@@ -1,0 +1,233 @@
+"""Rules on what the files of a site list together, how they are made known, and what has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.items import Counts, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.video import Video
+
+from .sites import HOME, A, B, C, Site, page
+
+TWICE, DATES = "cross-duplicate-url", "cross-conflicting-lastmod"
+HOST, PROTOCOL = "cross-mixed-host", "cross-mixed-protocol"
+COVERAGE, NEWS = "cross-lastmod-coverage", "cross-news-in-general"
+ORPHAN, DISCOVERY, BOTH = "cross-orphan-sitemap", "cross-discovery-inconsistent", "robots-lists-child-and-index"
+ROBOTS = f"{HOME}/robots.txt"
+
+
+def dated(loc: str, sitemap: str, lastmod: str, **fields: Any) -> UrlRecord:
+    moment = lastmod if "T" in lastmod else f"{lastmod}T00:00:00Z"
+    return page(loc, sitemap, lastmod=lastmod, lastmod_at=moment, **fields)
+
+
+def test_a_page_in_two_files() -> None:
+    site = Site(page("/a", B), page("/a", A), page("/b", A), page("/b", A))
+    assert site.told() == [(TWICE, "/a", "'/a' is listed in '/b.xml' too")]
+    [found] = site.findings()
+    assert (found.sitemap, found.url, found.value, found.severity) == (A, f"{HOME}/a", B, "warning")
+
+
+def test_a_page_in_three_files_under_two_spellings() -> None:
+    site = Site(page("/a", A), page("https://EXAMPLE.com:443/a", B), page("/%61", C), page("/a", C))
+    assert site.told() == [(TWICE, "/a", "'/a' is listed in '/c.xml' and in 1 more files too")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"news": News()}, []),
+        ({"images": [Image(f"{HOME}/a.jpg")]}, []),
+        ({"videos": [Video()]}, []),
+        ({}, [(TWICE, "/a")]),
+    ],
+    ids=["news", "images", "videos", "pages"],
+)
+def test_files_of_their_kind_repeat_pages(fields: dict[str, Any], told: list[tuple[str, str]]) -> None:
+    assert Site(page("/a", A), page("/a", B, **fields)).rules() == told
+
+
+def test_two_files_of_images_repeat_nothing() -> None:
+    image = [Image(f"{HOME}/a.jpg")]
+    assert Site(page("/a", A, images=image), page("/a", B, images=image)).rules() == [(TWICE, "/a")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "conflict"),
+    [
+        ("2026-01-05", "2026-01-05", False),
+        ("2026-01-05", "2026-01-06", False),
+        ("2026-01-05", "2026-01-07", True),
+        ("2026-01-05", "2026-01-05T23:59:59Z", False),
+        ("2026-01-05", "2026-01-06T00:00:01Z", True),
+        ("2026-01-05T10:00:00Z", "2026-01-05T10:00:00Z", False),
+        ("2026-01-05T10:00:00Z", "2026-01-05T11:00:00Z", True),
+        ("2026", "2025-07-01", False),
+    ],
+)
+def test_dates_of_a_page_in_two_files(one: str, other: str, conflict: bool) -> None:
+    for first, second in ((one, other), (other, one)):
+        rules = Site(dated("/a", A, first), dated("/a", B, second), page("/a", C)).rules()
+        assert ((DATES, "/a") in rules) is conflict
+
+
+def test_conflicting_dates_are_told_with_the_older() -> None:
+    image = [Image(f"{HOME}/a.jpg")]
+    site = Site(dated("/a", A, "2026-03-01"), dated("/a", B, "2026-01-05", images=image))
+    assert site.told() == [(DATES, "/a", "dated 2026-01-05 here, and 2026-03-01 in '/a.xml'")]
+    assert site.findings()[0].sitemap == B
+
+
+def test_dates_within_one_file_are_no_matter_of_the_site() -> None:
+    assert Site(dated("/a", A, "2026-01-05"), dated("/a", A, "2025-01-05")).told() == []
+
+
+def test_pages_with_and_without_www() -> None:
+    bare = [page("https://example.com/a", A), page("https://example.com/b", A)]
+    site = Site(*bare, page("https://www.example.com/c", B), page("https://shop.example.com/", C))
+    text = "1 page is listed on www.example.com, such as 'https://www.example.com/c'; most are on example.com"
+    [found] = site.findings()
+    assert (found.rule, found.message, found.sitemap) == (HOST, text, B)
+
+
+def test_pages_on_http_and_https() -> None:
+    secure = [page(f"https://example.com/{name}", A) for name in "abc"]
+    site = Site(*secure, page("http://example.com/d", B), page("http://example.com/e", B), page("http://a.example/", C))
+    [found] = site.findings()
+    assert (found.rule, found.url) == (PROTOCOL, "http://example.com/d")
+    assert found.message.startswith("2 pages are listed on http://example.com, such as ")
+
+
+def test_another_host_and_protocol_at_once_is_one_fault() -> None:
+    assert Site(page("https://www.example.com/a", A), page("http://example.com/b", B)).rules() == [
+        (HOST, "http://example.com/b")
+    ]
+
+
+@pytest.mark.parametrize("issue", ["loc-protocol-mismatch", "loc-offsite"])
+def test_entries_that_their_own_file_told_of_are_not_told_again(issue: str) -> None:
+    assert Site(page("/a", A), page("http://example.com/b", A, issues=[issue])).told() == []
+
+
+def test_another_port_is_another_site() -> None:
+    assert (
+        Site(page("/a", A), page("http://example.com:8080/a", B), page("https://www.example.com:8443/a", C)).told()
+        == []
+    )
+
+
+@pytest.mark.parametrize(("news", "urls", "told"), [(1, 10, True), (5, 10, False), (10, 10, False), (0, 10, False)])
+def test_news_among_pages(news: int, urls: int, told: bool) -> None:
+    record = SitemapRecord(A, found_by="robots", format="xml-urlset", url_count=urls, counts=Counts(news=news))
+    assert Site(record).told() == ([(NEWS, "/a.xml", f"{news} of {urls} entries (10 %) are of news")] if told else [])
+
+
+def test_dates_in_one_of_two_files() -> None:
+    site = Site(dated("/a", A, "2026-01-05"), page("/b", B), page("/c", B, news=News()))
+    text = "1 of 2 entries (50 %) of all files have a date; 1 of 2 files have none, such as '/b.xml'"
+    assert site.told() == [(COVERAGE, None, text)]
+    assert site.told(narrowed_by={"since": 1}) == []
+
+
+@pytest.mark.parametrize("dates", [(True, True), (False, False)])
+def test_dates_everywhere_or_nowhere(dates: tuple[bool, bool]) -> None:
+    made = [
+        dated(f"/{n}", file, "2026-01-05") if has else page(f"/{n}", file)
+        for n, (file, has) in enumerate(zip((A, B), dates, strict=True))
+    ]
+    assert Site(*made).told() == []
+
+
+def found(url: str, by: str = "common-path", **fields: Any) -> SitemapRecord:
+    return SitemapRecord(url, found_by=by, **{"format": "xml-urlset", "status": 200, **fields})
+
+
+def robots(*sitemaps: str) -> RobotsRecord:
+    return RobotsRecord(ROBOTS, status=200, sitemaps=list(sitemaps))
+
+
+@pytest.mark.parametrize(
+    ("sitemap", "named", "children", "orphan"),
+    [
+        (found(A), [], [], True),
+        (found(A), [B], [(B, C)], True),
+        (found(A), [A], [], False),
+        (found(A), ["HTTPS://EXAMPLE.com:443/a.xml"], [], False),
+        (found(A), [], [(B, A)], False),
+        (found(A, final_url=B), [B], [], False),
+        (found(A, outcome="failed", status=404), [], [], False),
+        (found(A, "robots"), [], [], False),
+        (found(A, "index"), [], [], False),
+    ],
+)
+def test_a_sitemap_that_nothing_names(
+    sitemap: SitemapRecord, named: list[str], children: list[tuple[str, str]], orphan: bool
+) -> None:
+    rules = Site(sitemap, robots(*named), children=children).rules()
+    assert rules == ([(ORPHAN, "/a.xml")] if orphan else [])
+
+
+def test_a_sitemap_that_a_named_one_redirects_to_is_named() -> None:
+    assert Site(found(A), found(B, "robots", final_url=A), robots(B)).told() == []
+
+
+def test_orphans_are_not_looked_for_where_an_index_was_not_read() -> None:
+    site = Site(found(A), found(B, "robots", outcome="failed", status=503), robots(B))
+    assert (ORPHAN, "/a.xml") not in site.rules()
+    assert site.judge.skipped[ORPHAN] == 1
+
+
+def test_a_home_page_that_links_to_another_sitemap_than_robots_txt() -> None:
+    assert Site(found(A, "html-link"), found(B, "robots"), robots(B)).rules() == [(DISCOVERY, "/a.xml")]
+    assert Site(found(A, "html-link"), robots()).told() == []
+    assert Site(found(A, "html-link"), found(B, "robots"), robots(B), children=[(B, A)]).told() == []
+    assert Site(found(A, "html-link", format="rss"), found(B, "robots"), robots(B)).told() == []
+
+
+def test_robots_txt_that_names_nothing_but_what_is_gone() -> None:
+    gone = found(B, "robots", outcome="failed", status=404)
+    told = {rule: (path, text) for rule, path, text in Site(found(A), gone, robots(B)).told()}
+    text = "the sitemap that it names could not be read; '/a.xml', which it does not name, could"
+    assert told[DISCOVERY] == ("/robots.txt", text)
+    assert DISCOVERY not in dict(Site(found(A), gone, found(C, "robots"), robots(B, C)).rules())
+
+
+def test_robots_txt_with_an_index_and_its_children() -> None:
+    site = Site(robots(A, B, C), children=[(A, B), (A, C)])
+    assert site.told() == [(BOTH, "/robots.txt", "names '/b.xml' and 1 more files, and '/a.xml', which lists them")]
+    assert Site(robots(B, C), children=[(A, B), (A, C)]).told() == []
+
+
+def test_what_has_changed() -> None:
+    site = Site(*(page(f"/{n}", A if n < 6 else B) for n in range(10)))
+    site.change("added", "/0", "/1")
+    site.change("removed", "/8", "/9")
+    assert site.told(baseline_urls=8) == [
+        ("cross-added-url", "/a.xml", "2 URLs are new, such as '/0'"),
+        ("cross-removed-url", "/b.xml", "2 URLs are not listed any more, such as '/8'"),
+    ]
+    assert site.told(baseline_urls=9)[1][2] == "8 URLs, 9 in the crawl before: 11 % fewer"
+
+
+def test_removed_urls_take_no_part() -> None:
+    site = Site(page("/a", A), page("/a", B), page("/b", B))
+    site.connection.execute("UPDATE urls SET change = 'removed' WHERE sitemap = ?", [A])
+    assert site.told() == []
+
+
+@pytest.mark.parametrize("facts", [{"narrowed_by": {"max_urls": 1}}, {"baseline_whole": False}])
+def test_nothing_is_compared_where_one_of_the_crawls_is_not_whole(facts: dict[str, Any]) -> None:
+    site = Site(page("/a"))
+    site.change("added", "/a")
+    assert site.told(baseline_urls=100, **facts) == []
+    assert site.judge.skipped["cross-count-drop"] == 1
+
+
+def test_without_a_baseline_nothing_is_skipped() -> None:
+    site = Site(page("/a"))
+    assert site.told() == []
+    assert not site.judge.skipped
