@@ -27,6 +27,9 @@ _BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IG
 COMMA = re.compile(",")
 # A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file or host.tld/.
 COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w-]+)+(?::\d+)?/|,|\Z)", re.IGNORECASE)
+BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
+"""What a folder may hold that a crawl can be compared with, the most telling first: of a job, or of a report."""
+BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 ANSWERS = ("yes", "no")
 _PASSWORD = "holds a user name or a password, which arguments do not take"
 
@@ -148,6 +151,21 @@ def yes(text: str) -> bool:
 def list_file(text: str) -> str:
     """The `file:` URL of a list, named with or without `@`."""
     return named_file(text.removeprefix("@"))
+
+
+def baseline(text: str) -> str:
+    """The path of what a crawl is compared with: a database, or a feed. Of a folder, the best that it holds."""
+    path = Path(text).absolute()
+    if path.is_dir():
+        held = [path / name for name in BASELINES if (path / name).is_file()]
+        if not held:
+            raise ValueError(f"the folder holds none of {', '.join(BASELINES)}")
+        return str(held[0])
+    if not path.is_file():
+        raise ValueError("no such file or folder")
+    if not path.name.endswith(BASELINE_SUFFIXES):
+        raise ValueError(f"the name ends with none of {', '.join(BASELINE_SUFFIXES)}")
+    return str(path)
 
 
 def seconds(text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sitemapcrawler import urls
@@ -12,6 +13,9 @@ from sitemapcrawler.reply import Ask, Chase, Reason, Reply
 from sitemapcrawler.reply.step import Step
 from sitemapcrawler.sending import Sender
 from sitemapcrawler.witnesses import Witnesses
+
+Heard = Callable[[str, str, Step], None]
+"""Told of a request: key of its URL, method, what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,13 @@ class Outcome:
 class Asker:
     """Asks for URLs, each with its redirects. Two callers that need the same request share it."""
 
-    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str) -> None:
+    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, heard: Heard | None = None) -> None:
         """`head`: by HEAD, and by GET where that is refused; False: by GET, of which the head of the page is read.
-        `seed`: of the path that cannot exist, by which pages are judged that say so with status 200."""
+        `seed`: of the path that cannot exist, by which pages are judged that say so with status 200.
+        `heard`: told what came of each request."""
         self._sender = sender
         self._memo = memo
+        self._heard = heard
         self._head = head
         self._running: dict[tuple[str, str], asyncio.Future[Step]] = {}
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
@@ -67,6 +73,10 @@ class Asker:
                 return None
             step = last.tell(chase)
         return step
+
+    def remember(self, method: str, key: str, step: Step) -> None:
+        """Know what came of a request."""
+        self._memo.put(method, key, step)
 
     def close(self) -> None:
         """Forget everything."""
@@ -108,3 +118,5 @@ class Asker:
     def _keep(self, key: tuple[str, str], step: Step) -> None:
         if step.failure != Reason.STOPPED:
             self._memo.put(*key, step)
+            if self._heard is not None:
+                self._heard(key[1], key[0], step)

@@ -8,7 +8,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.admission import Admission
-from sitemapcrawler.asking import Asker
+from sitemapcrawler.asking import Asker, Heard
 from sitemapcrawler.feeds import prepared
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
@@ -51,15 +51,21 @@ def limits(settings: BaseSettings) -> Limits:
 
 
 def new_status(
-    crawler: Crawler, params: Params, policies: Policies, judge: Judge, stopped: Callable[[], bool]
+    crawler: Crawler,
+    params: Params,
+    policies: Policies,
+    judge: Judge,
+    stopped: Callable[[], bool],
+    heard: Heard | None,
 ) -> Status | None:
-    """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends."""
+    """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends;
+    `heard`: told what came of each request."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
     own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
     sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
-    asker = Asker(sender, Memo(), head, settings["BOT_NAME"])
+    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], heard)
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
     verifier = Verifier(asker, at_once, per_host, stopped)
     return Status(params, Admission(params, policies, own), verifier, asker, judge)

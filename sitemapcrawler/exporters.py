@@ -55,6 +55,8 @@ class JsonLinesExporter(BaseItemExporter):
         encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
         self.outlet = Outlet(file, encoding, ESCAPES)
         self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields), self._kwargs)
+        altered = self.fields_to_export or self.export_empty_fields or self._kwargs
+        self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
 
     def export_item(self, item: Any) -> None:
         """Write the records of the item, one line each."""
@@ -65,6 +67,8 @@ class JsonLinesExporter(BaseItemExporter):
         self.outlet.finish()
 
     def _lines(self, item: Any) -> bytes:
+        if isinstance(item, UrlBatch) and item.lines is not None and self._takes_lines:
+            return item.lines
         if _is_ours(item):
             rows = records(item)
             return self._json.lines([row for row in rows if isinstance(row, self._classes)] if self._classes else rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Self
 
 CAPACITY = 64
 """Values that are counted at once: a count may be short by 1 in 65 of all."""
@@ -27,6 +28,17 @@ class Frequent:
     def merge(self, other: Frequent) -> None:
         """Add what another one has counted."""
         self._add(other._counts, other.total)
+
+    def state(self) -> tuple[int, dict[str, int]]:
+        """What was counted, to be kept: (total, counts)."""
+        return self.total, dict(self._counts)
+
+    @classmethod
+    def of(cls, state: tuple[int, dict[str, int]]) -> Self:
+        """One that has counted so."""
+        made = cls()
+        made._add(Counter(state[1]), state[0])
+        return made
 
     @property
     def most(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
@@ -60,16 +60,32 @@ class ReplyRecord:
     """Crawlers that it tells so by name."""
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
+    soft_404: str | None = None
+    """Why the page is none although its status is 200; null where it is one, or was not read."""
     head_status: int | None = None
     """Status that HEAD got where GET got another one; 0 where HEAD got no answer, and GET did."""
     error: str | None = None
     """What went wrong, in one sentence."""
 
 
-class Judged:
+class Stored:
+    """A record that may come from the job's database."""
+
+    __slots__ = ("stored",)
+
+    stored: bool
+    """True where it does: then it is not judged, and not stored again; unset otherwise."""
+
+    def mark_stored(self) -> Self:
+        """Say that it does."""
+        self.stored = True
+        return self
+
+
+class Judged(Stored):
     """What travels with a record through the pipelines and is no part of its row."""
 
-    __slots__ = ("element", "file", "findings")
+    __slots__ = ("element", "file", "findings", "told")
 
     element: Any
     """The entry as it stands in the XML, where it is not a plain one; unset otherwise."""
@@ -77,6 +93,8 @@ class Judged:
     """What is known of the file, for the rules (`rules.facts.FileFacts`); unset where nothing is judged."""
     findings: list[FindingRecord]
     """Findings on this record; unset where there are none."""
+    told: Any
+    """What reading a file told the crawl besides its records (`reading.Told`); unset for other records."""
 
     def know(self, file: Any) -> None:
         """Give the record what is known of its file."""
@@ -129,6 +147,11 @@ class UrlRecord(Judged):
     """What asking for the URL came to; null where the argument `verify` is off."""
     issues: Sequence[str] = ()
     """Ids of the rules that found something on this entry."""
+    change: str | None = None
+    """added, removed, changed or unchanged since the `baseline`; null without one. A removed URL is a row of the
+    baseline, with all that was known of it, and of no file of this crawl."""
+    changed_fields: Sequence[str] = ()
+    """What a changed one changed, by name of the field."""
 
 
 @dataclass(slots=True)
@@ -146,7 +169,7 @@ class Counts:
 
 
 @dataclass(slots=True)
-class FindingRecord:
+class FindingRecord(Stored):
     """One thing that a rule found."""
 
     type: str = field(default="finding", init=False)
@@ -346,6 +369,13 @@ class UrlBatch:
     """True where some record of the batch has findings."""
     settled: bool = False
     """True for records that were held back and have been judged: they go to the feeds as they are."""
+    listed: list[UrlRecord] | None = None
+    """All records of the batch, where some of them were held back; None where none may be."""
+    lines: bytes | None = None
+    """The records as JSON lines, where they were written so already; None where not, or where some have findings."""
+
+    def __len__(self) -> int:
+        return len(self.urls)
 
 
 Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord

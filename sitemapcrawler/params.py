@@ -55,6 +55,9 @@ def _argument(
 _PAGES = "a regular expression, searched in page URLs"
 _PROBES = ("auto", "always", "never")
 _METHODS = ("off", "head", "get")
+_ONLY = ("changes",)
+OF_A_RUN = frozenset({"force", "fresh", "max_time"})
+"""Arguments that say nothing of what a job is to find."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,41 @@ class Params:
         ),
     )
 
+    fresh: bool = field(
+        default=False,
+        metadata=_argument(
+            "fresh", "begin the job in JOBDIR anew, and forget what it has found", ", ".join(values.ANSWERS), values.yes
+        ),
+    )
+
+    baseline: str | None = field(
+        default=None,
+        metadata=_argument(
+            "baseline",
+            "an earlier job to compare with: what was added, removed or changed",
+            "the folder of a job, its database, or a feed of it (.jsonl, .parquet)",
+            values.baseline,
+        ),
+    )
+    only: str | None = field(
+        default=None,
+        metadata=_argument(
+            "only",
+            "write url records only where something has changed since the baseline",
+            ", ".join(_ONLY),
+            partial(values.choice, accepted=_ONLY),
+        ),
+    )
+    force: bool = field(
+        default=False,
+        metadata=_argument(
+            "force",
+            "compare with a baseline of another site, or of a job that was not finished",
+            ", ".join(values.ANSWERS),
+            values.yes,
+        ),
+    )
+
     @classmethod
     def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
         """Read arguments as Scrapy gives them; raises ArgumentError. Names that begin with `_` are a deployment's.
@@ -242,6 +280,9 @@ class Params:
             if self.verify == "off" and getattr(self, name) != declared[name].default:
                 value = _canonical(getattr(self, name))
                 raise ArgumentError(name, value, "nothing is verified", "beside verify=head or verify=get")
+        for name in ("only", "force"):
+            if self.baseline is None and (value := getattr(self, name)):
+                raise ArgumentError(name, _canonical(value), "there is nothing to compare with", "beside baseline")
         if self.sample is None and self.seed:
             raise ArgumentError("seed", self.seed, "no sample is drawn", "beside sample")
 
@@ -268,6 +309,10 @@ class Params:
             argument.metadata["name"]: (getattr(self, argument.name), argument.default) for argument in fields(self)
         }
         return {name: _canonical(value) for name, (value, default) in given.items() if value != default}
+
+    def asks_for(self) -> dict[str, str]:
+        """The same without what may differ from one run of a job to the next."""
+        return {name: text for name, text in self.as_dict().items() if name not in OF_A_RUN}
 
 
 def _value(argument: Field[Any], value: object, read_text: Callable[[str], str]) -> object:

@@ -11,12 +11,14 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, DropItem
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs import Job
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.status import Status
+from sitemapcrawler.storedbatch import StoredBatch
 from sitemapcrawler.verdicts import Verdicts
 
 DRAWN_AT_ONCE = 1000
@@ -93,10 +95,37 @@ class RobotsPipeline(CrawlPipeline):
 
     async def process_item(self, item: Any) -> Any:
         """Judge url records; all else passes."""
+        if getattr(item, "stored", False):
+            return item
         if isinstance(item, UrlBatch) and not item.settled:
             item.judged |= await self._verdicts.judge(item.urls, item.file)
         elif isinstance(item, UrlRecord) and item.reply is None:
             await self._verdicts.judge([item], getattr(item, "file", None))
+        return item
+
+
+class StorePipeline(CrawlPipeline):
+    """Writes records to the job's database."""
+
+    def open_spider(self) -> None:
+        """Take the job; None where there is no database."""
+        spider: Any = self._crawler.spider
+        self._job: Job | None = spider.job
+
+    async def process_item(self, item: Any) -> Any:
+        """Store what does not come from there."""
+        job = self._job
+        if job is None or getattr(item, "stored", False) or isinstance(item, StoredBatch):
+            return item
+        if isinstance(item, UrlBatch):
+            await job.records.urls(item)
+        elif isinstance(item, UrlRecord):
+            if not await job.records.url(item, job.holding):
+                raise DropItem("unchanged", log_level="DEBUG")
+        elif isinstance(item, SitemapRecord):
+            await job.records.file(item, self._crawler.spider.complete)  # type: ignore[union-attr]  # our spider has it
+        elif isinstance(item, (FindingRecord, RobotsRecord)):
+            job.records.last(item)
         return item
 
 
@@ -118,12 +147,14 @@ class StatusPipeline(CrawlPipeline):
         """Take what the crawl asks by; None where nothing is verified."""
         spider: Any = self._crawler.spider
         self._status: Status | None = spider.status
+        self._job: Job | None = spider.job
 
     async def process_item(self, item: Any) -> Any:
         """Give url records their replies; all else passes. Records that may be in a sample wait for `idle`."""
-        if self._status is None:
+        if self._status is None or getattr(item, "stored", False):
             return item
         if isinstance(item, UrlBatch) and not item.settled:
+            item.listed = item.urls if self._status.holding else None
             item.urls = await self._status.judge(item.urls, item.file)
             item.judged = item.judged or has_findings(item.urls)
         elif isinstance(item, UrlRecord) and item.reply is None:
@@ -135,6 +166,8 @@ class StatusPipeline(CrawlPipeline):
     async def _judge_single(self, status: Status, item: UrlRecord) -> None:
         """DropItem for a record that is held back."""
         done = await status.judge([item], getattr(item, "file", None))
+        if status.holding and self._job is not None:
+            self._job.records.listed(item.sitemap, [item])
         for record in done:
             if record is not item:
                 await self._send(record)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 from scrapy import Request
@@ -31,6 +33,10 @@ MAX_AGE_S = 24 * 3600
 FOREIGN_TIMEOUT_S = 15
 """Seconds for the robots.txt of a host that only a sitemap names, asked once: nothing but a judgement depends on it. It
 is asked again, with more patience, where a request does."""
+SIGNATURE_BYTES = 16
+"""Bytes of the digest by which a robots.txt is known again."""
+SERVER_ERROR = 500
+"""The first status that says: the server cannot answer."""
 TOO_MANY = "max redirections reached"
 """What Scrapy says of more redirects than it may follow."""
 
@@ -47,6 +53,10 @@ class Policies:
         self._since: dict[str, float] = {}
         self._failures: dict[str, Exception] = {}
         self._hasty: set[str] = set()
+        self.signatures: dict[str, str] = {}
+        """What tells whether the robots.txt of an origin has changed."""
+        self.heard: Callable[[str, dict[str, Any]], None] | None = None
+        """Told what came of asking for the robots.txt of an origin, to be given to `restore` later."""
 
     @property
     def known(self) -> dict[str, Policy]:
@@ -80,6 +90,18 @@ class Policies:
         origin = urls.origin(url)
         return None if origin is None else self._known.get(origin)
 
+    def restore(self, origin: str, age_s: float, told: dict[str, Any]) -> None:
+        """Know what `heard` was told so many seconds ago. One that is old, or did not answer, is asked again where a
+        request depends on it."""
+        policy = restored(told)
+        self.signatures[origin] = signature(told)
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(policy)
+        self._asked[origin], self._known[origin] = done, policy
+        self._since[origin] = time.monotonic() - (age_s if policy.status is not None else MAX_AGE_S + 1)
+        if told["final_url"]:
+            self._moved[origin] = told["final_url"]
+
     def failure(self, url: str) -> Exception | None:
         """Why the robots.txt of a URL's host was not answered; None where it was."""
         return self._failures.get(urls.origin(url) or "")
@@ -112,13 +134,15 @@ class Policies:
         answer = await self._fetch(f"{origin}/robots.txt", meta)
         try:
             policy = policy_of(answer)
+            kept = kept_of(answer, policy)
         finally:
             answer.body.close()
         self._since[origin] = time.monotonic()
         self._known[origin] = policy
         if answer.hops:
             self._moved[origin] = answer.final_url
-        self._share(answer, policy)
+        self._keep(origin, kept)
+        self._share(answer, policy, kept)
         self._tell(policy)
         return policy
 
@@ -132,7 +156,12 @@ class Policies:
             self._failures[urls.origin(url) or ""] = error
             return answers.ended(request, error)
 
-    def _share(self, answer: Answer, policy: Policy) -> None:
+    def _keep(self, origin: str, kept: dict[str, Any]) -> None:
+        self.signatures[origin] = signature(kept)
+        if self.heard is not None and getattr(self._crawler.spider, "stop_reason", None) is None:
+            self.heard(origin, kept)
+
+    def _share(self, answer: Answer, policy: Policy, kept: dict[str, Any]) -> None:
         """What the robots.txt of another authority answered by redirect is that one's own as well."""
         origin = urls.origin(answer.final_url)
         if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
@@ -141,6 +170,7 @@ class Policies:
             done.set_result(policy)
             self._asked[origin], self._known[origin] = done, policy
             self._since[origin] = time.monotonic()
+            self._keep(origin, {**kept, "url": policy.url, "final_url": None})
 
     @staticmethod
     def _tell(policy: Policy) -> None:
@@ -156,6 +186,38 @@ def policies_of(crawler: Crawler) -> Policies:
         spider.policies = Policies(crawler)
     found: Policies = spider.policies
     return found
+
+
+def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:
+    """All that a policy is made of, to be given to `restored` later."""
+    body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is Outcome.PARSED else b""
+    return {
+        "url": policy.url,
+        "outcome": policy.outcome,
+        "status": policy.status,
+        "reason": policy.reason,
+        "final_url": answer.final_url if answer.hops else None,
+        "size": max(len(body), answer.body.size),
+        "body": b64encode(body).decode(),
+    }
+
+
+def signature(kept: dict[str, Any]) -> str:
+    """What tells whether two robots files say the same."""
+    said = f"{kept['outcome']} {kept['body']}"
+    return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
+
+
+def restored(kept: dict[str, Any]) -> Policy:
+    """The policy that was kept."""
+    if kept["outcome"] == Outcome.TOO_MANY_REDIRECTS:
+        return Policy.too_many_redirects(kept["url"], kept["status"])
+    if kept["status"] is None or (kept["outcome"] == Outcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
+        return Policy.unreachable(kept["url"], kept["reason"])
+    body = b64decode(kept["body"])
+    return Policy.from_response(
+        kept["url"], kept["status"], body, size=kept["size"], base=kept["final_url"] or kept["url"]
+    )
 
 
 def policy_of(answer: Answer) -> Policy:

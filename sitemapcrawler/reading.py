@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
 
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.frontier import Frontier, Visit
@@ -13,6 +17,7 @@ from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.selection import FULL, Selection
+from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.urls import authority
 
 logger = logging.getLogger(__name__)
@@ -21,6 +26,26 @@ START_BYTES = 16 * 1024
 """Of a file, enough to tell a page by."""
 NOT_FOUND = ("html", "unknown")
 """Formats that are no sitemap."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What reading one file told the crawl besides its records: what a job needs to go on without reading it again."""
+
+    digest: str = ""
+    """Of the body as it was fetched, in hexadecimal."""
+    children: list[tuple[str, str | None]] = field(default_factory=list)
+    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """What the file lists and the arguments leave out, by argument."""
+    alias: bool = False
+    """True where its redirects led to a file that was read already."""
+    taken: bool = False
+    """True where it has not changed since the baseline, whose entries are taken over."""
+    tally: dict[str, Any] = field(default_factory=dict)
+    """What the baseline says that the file adds to the counts of a crawl, where it is taken over."""
+    trust: dict[str, Any] | None = None
+    """The evidence on its dates (`trust.Trust.state`); None where nothing was verified."""
 
 
 @dataclass(slots=True)
@@ -45,11 +70,12 @@ class Reading:
     def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
         record = _record(visit, answer)
+        told = record.told = Told(answer.body.digest().hex())
         document = Document(visit.url, answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
             record.know(self._facts(visit, record, document, answer.at, answer.header("Content-Type")))
         if answer.ok:
-            yield from self._read(visit, answer, record, document)
+            yield from self._read(visit, answer, record, document, told)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"
@@ -64,7 +90,7 @@ class Reading:
         logger.warning("%s: failed (%s)", visit.url, reason)
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
-        record.outcome, record.error = "failed", reason
+        record.outcome, record.error, record.told = "failed", reason, Told()
         self._know(visit, record, datetime.now(UTC))
         return record
 
@@ -73,8 +99,17 @@ class Reading:
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
+            record.told = Told(answer.body.digest().hex(), alias=True)
             self._know(visit, record, answer.at)
             yield record
+
+    def unchanged(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
+        """The record of a file that has not changed since the baseline. `answer`: None where it was not asked for."""
+        found = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record = unchanged_record(earlier.line, found if answer is None else _record(visit, answer))
+        record.told = Told(earlier.digest, taken=True, tally=earlier.tally)
+        logger.info("%s: unchanged, %d entries", visit.url, record.url_count)
+        return record
 
     def _know(self, visit: Visit, record: SitemapRecord, at: datetime) -> None:
         """Let the rules judge a record without a document."""
@@ -95,9 +130,11 @@ class Reading:
             prove=self.prove,
         )
 
-    def _read(self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document) -> Iterator[UrlBatch]:
+    def _read(
+        self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: Told
+    ) -> Iterator[UrlBatch]:
         try:
-            yield from self._batches(visit, document, answer, getattr(record, "file", None))
+            yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
         except Exception as error:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
@@ -107,13 +144,17 @@ class Reading:
             if self.judging:
                 record.file.indexes = self.indexes
 
-    def _batches(self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None) -> Iterator[UrlBatch]:
+    def _batches(
+        self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: Told
+    ) -> Iterator[UrlBatch]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
         for records in document.read(answer.body.chunks()):
             if visit.probe and document.url_count == len(records):
                 self.frontier.count_guess()
-            waiting += self.selection.keep(self._pages(visit, records, file))
+            before = self.selection.skipped.copy()
+            waiting += self.selection.keep(self._pages(visit, records, file, told))
+            told.skipped += self.selection.skipped - before
             while len(waiting) >= size:
                 yield UrlBatch(visit.url, waiting[:size], file)
                 waiting = waiting[size:]
@@ -123,7 +164,9 @@ class Reading:
         if waiting:
             yield UrlBatch(visit.url, waiting, file)
 
-    def _pages(self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None) -> list[UrlRecord]:
+    def _pages(
+        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, told: Told
+    ) -> list[UrlRecord]:
         pages: list[UrlRecord] = []
         for record in records:
             if isinstance(record, UrlRecord):
@@ -133,11 +176,24 @@ class Reading:
                 file.list_child(record)
             if self.follow is not None and not self.follow(record.loc):
                 self.frontier.skipped["follow"] += 1
+                told.skipped["follow"] += 1
                 continue
+            told.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
             if not self.frontier.add(visit.child(record.loc, record.lastmod_at)) and file is not None:
                 file.left_out += self.frontier.skipped - before
         return pages
+
+
+def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
+    """What the baseline says of a file, which was found and answered as it was `now`."""
+    record = msgspec.json.decode(line, type=SitemapRecord)
+    for name in ("parent", "found_by", "depth", "offsite", "status", "final_url", "hops", "bytes_fetched"):
+        setattr(record, name, getattr(now, name))
+    record.outcome = "unchanged"
+    record.etag = now.etag or record.etag
+    record.last_modified = now.last_modified or record.last_modified
+    return record
 
 
 def _record(visit: Visit, answer: Answer) -> SitemapRecord:

@@ -39,6 +39,10 @@ class Selection:
         """True when max_urls has left something out."""
         return self.skipped["max_urls"] > 0
 
+    def wants(self, record: UrlRecord) -> bool:
+        """True for a record that the arguments do not leave out, `max_urls` aside."""
+        return all(test(record) for _, test in self._tests)
+
     def keep(self, records: list[UrlRecord]) -> list[UrlRecord]:
         """The records that pass every test, no more of them than max_urls leaves."""
         for name, test in self._tests:

@@ -83,8 +83,14 @@ ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.StructurePipeline": 100,
     "sitemapcrawler.pipelines.RobotsPipeline": 200,
     "sitemapcrawler.pipelines.StatusPipeline": 300,
+    "sitemapcrawler.pipelines.StorePipeline": 400,
     "sitemapcrawler.summary.SummaryPipeline": 900,
 }
+
+# The job's database.
+SITEMAP_STORE = True
+SITEMAP_STORE_MEMORY = 500
+SITEMAP_STORE_THREADS = 2
 
 # Where records go.
 FEED_EXPORT_ENCODING = "utf-8"

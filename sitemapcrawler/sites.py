@@ -92,6 +92,10 @@ class Sites:
         self._contents[content] = visit.probe
         return False
 
+    def read_before(self, visit: Visit, final_url: str | None, digest: bytes) -> None:
+        """A file was read in an earlier run of the job."""
+        self.is_known(visit, final_url or visit.url, digest)
+
     def settle(self, visit: Visit, hit: bool, answered: bool) -> Site | None:
         """Note whether a guess held a sitemap; its site, None for what was no guess."""
         site = self._sites.get(urls.origin(visit.url) or "") if visit.probe else None

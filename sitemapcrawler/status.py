@@ -15,6 +15,7 @@ from sitemapcrawler.items import FindingRecord, ReplyRecord, Share, SitemapRecor
 from sitemapcrawler.params import Params
 from sitemapcrawler.reply import Kind, Reason, Unchecked
 from sitemapcrawler.reply import record as reply_record
+from sitemapcrawler.reply.step import Step
 from sitemapcrawler.rules.facts import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.trusts import Trusts
@@ -64,6 +65,36 @@ class Status:
         if self._holding is None:
             refused = await self._admission.refuse(records, file)
             await self._verifier.verify(record.loc for record in records if id(record) not in refused)
+
+    def remember(self, method: str, key: str, step: Step) -> None:
+        """What came of a request in an earlier run of the job. `key`: `urls.request_key` of its URL."""
+        self._asker.remember(method, key, step)
+
+    def count_again(self, url: str, bad: bool) -> None:
+        """Count a URL that an earlier run has asked."""
+        if self._asker.is_first(url):
+            self._checked += 1
+            self._bad += bad
+
+    @property
+    def holding(self) -> bool:
+        """True where records are held back until everything is read."""
+        return self._holding is not None
+
+    def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
+        """Hold records back that an earlier run of the job held, too; those that are done, as from `judge`."""
+        done, again = [], []
+        for record in records:
+            if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
+                record.reply = None
+                again.append(record)
+            else:
+                done.append(record)
+                self.counts[kind_of(record.reply)] += 1
+        released = self._holding.offer(again) if self._holding is not None else []
+        for one in released:
+            self._leave(one, Reason.SAMPLED_OUT, None)
+        return [*done, *released]
 
     def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
         """Say in the record of a file what came of its entries."""
@@ -125,7 +156,7 @@ class Status:
         outcomes = await self._verifier.verify(one.loc for one in records)
         canonicals = await self._canonicals(outcomes, file)
         for one in records:
-            self._give(one, reply_record(outcomes[one.loc].reply), file)
+            self._give(one, recorded(outcomes[one.loc]), file)
             self.trusts.compare(one, outcomes[one.loc], file)
         self._sum_up(outcomes)
         if file is not None:
@@ -178,6 +209,13 @@ class Status:
         ]
         replies = await self._verifier.verify((url for _, _, url in wanted), asset=True)
         self._judge.assets((AssetFacts(one, url, role, replies[url].reply) for one, role, url in wanted), file)
+
+
+def recorded(outcome: Outcome) -> ReplyRecord:
+    """The record of what asking for a URL came to."""
+    reply = reply_record(outcome.reply)
+    reply.soft_404 = outcome.soft_404
+    return reply
 
 
 def kind_of(reply: ReplyRecord) -> str:

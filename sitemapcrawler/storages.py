@@ -153,6 +153,16 @@ class AtomicFileStorage(FileFeedStorage):
         return file
 
 
+def parts_of(target: Path, pid: int) -> list[Path]:
+    """The temporary files of a feed that a process has left."""
+    beginning = f".{target.name[:NAME_IN_PART]}.{pid}."
+    return (
+        [path for path in target.parent.glob("*.part") if path.name.startswith(beginning) and path.is_file()]
+        if target.parent.is_dir()
+        else []
+    )
+
+
 def _create(target: Path) -> FeedFile:
     """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id."""
     numbers = itertools.count(1)

@@ -14,6 +14,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs import Job
 from sitemapcrawler.pipelines import CrawlPipeline, StatusPipeline
 from sitemapcrawler.reader.dates import iso
 
@@ -36,7 +37,7 @@ class SummaryPipeline(CrawlPipeline):
     def process_item(self, item: Any) -> Any:
         """Count records, whatever the batch."""
         if isinstance(item, UrlBatch):
-            self._stats.inc_value("sitemap/urls", len(item.urls))
+            self._stats.inc_value("sitemap/urls", len(item))
         elif isinstance(item, UrlRecord):
             self._stats.inc_value("sitemap/urls")
         elif isinstance(item, SitemapRecord):
@@ -49,11 +50,12 @@ class SummaryPipeline(CrawlPipeline):
         if status is not None:  # Scrapy closes all pipelines at once, and this one may have records still
             await status.close_spider()
         spider: Any = self._crawler.spider
-        for record in spider.verdicts.records(spider.starts):
-            await self._send(record)
-        for finding in spider.judge.crawl():
-            await self._send(finding)
-        summary = self.summary()
+        job: Job | None = spider.job
+        try:
+            summary = await self._conclude(spider, job)
+        finally:
+            if job is not None:
+                job.close()
         if summary.bad is not None:
             told = f"{summary.bad.bad:,} of {summary.bad.checked:,} checked URLs are bad"
             self._stats.set_value("sitemap/verified", told)
@@ -61,10 +63,35 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value("sitemap/partial", summary.partial)
         await self._send(summary)
 
+    async def _conclude(self, spider: Any, job: Job | None) -> SummaryRecord:
+        """Send what is left; the summary."""
+        if job is not None:
+            await job.flush()
+            await job.settle(spider, any(spider.frontier.skipped.values()))
+            async for item in job.stored():
+                await (spider.send(item) if isinstance(item, UrlBatch) else self._send(item))
+            if job.finished:
+                return job.summary()
+        for record in spider.verdicts.records(spider.starts):
+            await self._send(record)
+        for finding in spider.judge.crawl():
+            await self._send(finding)
+        if job is not None and spider.complete:
+            async for finding in job.findings(spider):
+                await self._send(finding)
+        else:
+            spider.judge.skip_site()
+        summary = self.summary()
+        if job is not None and spider.complete:
+            await job.finish(summary)
+        elif job is not None:
+            job.tell_how_to_go_on()
+        return summary
+
     def summary(self) -> SummaryRecord:
         """What the crawl came to so far."""
         spider: Any = self._crawler.spider
-        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts)
+        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts, *filter(None, [spider.job]))
         skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
         return SummaryRecord(
             domains=[str(start) for start in spider.params.starts],

@@ -7,9 +7,10 @@ their age (`compare`). A `Trust` takes the same memory whatever the file, and th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any, Self
 
 from sitemapcrawler.frequent import Frequent
 from sitemapcrawler.items import UrlRecord
@@ -130,6 +131,22 @@ class Trust:
             setattr(self._evidence, part.name, total)
         self._hours.merge(other._hours)
         self._header_hours.merge(other._header_hours)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, to be kept."""
+        return {
+            "evidence": {name: value for name, value in asdict(self._evidence).items() if value},
+            "hours": self._hours.state(),
+            "header_hours": self._header_hours.state(),
+        }
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Self:
+        """One that was kept."""
+        made = cls()
+        made._evidence = Evidence(**state["evidence"])
+        made._hours, made._header_hours = Frequent.of(state["hours"]), Frequent.of(state["header_hours"])
+        return made
 
     def evidence(self) -> Evidence:
         """The evidence so far."""

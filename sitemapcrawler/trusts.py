@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 
 from sitemapcrawler.asking import Outcome
 from sitemapcrawler.items import Lastmods, SitemapRecord, UrlRecord
@@ -43,8 +44,15 @@ class Trusts:
         if trust is not None:
             trust.close(file.tally, record.format)
             record.lastmod = lastmods(trust, file.tally.entries)
-            self._all.merge(trust)
-            self._entries += file.tally.entries
+            state = {"entries": file.tally.entries, **trust.state()}
+            if (told := getattr(record, "told", None)) is not None:
+                told.trust = state
+            self.restore(state)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Add a file whose evidence was kept."""
+        self._entries += state["entries"]
+        self._all.merge(Trust.of(state))
 
     @property
     def all(self) -> Lastmods | None:

@@ -56,6 +56,16 @@ class Verdicts:
                     found |= self._rules.verdicts(together, facts_of)
         return found
 
+    def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
+        """Count URLs of an authority that an earlier run of the job has judged, or could not."""
+        self.skipped["robots"] += skipped
+        policy = self._policies.at(origin)
+        if policy is not None:
+            authority = self._authority(origin, policy)
+            authority.urls += judged
+            authority.nobody += nobody
+            authority.blocked.update(blocked)
+
     def records(self, starts: Iterable[str]) -> Iterator[RobotsRecord]:
         """The record of each robots.txt that was asked for, judged; `starts`: the sites that the crawl was to visit."""
         asked = set(starts)

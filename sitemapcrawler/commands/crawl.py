@@ -18,6 +18,7 @@ from sitemapcrawler.choosing import choose
 from sitemapcrawler.configuring import names_in, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.feeds import named_formats
+from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.spiders.sitemap import SitemapSpider
 
@@ -55,7 +56,7 @@ class Command(CrawlCommand):
             AddressGuard(networks=self.settings.getlist("SITEMAP_ALLOW_NETWORKS"))
             guarded_handler(self.settings)
             if args[:1] == [SitemapSpider.name]:
-                Params.parse(opts.spargs)
+                check_job(self.settings, Params.parse(opts.spargs))
         except ValueError as error:
             refuse(str(error))
         if opts.loglevel is None:
@@ -95,7 +96,7 @@ def is_news(record: logging.LogRecord) -> bool:
 
 def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
     """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
-    if any(name.startswith("feedexport/failed_count/") for name in stats):
+    if "sitemap/store_lost" in stats or any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST
     if stop_reason or stats.get("sitemap/partial"):
         return STOPPED

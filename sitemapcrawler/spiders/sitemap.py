@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
+from functools import partial
 from typing import Any, Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler import answers, discovery, urls
+from sitemapcrawler import answers, discovery, restoring, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.argument_values import Start
 from sitemapcrawler.bodies import Body
@@ -21,16 +23,20 @@ from sitemapcrawler.choosing import choose
 from sitemapcrawler.configuring import at_least_one, limits, new_status, prepare_feeds
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs import ENDED
 from sitemapcrawler.listing import Listing
 from sitemapcrawler.obeying import own_agent
+from sitemapcrawler.opening import open_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
-from sitemapcrawler.reading import Reading, is_page
+from sitemapcrawler.reading import Reading
 from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import ON_THE_SITE
 from sitemapcrawler.selection import Selection
 from sitemapcrawler.sites import Site, Sites
 from sitemapcrawler.verdicts import Verdicts
+from sitemapcrawler.visiting import Visits
 from sitemapcrawler.waiting import each
 
 
@@ -46,9 +52,15 @@ class SitemapSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check the feeds, for those who start the crawl from a script too; ValueError for a bad one."""
+        """Complete and check the feeds, for those who start the crawl from a script too; ValueError for a bad one.
+
+        JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
+        """
         super().update_settings(settings)
         prepare_feeds(settings)
+        if settings.get("JOBDIR"):
+            settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
+            settings.set("JOBDIR", None, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -74,6 +86,8 @@ class SitemapSpider(Spider):
         self.sites = Sites(self.frontier, params.probe)
         self.policies = Policies(self.crawler)
         self.stop_reason = None
+        choice = choose(settings, params)
+        self.job = open_job(self.crawler, params, any(map(choice.rules, ON_THE_SITE)))
         self._batch_size = at_least_one(settings, "SITEMAP_BATCH_SIZE")
         self._reading = Reading(
             self.selection,
@@ -85,15 +99,25 @@ class SitemapSpider(Spider):
             params.select != ("none",) or params.verify != "off",
             self.policies.prove,
         )
-        self.judge = Judge(choose(settings, params), settings.getint("SITEMAP_FINDINGS_PER_RULE"))
+        self._visits = Visits(
+            self.frontier, self.sites, self.policies, self._reading, self.job, partial(restoring.add, spider=self)
+        )
+        self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
-        self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping)
+        lasting = self.job is not None and self.job.folder is not None
+        heard = self.job.records.reply if self.job is not None and lasting else None
+        self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping, heard)
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
     def stopping(self) -> bool:
         """True once the crawl is to end before its end."""
         return self.stop_reason is not None
+
+    @property
+    def complete(self) -> bool:
+        """False once the crawl ends with something left to do."""
+        return self.stop_reason in ENDED
 
     @property
     def starts(self) -> set[str]:
@@ -103,14 +127,29 @@ class SitemapSpider(Spider):
         return named | {site.origin for site in self.sites}
 
     @property
+    def lost(self) -> bool:
+        """True where a site could not be looked at, so that nothing can be said of what it lists."""
+        asked = ([self.policies.at(url) for url in start.url_candidates] for start in self.params.starts)
+        return any(all(policy is None or policy.outcome is Outcome.UNREACHABLE for policy in site) for site in asked)
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """What filters, limits and an early end have left out, by reason: then not all that the site lists is known."""
+        return self.selection.skipped + self.frontier.skipped + Counter([self.partial] if self.partial else [])
+
+    @property
     def partial(self) -> str | None:
         """Why the crawl does not cover everything; None where it does."""
         limits = {"max_urls": self.selection.full, "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0}
         return self.stop_reason or next((name for name, reached in limits.items() if reached), None)
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
-        """Ask for the sitemaps that were named and the robots.txt of each site."""
-        if self.params.urls is not None:
+        """Ask for the sitemaps that were named and the robots.txt of each site; for nothing where that was done."""
+        if self.job is not None:
+            await self.job.begin(self, self.send)
+            if self.job.finished:
+                return
+        if self.params.urls is not None and not (self.job is not None and self.params.urls in self.job.done):
             yield self.request(self.params.urls, "parse_list", 1)
         for url in self.params.sitemaps:
             self.frontier.add(Visit(url, "argument"))
@@ -119,6 +158,11 @@ class SitemapSpider(Spider):
         async for site in each(self.enter, self.params.starts, at_least_one(self.settings, "CONCURRENT_REQUESTS")):
             for request in self.next_requests(site):
                 yield request
+
+    async def send(self, batch: UrlBatch) -> None:
+        """Send url records through all pipelines, which are waited for."""
+        for item in single(batch) if self._single_records else [batch]:
+            await self.crawler.engine.scraper.start_itemproc_async(item, response=None)
 
     # Discovery. Each step queues what it found; the next one is taken where there was nothing.
 
@@ -165,15 +209,18 @@ class SitemapSpider(Spider):
         """
         if self.selection.full:
             return
-        for visit in self.frontier.take():
-            yield self.sitemap_request(visit)
-        if site is not None and self.sites.wants_home(site):
-            yield self.home_request(site.origin)
+        for step in self._visits.next(site):
+            if isinstance(step, Site):
+                yield self.home_request(step.origin)
+            else:
+                yield step if isinstance(step, SitemapRecord) else self.sitemap_request(step)
 
     def sitemap_request(self, visit: Visit) -> Request | SitemapRecord:
         """The request for a sitemap, or its record where its URL is none that can be asked for."""
         try:
-            return self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
+            request = self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
+            request.headers.update(self._visits.validators(visit))
+            return request
         except ValueError as error:
             self.frontier.done(visit)
             return self._reading.refused(visit, str(error))
@@ -188,20 +235,26 @@ class SitemapSpider(Spider):
 
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
-        hit = False
-        known = answer.ok and self.sites.is_known(visit, answer.final_url, answer.body.digest())
-        known = known and not is_page(answer)  # that many files redirect to one page is a fault of each
-        read = self._reading.alias if known else self._reading.read
-        async with self._reading_slots:
-            for item in read(visit, answer):
-                hit = True
-                for record in await self.parts(item):
-                    yield record
-        self.frontier.done(visit)
-        if visit.probe and not hit:
-            self.crawler.stats.inc_value("sitemap/probes_missed")
+        taken = self._visits.take_over(visit, answer)
+        if taken is not None:
+            record, site = taken
+            yield record
+        elif self._visits.asks_again(visit, answer):
+            yield self.sitemap_request(visit)
+            return
+        else:
+            hit = False
+            read = self._reading.alias if self._visits.is_alias(visit, answer) else self._reading.read
+            async with self._reading_slots:
+                for item in read(visit, answer):
+                    hit = True
+                    for part in await self.parts(item):
+                        yield part
+            if visit.probe and not hit:
+                self.crawler.stats.inc_value("sitemap/probes_missed")
+            site = await self._visits.settle(visit, answer, hit, self.complete)
         self.end_where_full()
-        for request in self.next_requests(self.sites.settle(visit, hit, answer.ok)):
+        for request in self.next_requests(site):
             yield request
 
     def end_where_full(self) -> None:

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
+import duckdb
 import pytest
 from scrapy.settings import default_settings
 
@@ -24,12 +25,15 @@ from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News
 from sitemapcrawler.namespaces.video import Video
 from sitemapcrawler.params import ARGUMENTS
+from sitemapcrawler.store.columns import columns
+from sitemapcrawler.store.schema import RECORDS as STORED
+from sitemapcrawler.store.schema import VIEWS, statements, tables
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"
-FORMATS, SETTINGS, JOURNEY = "docs/formats.md", "docs/settings.md", "docs/journey.md"
+FORMATS, SETTINGS, JOURNEY, JOBS = "docs/formats.md", "docs/settings.md", "docs/journey.md", "docs/jobs.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
-PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY)
+PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS)
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
 REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods}
@@ -37,6 +41,8 @@ PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
 """Objects that are described in the row of their field."""
 OWN = {name: value for name, value in vars(settings).items() if name.isupper()}
 OF_SCRAPY = {name for name in vars(default_settings) if name.isupper()} | {"FEEDS"}
+TAKEN_OVER = {"SITEMAP_JOBDIR"}
+"""Settings that the spider sets itself."""
 NO_NAMES_OF_OURS = {"CrawlerProcess", "True", "False", "None"}
 
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -235,6 +241,49 @@ def test_every_feed_format_is_described() -> None:
     assert set(re.findall(r"`\.(\w+)`", cells)) == written
 
 
+# The database
+
+
+def test_every_table_and_column_besides_records_is_described() -> None:
+    told = [(bare(name), kind) for name, kind, _ in rows(section(FORMATS, "Tables"))]
+    own = {name: columns(record).keys() for name, record in STORED.items()}
+    kept = [
+        (f"{table}.{column}", kind)
+        for table, held in tables().items()
+        for column, kind in held.items()
+        if column not in own.get(table, ())
+    ]
+    assert told == kept + [(f"{view}.{column}", kind) for view, column, kind in viewed()]
+
+
+def viewed() -> Iterator[tuple[str, str, str]]:
+    """(view, column, type) of all views."""
+    with duckdb.connect(":memory:") as database:
+        for statement in statements():
+            database.execute(statement)
+        for view in VIEWS:
+            for column, kind, *_ in database.execute(f"DESCRIBE {view}").fetchall():
+                yield view, column, kind
+
+
+def test_tables_of_records_are_named() -> None:
+    told = section(FORMATS, "Tables").partition("\n|")[0]
+    assert set(STORED) <= set(INLINE.findall(told))
+
+
+def test_what_is_said_of_the_job_is_described() -> None:
+    [row] = [row for row in rows(section(FORMATS, "Tables")) if bare(row[0]) == "job.name"]
+    said = [
+        name.arg
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and re.search(r"store\.set$|^self\.set$", ast.unparse(node.func))
+        for name in node.keywords
+    ]
+    assert {"run", "state"} <= set(said)
+    assert set(INLINE.findall(row[2])) == {*said, "version"}
+
+
 # Names that must exist
 
 
@@ -242,8 +291,8 @@ def test_every_feed_format_is_described() -> None:
 def test_settings_that_are_named_exist(name: str) -> None:
     words = {word for word in INLINE.findall(prose(name)) if CONSTANT.fullmatch(word)}
     words |= set(re.findall(r"-s (\w+)=", page(name)))
-    assert words <= OWN.keys() | OF_SCRAPY | constants() | {"NAME"}
-    assert set(re.findall(r"\bSITEMAP_\w+", page(name))) <= OWN.keys()
+    assert words <= OWN.keys() | OF_SCRAPY | TAKEN_OVER | constants() | {"NAME"}
+    assert set(re.findall(r"\bSITEMAP_\w+", page(name))) <= OWN.keys() | TAKEN_OVER
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -27,7 +27,7 @@ from sitemapcrawler.namespaces.image import Image
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,issues"
+HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,issues,change,changed_fields"
 
 
 class Product(Item):
@@ -156,7 +156,7 @@ class TestJsonLines:
 
     def test_empty_fields_are_written_on_request(self) -> None:
         row = json.loads(lines(a_url(), export_empty_fields=True)[0])
-        assert (row["news"], row["images"], len(row)) == (None, [], 18)
+        assert (row["news"], row["images"], len(row)) == (None, [], len(HEADER.split(",")))
 
     def test_other_items_are_written_as_scrapy_writes_them(self) -> None:
         assert lines({"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])) == [
@@ -167,6 +167,54 @@ class TestJsonLines:
 
     def test_fields_of_other_items_are_chosen(self) -> None:
         assert lines({"a": 1, "b": 2}, fields_to_export={"b": "B"}) == ['{"B":2}']
+
+
+class TestWrittenLines:
+    """A batch that carries its lines, since the database has written them already."""
+
+    LINES = b'{"type":"url","loc":"https://e.com/as-it-is"}\n'
+
+    def batch(self) -> UrlBatch:
+        return UrlBatch(SITEMAP, [a_url("https://e.com/made", line=3)], lines=self.LINES)
+
+    @pytest.mark.parametrize("classes", [[], [UrlRecord], ["sitemapcrawler.items.UrlRecord", SitemapRecord]])
+    def test_lines_are_written_as_they_are(self, classes: list[Any]) -> None:
+        assert export(JsonLinesExporter, self.batch(), item_classes=classes) == self.LINES
+
+    def test_they_are_written_in_the_encoding_of_the_feed(self) -> None:
+        batch = UrlBatch(SITEMAP, [], lines='{"loc":"é"}\n'.encode())
+        assert export(JsonLinesExporter, batch, encoding="latin-1") == '{"loc":"é"}\n'.encode("latin-1")
+
+    def test_they_are_elements_of_an_array(self) -> None:
+        batch = UrlBatch(SITEMAP, [a_url(), a_url()], lines=self.LINES * 2)
+        array = json.loads(export(JsonExporter, SitemapRecord(), batch, a_url("last"), indent=0))
+        assert [row.get("loc") for row in array] == [None, *["https://e.com/as-it-is"] * 2, "last"]
+        assert json.loads(export(JsonExporter, batch, indent=2)) == array[1:3]
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({"fields_to_export": ["line"]}, '{"line":3}'),
+            ({"fields_to_export": {"loc": "url"}}, '{"url":"https://e.com/made"}'),
+            ({"sort_keys": True, "fields_to_export": ["type", "loc"]}, '{"loc":"https://e.com/made","type":"url"}'),
+        ],
+    )
+    def test_they_are_made_anew_where_options_alter_them(self, options: dict[str, Any], expected: str) -> None:
+        assert lines(self.batch(), **options) == [expected]
+
+    def test_they_are_made_anew_with_empty_fields(self) -> None:
+        row = json.loads(lines(self.batch(), export_empty_fields=True)[0])
+        assert (row["loc"], row["news"]) == ("https://e.com/made", None)
+
+    def test_a_feed_of_other_records_does_not_have_them(self) -> None:
+        assert export(JsonLinesExporter, self.batch(), item_classes=[SitemapRecord]) == b""
+
+    def test_a_table_is_made_of_the_records(self) -> None:
+        assert table(self.batch(), fields_to_export=["loc"])[1] == ["https://e.com/made"]
+
+    def test_a_batch_with_no_lines_left_writes_nothing(self) -> None:
+        assert export(JsonLinesExporter, UrlBatch(SITEMAP, [], lines=b"")) == b""
+        assert json.loads(export(JsonExporter, UrlBatch(SITEMAP, [], lines=b""))) == []
 
 
 class TestJson:
@@ -206,12 +254,15 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,',
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,',
         ]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
-        assert [(row[1], row[-4]) for row in rows] == [("loc", "recovered"), ("https://e.com/", "true")]
+        assert [(row[1], row[rows[0].index("recovered")]) for row in rows] == [
+            ("loc", "recovered"),
+            ("https://e.com/", "true"),
+        ]
 
     def test_a_table_without_rows_has_its_header(self) -> None:
         assert export(CsvExporter, SummaryRecord()).decode() == HEADER + "\r\n"

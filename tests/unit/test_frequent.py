@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 from hypothesis import given
@@ -44,3 +45,24 @@ def test_value_that_comes_late_is_found() -> None:
 
 def test_nothing_counted() -> None:
     assert (Frequent().most, Frequent().total) == (0, 0)
+
+
+@given(VALUES, VALUES)
+def test_count_goes_on_where_it_was_kept(batches: list[list[str]], others: list[list[str]]) -> None:
+    whole = Frequent()
+    for values in batches:
+        whole.count(values)
+    kept = Frequent.of(json.loads(json.dumps(whole.state())))
+    assert (kept.total, kept.most, kept.state()) == (whole.total, whole.most, whole.state())
+    for values in others:
+        whole.count(values)
+        kept.count(values)
+    assert kept.state() == whole.state()
+
+
+def test_what_was_kept_is_no_part_of_what_goes_on() -> None:
+    counted = Frequent()
+    counted.count(["a"])
+    total, counts = counted.state()
+    counted.count(["a"])
+    assert (total, counts) == (1, {"a": 1})

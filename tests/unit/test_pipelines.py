@@ -25,9 +25,11 @@ class Crawl:
         self.engine = SimpleNamespace(scraper=self)
         self.spider = SimpleNamespace(
             params=Params.parse({"domain": "a.com,http://b.com:8080"}),
+            job=None,
             selection=SimpleNamespace(skipped=Counter(since=2, include=0)),
             frontier=SimpleNamespace(skipped=Counter(max_depth=1)),
             judge=SimpleNamespace(
+                skip_site=lambda: None,
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
                 severities=Counter(error=3),
                 skipped=Counter({"a-rule": 4}),

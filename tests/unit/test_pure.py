@@ -1,4 +1,8 @@
-"""Knowledge is apart from Scrapy: each pure module, imported on its own, brings neither Scrapy nor Twisted along."""
+"""Knowledge is apart from Scrapy: each pure module, imported on its own, brings neither Scrapy nor Twisted along.
+
+They do no I/O either, but for `store`, whose purpose it is: it writes a file by way of DuckDB, which the crawl may wait
+for in a thread of its own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, page, reader, reply, robots, rules, schemas, urllists
+from sitemapcrawler import namespaces, page, reader, reply, robots, rules, schemas, store, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (
@@ -35,7 +39,7 @@ SINGLE = (
     "urls",
 )
 """Pure modules that are no package."""
-PACKAGES = (reader, namespaces, page, reply, robots, rules, schemas, urllists)
+PACKAGES = (reader, namespaces, page, reply, robots, rules, schemas, store, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -277,3 +278,27 @@ def test_any_dates_give_a_share(texts: list[tuple[str, str, str]]) -> None:
     found = trust.evidence()
     assert (found.trusted is None) == (found.dated == 0)
     assert found.trusted is None or 0 <= found.trusted <= 1
+
+
+def kept(trust: Trust) -> Trust:
+    """What a job keeps of a file, and gives back in the next run."""
+    return Trust.of(json.loads(json.dumps(trust.state())))
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=30))
+def test_evidence_that_was_kept_is_the_same(texts: list[tuple[str, str, str]]) -> None:
+    trust = file(entries([text for text, _, _ in texts]))
+    for lastmod, header, page_date in texts:
+        trust.compare(lastmod, NOW, header, page_date)
+    assert kept(trust).evidence() == trust.evidence()
+    assert kept(trust).state() == trust.state()
+
+
+def test_files_that_were_kept_add_up_in_the_site() -> None:
+    files = [file(entries(["2026-03-01"] * 12)), file(entries(["2026-03-01"] * 13)), file(entries(spread(5)))]
+    for _ in range(12):
+        files[0].compare("2026-02-01", NOW, HEADER)
+        files[1].compare("2026-03-01", NOW, HEADER)
+    found = site(*map(kept, files))
+    assert found == site(*files)
+    assert (found.dated, found.compared, found.headers_alike) == (30, 24, True)

@@ -1,0 +1,345 @@
+"""The job of a crawl: the database it writes to, and what earlier runs of the same job have found."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import __version__
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.feeds import is_stream, local_path
+from sitemapcrawler.frontier import Visit
+from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.policies import Policies
+from sitemapcrawler.recording import Recorder
+from sitemapcrawler.restoring import restore, restore_verdicts
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import Needs
+from sitemapcrawler.rules.site_facts import SiteFacts
+from sitemapcrawler.storages import parts_of
+from sitemapcrawler.store import Store
+from sitemapcrawler.store.baseline import Earlier
+from sitemapcrawler.store.columns import literal
+from sitemapcrawler.store.loading import BASELINE
+from sitemapcrawler.store.schema import RECORDS
+from sitemapcrawler.store.spool import Spool
+from sitemapcrawler.storedbatch import StoredBatch, decoded
+from sitemapcrawler.storing import Writer
+
+logger = logging.getLogger(__name__)
+
+FINISHED = "finished"
+"""State of a job of which nothing is left to do."""
+ENDED = (None, FINISHED, "max_urls")
+"""Reasons of an end after which nothing is left to do."""
+STORE_LOST = "store"
+"""Reason of an end where the database can take no more."""
+PARTS = ("sitemaps", "findings", "robots")
+"""Tables of the records that are few, in the order of feeds."""
+OK = 200
+JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_SEVERITIES", "USER_AGENT")
+"""How the names of settings begin on which it depends what is said of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A file that an earlier run has read, or has asked for in vain."""
+
+    digest: str
+    answered: bool
+    """True where the server gave it, whatever it was."""
+    alias: bool
+    """True where its redirects led to a file that was read already."""
+    hit: bool
+    """False for a guess that was no sitemap."""
+    index: bool
+    final_url: str | None
+
+
+class Job:
+    """What a crawl writes down, and what it finds written."""
+
+    def __init__(
+        self, crawler: Crawler, store: Store, folder: Path | None, comparison: Comparison | None = None
+    ) -> None:
+        """`folder`: of a job that is to stay; None for one that ends with the process."""
+        self.store = store
+        self.program = program_of(crawler.settings)
+        self.comparison = comparison
+        self.folder = folder
+        self.skipped: Counter[str] = Counter()
+        """URLs of the baseline of which it cannot be said whether they were removed."""
+        self.finished: bool = store.get("state") == FINISHED
+        """True where an earlier run came to the end: nothing is left to ask for."""
+        self.run: int = (store.get("run") or 0) + 1
+        self.done = _done(store) if self.run > 1 else {}
+        """Files of earlier runs, by URL."""
+        self.holding = False
+        """True where url records are held back until everything is read."""
+        self._crawler = crawler
+        self._writer = Writer(store, self.run, self._lost)
+        self.records = Recorder(self._writer, comparison)
+        self._closing: asyncio.Future[None] | None = None
+        self._of_site: dict[str, dict[str, int]] = {}
+
+    @property
+    def resumed(self) -> bool:
+        """True where earlier runs have left something."""
+        return self.run > 1
+
+    async def begin(self, spider: Any, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
+        """Say where the job stands, and give the parts of the crawl back what they knew. `send`: sends url records
+        on, of which earlier runs did not know the last form."""
+        if self.finished:
+            logger.info(
+                "the job in %s is finished: nothing is asked again, its feeds are written from the database; "
+                "fresh=yes starts over",
+                self.folder,
+            )
+            return
+        self.holding = spider.status is not None and spider.status.holding
+        if self.folder is not None:
+            remove_parts(self._crawler.settings, self.store.get("pid"))
+            spider.policies.heard = self.records.policy
+        asked = spider.params.asks_for()
+        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=self.program)
+        if self.comparison is not None:
+            await spider.policies.prepare(self.comparison.strange_origins)
+        if self.resumed:
+            logger.info("the job in %s goes on: %d files are done", self.folder, len(self.done))
+            restore(self.store, spider, self.holding)
+        if self.resumed and self.holding:
+            async for batch in self._writer.each(partial(self._url_lines, "TRUE")):
+                await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
+
+    # What is known of files that need not be read.
+
+    def earlier(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
+        return None if self.comparison is None else self.comparison.earlier(visit, policies)
+
+    def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """The same, where the index that lists the file says that it has not changed, and has proved honest."""
+        return None if self.comparison is None else self.comparison.trusted(visit, policies)
+
+    def unchanged(self, visit: Visit, answer: Answer, policies: Policies) -> Earlier | None:
+        """The same, where the answer says that the file has not changed."""
+        earlier = self.earlier(visit, policies)
+        if earlier is None:
+            return None
+        if answer.status == NOT_MODIFIED:
+            return earlier
+        led = json.loads(earlier.line).get("final_url")
+        same = answer.ok and answer.error is None and answer.body.digest().hex() == earlier.digest
+        return earlier if same and led == (answer.final_url if answer.hops else None) else None
+
+    def children(self, sitemap: str) -> list[tuple[str, str | None]]:
+        """What an index of an earlier run, or of the baseline, lists: (URL, lastmod)."""
+        where = "main" if sitemap in self.done else BASELINE
+        cursor = self.store.cursor()
+        return cursor.execute(f"SELECT loc, lastmod_at FROM {where}.children WHERE sitemap = ?", [sitemap]).fetchall()
+
+    # The end.
+
+    async def flush(self) -> None:
+        """Return when all files that were read are in the database."""
+        await self._writer.flush()
+
+    async def settle(self, spider: Any, narrowed: bool) -> None:
+        """Everything that is to be read has been read: say what the baseline lists and this crawl does not, and count
+        what was taken over. `narrowed`: a limit or a filter left files out."""
+        if self.finished:
+            return
+        settings = self._crawler.settings
+        threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
+        await self._writer.run(partial(self.store.resources, threads, memory))
+        if spider.complete:
+            await self._writer.run(self.store.purge)
+        if self.comparison is not None:
+            await self._compare(self.comparison, spider, narrowed)
+
+    async def _compare(self, comparison: Comparison, spider: Any, narrowed: bool) -> None:
+        restore_verdicts(self.store, spider.verdicts, comparison.took)
+        judged: list[str] = []
+        others = comparison.baseline.listed_files()
+        if spider.complete and spider.partial is None:
+            judged, others = comparison.judged_files(self.store, narrowed or spider.lost)
+        self.skipped[REMOVED] = comparison.baseline.count(others) if others else 0
+        if not judged:
+            return
+        with self._writer.guarded():
+            spool = self.store.spool()
+            async for lines in self._writer.each(partial(comparison.baseline.missing, judged)):
+                wanted = [line for line in lines if spider.selection.wants(decoded(line))]
+                spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
+            await self._writer.run(partial(self._put_removed, spool))
+
+    def _put_removed(self, spool: Spool) -> None:
+        with self.store.transaction():
+            self.store.insert("urls", [spool])
+        spool.discard()
+
+    async def findings(self, spider: Any) -> AsyncIterator[FindingRecord]:
+        """What the rules on the whole site find; where nothing has changed, what they found before."""
+        left_out = {name: count for name, count in spider.left_out.items() if count}
+        same = self.comparison is not None and not left_out and self.comparison.same_site(self.store, spider.policies)
+        find = partial(self._site_findings, left_out=left_out) if not same else self._earlier_findings
+        async for finding in self._writer.each(partial(find, spider.judge)):
+            yield finding
+
+    def _earlier_findings(self, judge: Judge) -> Iterator[FindingRecord]:
+        assert self.comparison is not None
+        self._of_site = self.comparison.baseline.job["of_site"]
+        judge.add(self._of_site)
+        decode = msgspec.json.Decoder(FindingRecord).decode
+        rules = ", ".join(literal(rule) for rule in self._of_site["counts"])
+        if rules:
+            for lines in self.store.lines("findings", f"whole_site AND rule IN ({rules})", database=BASELINE):
+                yield from map(decode, lines)
+
+    def _site_findings(self, judge: Judge, left_out: dict[str, int]) -> Iterator[FindingRecord]:
+        baseline = self.comparison.baseline if self.comparison is not None else None
+        count = None if baseline is None else baseline.urls
+        before = judge.totals()
+        with self.store.analysis() as cursor:
+            facts = SiteFacts(cursor, left_out, count, not self.skipped[REMOVED])
+            yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
+            self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
+            yield from judge.site(facts, (Needs.BASELINE,))
+
+    async def finish(self, summary: SummaryRecord) -> None:
+        """The crawl has come to its end: commit the last records."""
+        await self.flush()
+        if self._writer.error is None:
+            await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
+
+    def _finish(self, summary: dict[str, Any]) -> None:
+        honest, turn = ({}, 0) if self.comparison is None else self.comparison.proofs()
+        with self.store.transaction():
+            for table, spool in self.records.last_rows.items():
+                self.store.insert(table, [spool])
+            if self.holding:
+                self.store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
+                self.store.insert("urls", [self.records.final_urls], "sitemap, line")
+            self.store.set(state=FINISHED, summary=summary, honest=honest, turn=turn, of_site=self._of_site)
+
+    def tell_how_to_go_on(self) -> None:
+        """Log what to do after a stop."""
+        if self.folder is not None and self._writer.error is None:
+            logger.info("stopped before the end; the same command with JOBDIR=%s goes on from here", self.folder)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.records.close()
+        self._writer.close()
+
+    # What earlier runs have found, or the baseline.
+
+    async def stored(self) -> AsyncIterator[Any]:
+        """What this run did not read, as it goes to the feeds: batches of URLs, files, findings; of a finished job all
+        other records too."""
+        earlier = "TRUE" if self.finished else f"sitemap IN (SELECT sitemap FROM files WHERE run < {self.run})"
+        async for part in self._writer.each(partial(self._url_lines, self._wanted_urls(earlier))):
+            yield part
+        for table in PARTS:
+            decode: Callable[[str], Any] = msgspec.json.Decoder(RECORDS[table]).decode
+            condition = self._wanted_records(table, earlier)
+            async for lines in self._writer.each(partial(self.store.lines, table, condition)):
+                for record in map(decode, lines):
+                    yield record.mark_stored()
+
+    def _wanted_urls(self, earlier: str) -> str:
+        removed = f"change = '{REMOVED}'"
+        wanted = f"({removed})" if self.holding else f"({earlier} OR {removed})"
+        return f"{wanted} AND change <> '{UNCHANGED}'" if self._only_changes else wanted
+
+    def _wanted_records(self, table: str, earlier: str) -> str:
+        if self.finished:
+            condition = "TRUE"
+        elif table == "robots":  # they are made anew
+            return "FALSE"
+        else:
+            condition = earlier
+        took = self.comparison.took if self.comparison is not None else []
+        if took and table == "sitemaps":  # they have been sent
+            condition += f" AND sitemap NOT IN ({', '.join(map(literal, took))})"
+        if self._only_changes and table == "findings":
+            condition += f" AND (url IS NULL OR url IN (SELECT loc FROM urls WHERE change <> '{UNCHANGED}'))"
+        return condition
+
+    @property
+    def _only_changes(self) -> bool:
+        return self.comparison is not None and self.comparison.only_changes
+
+    def summary(self) -> SummaryRecord:
+        """The summary of a finished job."""
+        return msgspec.convert(self.store.get("summary"), SummaryRecord)
+
+    def _url_lines(self, condition: str) -> Iterator[StoredBatch]:
+        for rows in self.store.tagged_lines("urls", "sitemap", condition):
+            if rows[0][0] == rows[-1][0]:  # the rows of a file stand together
+                yield StoredBatch(rows[0][0], [line for _, line in rows])
+                continue
+            for sitemap, alike in groupby(rows, itemgetter(0)):
+                yield StoredBatch(sitemap, [line for _, line in alike])
+
+    def _lost(self, why: str) -> None:
+        """The database can take no more: end the crawl."""
+        logger.error("%s cannot be written: %s; the same command goes on when there is room", self.store.path, why)
+        self._crawler.stats.set_value("sitemap/store_lost", why)
+        self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=STORE_LOST))
+
+
+def program_of(settings: BaseSettings) -> str:
+    """What judges: two crawls with the same judge alike. The version, and a digest of the settings that matter."""
+    names = sorted(name for name in settings if str(name).startswith(JUDGING))
+    given = {name: settings[name] for name in names}
+    with suppress(OSError, TypeError, ValueError):
+        given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
+    return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def remove_parts(settings: BaseSettings, pid: int | None) -> None:
+    """Remove the unfinished feeds of the process that ran the job before: it was killed."""
+    if pid is None or pid == os.getpid():
+        return
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and not is_stream(path):
+            for part in parts_of(path.resolve(), pid):
+                part.unlink(missing_ok=True)
+
+
+def _done(store: Store) -> dict[str, Done]:
+    rows = store.execute(
+        "SELECT f.sitemap, f.digest, f.tally->>'missed', f.tally->>'answered', f.tally->>'alias', "
+        "s.status, s.format, s.final_url FROM files f LEFT JOIN sitemaps s USING (sitemap)"
+    )
+    return {
+        sitemap: Done(
+            digest or "",
+            answered == "true" if missed else status == OK or sitemap.startswith("file:"),
+            alias == "true",
+            not missed,
+            format == "xml-index",
+            final_url,
+        )
+        for sitemap, digest, missed, answered, alias, status, format, final_url in rows
+    }

@@ -1,0 +1,110 @@
+"""Counts of a crawl as they stood when an earlier run of its job ended, from what that run left in the database."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sitemapcrawler import urls
+from sitemapcrawler.policies import Policies
+from sitemapcrawler.reply.step import Step
+from sitemapcrawler.status import Status
+from sitemapcrawler.store import Store
+from sitemapcrawler.store.columns import literal
+from sitemapcrawler.store.schema import CURRENT
+from sitemapcrawler.verdicts import Verdicts
+
+PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
+"""SQL: a URL up to its path."""
+_step = msgspec.json.Decoder(Step).decode
+
+
+def restore(store: Store, spider: Any, holding: bool) -> None:
+    """Give the parts of a crawl back what they knew. `holding`: url records will be counted when they are held back
+    again."""
+    store.purge()
+    store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # found again at the end
+    for (text,) in store.execute("SELECT tally FROM files"):
+        add(json.loads(text), spider)
+    ((count,),) = store.execute("SELECT count(*) FROM urls")
+    spider.selection.count += count
+    restore_policies(store, spider.policies)
+    restore_verdicts(store, spider.verdicts)
+    if spider.status is not None:
+        restore_replies(store, spider.status)
+        if not holding:
+            restore_counts(store, spider.status)
+
+
+def add(tally: dict[str, Any], spider: Any) -> None:
+    """Count what a file adds to the counts of a crawl."""
+    skipped = Counter(tally.get("skipped", {}))
+    spider.frontier.skipped["follow"] += skipped.pop("follow", 0)
+    spider.selection.skipped.update(skipped)
+    spider.judge.counts.update(tally.get("findings", {}))
+    spider.judge.severities.update(tally.get("severities", {}))
+    spider.judge.skipped.update(tally.get("rules_skipped", {}))
+    if spider.status is not None and "trust" in tally:
+        spider.status.trusts.restore(tally["trust"])
+
+
+def restore_policies(store: Store, policies: Policies) -> None:
+    """The robots files that were asked for, the newest of each authority."""
+    newest = "row_number() OVER (PARTITION BY origin ORDER BY asked_at DESC) = 1"
+    rows = store.execute(
+        f"SELECT origin, epoch(now()::TIMESTAMP - asked_at), answer FROM policies QUALIFY {newest} ORDER BY rowid"
+    )
+    for origin, age, answer in rows:
+        policies.restore(origin, age, json.loads(answer))
+
+
+def restore_verdicts(store: Store, verdicts: Verdicts, files: Sequence[str] | None = None) -> None:
+    """How many URLs of each authority were judged, and denied to whom: of all files, or some."""
+    if not verdicts.agents or files == []:
+        return
+    where = "" if files is None else f"WHERE sitemap IN ({', '.join(map(literal, files))})"
+    denied: dict[str, Counter[str]] = {}
+    for prefix, agent, count in store.execute(
+        f"SELECT prefix, agent, count(*) FROM "
+        f"(SELECT {PREFIX} AS prefix, unnest(blocked_for) AS agent FROM urls {where}) "
+        "GROUP BY ALL"
+    ):
+        denied.setdefault(prefix, Counter())[agent] = count
+    for prefix, judged, left, nobody in store.execute(
+        f"SELECT {PREFIX}, count(blocked_for), count(*) - count(blocked_for), "
+        f"count(*) FILTER (len(blocked_for) = ?) FROM urls {where} GROUP BY 1",
+        [len(verdicts.agents)],
+    ):
+        origin = urls.origin(f"{prefix}/")
+        if origin is not None:
+            verdicts.restore(origin, judged, left, nobody, denied.get(prefix, Counter()))
+
+
+def restore_replies(store: Store, status: Status) -> None:
+    """What came of every request."""
+    cursor = store.cursor().execute("SELECT method, url, step FROM replies ORDER BY asked_at")
+    while rows := cursor.fetchmany(1000):
+        for method, key, step in rows:
+            status.remember(method, key, _step(step))
+
+
+def restore_counts(store: Store, status: Status) -> None:
+    """What came of every URL."""
+    status.counts.update(
+        dict(
+            store.execute(
+                "SELECT coalesce(reply.reason, reply.kind), count(*) FROM urls WHERE reply IS NOT NULL GROUP BY 1"
+            )
+        )
+    )
+    cursor = store.cursor().execute(
+        "SELECT loc, any_value(reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL) FROM urls "
+        "WHERE reply.kind <> 'unchecked' GROUP BY 1"
+    )
+    while rows := cursor.fetchmany(1000):
+        for loc, bad in rows:
+            status.count_again(loc, bad)

@@ -1,0 +1,203 @@
+"""The database itself: made, opened, locked, checked; its rows read and written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import duckdb
+
+from sitemapcrawler.store.columns import TYPE, literal, quoted
+from sitemapcrawler.store.errors import refusal
+from sitemapcrawler.store.making import CONFIG, SEEDED, check, make
+from sitemapcrawler.store.schema import tables
+from sitemapcrawler.store.spool import BASIC, Spool, odd
+from sitemapcrawler.store.sql import line_of, reading
+
+FILE = "audit.duckdb"
+"""Name of the database in a job's folder."""
+SPOOLS = ".spool"
+"""Folder, beside the database, of rows on their way into it."""
+FEED_LINE = 16 * 1024 * 1024
+"""Bytes of a line of a feed that is read."""
+AT_ONCE = 1000
+"""Rows that are read together, as many as in a batch."""
+LARGE_MEMORY = "1GB"
+"""What a commit may use that does not do with less: of a file with very large entries."""
+CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
+"""What DuckDB raises for a row that its columns cannot hold."""
+
+
+class Store:
+    """A job's database. One thread at a time may write; others read by `cursor` of their own."""
+
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        """Open the database at `path`, which is there. `folder`: to be removed at the end, with all in it.
+
+        Raises what DuckDB raises.
+        """
+        self.path = path
+        self._folder = folder
+        self._connection = duckdb.connect(path, config=CONFIG)
+        self.spools = path.parent / SPOOLS
+        shutil.rmtree(self.spools, ignore_errors=True)
+        for left in path.parent.glob(f".{path.name}.*.new*"):  # of a process that was killed
+            left.unlink(missing_ok=True)
+        self.spools.mkdir(mode=0o700)
+        self.seeded = bool(self.get("seeded"))
+        """True where entries of the baseline stand in it whose files are not looked at yet."""
+
+    @classmethod
+    def temporary(cls, baseline: Path | None = None) -> Self:
+        """A database for this process alone. `baseline`: it begins with the entries of this one."""
+        folder = Path(tempfile.mkdtemp(prefix="sitemapcrawler-"))
+        make(folder / FILE, baseline)
+        return cls(folder / FILE, folder)
+
+    @classmethod
+    def of(cls, folder: Path, thorough: bool = False, baseline: Path | None = None) -> Self:
+        """The database of a job, made where there is none. `thorough`: look at every row of it first. `baseline`: a
+        new one begins with the entries of this one. StoreError where it cannot be used."""
+        path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                check(path, thorough)
+            else:
+                make(path, baseline)
+            return cls(path)
+        except (OSError, duckdb.Error) as error:
+            raise refusal(path, error) from None
+
+    def close(self) -> None:
+        """Write everything to the disk, and let go of it."""
+        with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
+            self._connection.close()
+        shutil.rmtree(self.spools, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A way to query beside others."""
+        return self._connection.cursor()
+
+    def resources(self, threads: int, memory_mb: int) -> None:
+        """Give DuckDB so much of the machine from now on."""
+        self._connection.execute(f"SET threads = {threads}; SET memory_limit = '{memory_mb}MB'")
+
+    @contextmanager
+    def more_memory(self) -> Iterator[None]:
+        """Let DuckDB use `LARGE_MEMORY` for a while."""
+        self._connection.execute(f"SET memory_limit = '{LARGE_MEMORY}'")
+        try:
+            yield
+        finally:
+            self._connection.execute(f"SET memory_limit = '{CONFIG['memory_limit']}'")
+
+    @contextmanager
+    def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for queries over everything, which DuckDB may answer in any order."""
+        with self.cursor() as cursor:
+            cursor.execute("SET preserve_insertion_order = false")
+            try:
+                yield cursor
+            finally:
+                cursor.execute("RESET preserve_insertion_order")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            with suppress(duckdb.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def purge(self) -> None:
+        """Remove the entries of the baseline whose files this crawl does not have."""
+        if self.seeded:
+            with self.transaction():
+                for table in SEEDED:
+                    self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
+                self.set(seeded=False)
+            self.seeded = False
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run SQL; its rows."""
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def spool(self) -> Spool:
+        """A new spool."""
+        return Spool(self.spools)
+
+    def insert(self, table: str, spools: Iterable[Spool], order: str = "") -> None:
+        """Put the rows of spools into a table. `order`: columns to sort them by; without, as they come."""
+        filled = [spool for spool in spools if spool.rows]
+        if filled:
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT * FROM {reading(tables()[table], max(s.longest for s in filled))}"
+                f"{f' ORDER BY {order}' if order else ''}",
+                [[str(spool.flush()) for spool in filled]],
+            )
+
+    def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
+        """Put the rows of a JSON lines feed into a table. `kind`: `type` of the records to take; None: all."""
+        made = table.rpartition(".")[2]
+        held = {TYPE: "VARCHAR", **tables()[made]}
+        where = f"WHERE {quoted(TYPE)} = {literal(kind)}" if kind else ""
+        self._connection.execute(
+            f"INSERT INTO {table} BY NAME SELECT * EXCLUDE ({quoted(TYPE)}) FROM {reading(held, FEED_LINE)} {where}",
+            [[str(feed)]],
+        )
+
+    def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Put rows into a table."""
+        spool = self.spool()
+        try:
+            for row in rows:
+                spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
+            self.insert(table, [spool])
+        finally:
+            spool.discard()
+
+    def mended(self, spool: Spool) -> Spool:
+        """The rows of a spool that DuckDB cannot read, kept as text."""
+        made = self.spool()
+        for line in spool.lines():
+            made.write(odd(line, BASIC), 1)
+        return made
+
+    def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
+        """The JSON lines of the records in a table, up to `AT_ONCE` at a time, in the order of the files."""
+        cursor = self.cursor().execute(f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}")
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield [line for (line,) in rows]
+
+    def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
+        """The same with the value of a column before each line."""
+        cursor = self.cursor()
+        cursor.execute(f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}")
+        [counts] = cursor.fetchall()
+        absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
+        cursor.execute(f"SELECT {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE {condition}")
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield rows
+
+    def get(self, name: str) -> Any:
+        """What the job says of itself under a name; None where it says nothing."""
+        rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def set(self, **values: Any) -> None:
+        """Say of the job itself."""
+        for name, value in values.items():
+            self._connection.execute("DELETE FROM job WHERE name = ?", [name])
+            self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])

@@ -1,0 +1,36 @@
+"""What can be wrong with a job's database, in one line each."""
+
+from __future__ import annotations
+
+import re
+
+HOLDER = re.compile(r"PID (\d+)")
+
+
+class StoreError(ValueError):
+    """A database that cannot be used. The text is one line for a person."""
+
+
+def in_words(error: Exception) -> str:
+    """What DuckDB or the system says, in one short line."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    first = str(error).strip().partition("\n")[0]
+    for words in ("No space left on device", "Read-only file system", "Permission denied"):
+        if words in str(error):
+            return words
+    return re.sub(r"^\w+( \w+)* Error: ", "", first)
+
+
+def is_locked(error: Exception) -> bool:
+    """True where another process holds the database."""
+    return "set lock on file" in str(error)
+
+
+def refusal(path: object, error: Exception) -> StoreError:
+    """Why a database could not be opened."""
+    if is_locked(error):
+        holder = HOLDER.search(str(error))
+        who = f" (process {holder[1]})" if holder else ""
+        return StoreError(f"{path} is in use by another crawl{who}; wait for its end or use another JOBDIR")
+    return StoreError(f"{path} cannot be used: {in_words(error)}; fresh=yes starts over")

@@ -1,0 +1,24 @@
+"""The SQL that reads rows: from files of JSON lines, and as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sitemapcrawler.store.columns import json_line, literal, quoted
+from sitemapcrawler.store.schema import ODD, RECORDS, tables
+
+
+def reading(held: Mapping[str, str], longest: int) -> str:
+    """The SQL of a table function that reads JSON lines from files, whose paths are its parameter. `held`: {column: SQL
+    type}; `longest`: bytes of a line at most."""
+    typed = f"{{{', '.join(f'{literal(name)}: {literal(kind)}' for name, kind in held.items())}}}"
+    return (
+        f"read_json(?, format = 'newline_delimited', columns = {typed}, maximum_object_size = {longest}, "
+        "auto_detect = false)"
+    )
+
+
+def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:
+    """The SQL of the JSON line of a row. `prefix`: of its columns, such as `s.`; `absent`: those that hold nothing."""
+    text = json_line(RECORDS[table], prefix, absent)
+    return f"coalesce({quoted(ODD)}, {text})" if ODD in tables()[table].keys() - absent else text

@@ -1,0 +1,85 @@
+"""Taking the url records of a feed into a database, so that a crawl can be compared with it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sitemapcrawler.rows import KEPT_WHEN_EMPTY
+from sitemapcrawler.store.base import Store
+from sitemapcrawler.store.columns import literal, quoted
+from sitemapcrawler.store.loading import BASELINE
+
+PARQUET = ".parquet"
+GZIP = ".gz"
+TREES = "extra"
+"""The field of trees of elements, which Parquet has as text."""
+ATTRIBUTED = ("player_loc",)
+"""Fields of text that may be objects instead, which Parquet has as objects always."""
+_NESTED = re.compile(rb'":\[\{|"news":\{|"extra":"')
+
+
+def take_in(store: Store, path: Path) -> None:
+    """Put the url records of a feed into the attached database. Raises duckdb.Error, OSError."""
+    if path.suffix != PARQUET:
+        _take_lines(store, path)
+        return
+    feed = store.spools / "baseline.jsonl"
+    store.execute(
+        f"COPY (SELECT * REPLACE ({_emptied(store, path)}) FROM read_parquet({literal(str(path))})) "
+        f"TO {literal(str(feed))} (FORMAT json)"
+    )
+    spool = store.spool()
+    with feed.open("rb") as lines:
+        for line in lines:
+            spool.write(plain_line(line), 1)
+    store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
+    spool.discard()
+    feed.unlink()
+
+
+def _take_lines(store: Store, path: Path) -> None:
+    try:
+        store.read_feed(f"{BASELINE}.urls", path, "url")
+    except duckdb.InvalidInputException:  # lone surrogates: those rows are kept as text
+        _take_odd_lines(store, path)
+
+
+def _take_odd_lines(store: Store, path: Path) -> None:
+    spool = store.spool()
+    try:
+        with (gzip.open if path.suffix == GZIP else open)(path, "rb") as lines:
+            for line in lines:
+                spool.write(line.rstrip(b"\n") + b"\n", 1)
+        store.read_feed(f"{BASELINE}.urls", spool.flush(), "url")
+    finally:
+        spool.discard()
+
+
+def _emptied(store: Store, path: Path) -> str:
+    """SQL that makes null of what JSON leaves out: lists that are empty, but for those that say so."""
+    described = store.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(path))})")
+    lists = [quoted(row[0]) for row in described if row[1].endswith("[]") and row[0] not in KEPT_WHEN_EMPTY]
+    return ", ".join(["loc AS loc", *(f"CASE WHEN len({name}) > 0 THEN {name} END AS {name}" for name in lists)])
+
+
+def plain_line(line: bytes) -> bytes:
+    """A row of a Parquet feed as JSON lines have it, where it holds objects."""
+    if not _NESTED.search(line):
+        return line
+    return json.dumps(_plain(json.loads(line)), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        parts = {key: _plain(part, key) for key, part in value.items()}
+        kept = {key: part for key, part in parts.items() if part not in (None, [], {}) or key in KEPT_WHEN_EMPTY}
+        return kept["value"] if name in ATTRIBUTED and kept.keys() == {"value"} else kept
+    return json.loads(value) if name == TREES and isinstance(value, str) else value

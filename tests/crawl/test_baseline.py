@@ -1,0 +1,593 @@
+"""A crawl beside an earlier one: what has changed since, and what need not be read again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from tests.crawl.crawling import FEED, LOG, LOOPBACK, Crawl, crawl, read_feed
+from tests.crawl.days import (
+    JOBDIR,
+    NEWS,
+    ONCE,
+    RICH,
+    Days,
+    changes,
+    conditional,
+    known,
+    on,
+    outcomes,
+    path_of,
+    stubborn,
+    urlset_of,
+    xml,
+)
+from tests.crawl.documents import beginning, index, packed, robots
+from tests.crawl.jobs import DATABASE
+from tests.crawl.site_server import Reply, Route, SiteServer, moved
+from tests.crawl.test_jobs import contents
+
+MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
+MODIFIED = "Mon, 06 May 2024 10:00:00 GMT"
+FEEDS = (FEED, "urls.jsonl.gz", "urls.parquet", "urls.csv", "all.json")
+MANY = 1200
+"""Entries of a file that is more than a batch."""
+
+
+def numbered(name: str, count: int) -> list[str]:
+    return [f"/{name}/{number}" for number in range(count)]
+
+
+def monday(site: SiteServer) -> dict[str, Route]:
+    """The site on its first day."""
+
+    def listing(**entries: str) -> bytes:
+        return urlset_of(site, entries)
+
+    def of(*paths: str) -> bytes:
+        return urlset_of(site, on(MONDAY, paths))
+
+    files: dict[str, Route] = {
+        "/etag.xml": conditional(of(*numbered("etag", 5)), etag='"1"'),
+        "/modified.xml": conditional(of(*numbered("modified", 3)), modified=MODIFIED),
+        "/both.xml": conditional(of(*numbered("both", 4), "/pair", "/shared"), '"both"', MODIFIED),
+        "/none.xml": xml(of(*numbered("none", 3), "/pair", "/private/none")),
+        "/stubborn.xml": stubborn(of(*numbered("stubborn", 3), "/shared"), 'W/"odd, \xe4"'),
+        "/packed.xml.gz": conditional(packed(of(*numbered("packed", 3))), etag='"gz"'),
+        "/alias.xml": moved(site.url("/none.xml")),
+        "/rich.xml": conditional(urlset_of(site, RICH), etag='"rich"'),
+        "/news.xml": conditional(urlset_of(site, NEWS), etag='"news"'),
+        "/many.xml": conditional(of(*numbered("many", MANY)), etag='"many"'),
+        "/left.xml": xml(of(*numbered("left", 3))),
+        "/broken.xml": xml(of(*numbered("broken", 2), "/broken/a&b").replace(b"&amp;", b"&")),
+        "/deep.xml": conditional(index(site.url("/child.xml")), etag='"deep"'),
+        "/missing.xml": Reply("", 404),
+    }
+    child: Route = xml(of(*numbered("child", 3)))
+    named = robots(site.url("/index.xml"), rules=["Disallow: /private/", "User-agent: GPTBot", "Disallow: /both/"])
+    return {"/robots.txt": named, "/index.xml": xml(index(*map(site.url, files))), "/child.xml": child, **files}
+
+
+def tuesday(site: SiteServer) -> dict[str, Route]:
+    """The site on the next day: entries and files come, change and go."""
+    routes = monday(site)
+
+    def of(*paths: str, **dates: str) -> bytes:
+        return urlset_of(site, {**on(MONDAY, paths), **on(TUESDAY, [f"/{name}" for name in dates.values()])})
+
+    routes["/etag.xml"] = conditional(of("/etag/0", "/etag/1", "/etag/new", a="etag/2"), etag='"2"')
+    routes["/both.xml"] = conditional(of(*numbered("both", 4), "/etag/3", "/shared"), '"other"', MODIFIED)
+    routes["/none.xml"] = xml(of(*numbered("none", 3), "/private/none"))
+    routes["/stubborn.xml"] = stubborn(of(*numbered("stubborn", 3)), 'W/"odd, \xe4"')
+    routes["/modified.xml"] = Reply("", 404)
+    routes["/rich.xml"] = conditional(urlset_of(site, RICH | CHANGED_RICH), etag='"richer"')
+    routes["/news.xml"] = xml(urlset_of(site, CHANGED_NEWS))
+    routes["/many.xml"] = conditional(of(*numbered("many", MANY)[1:]), etag='"fewer"')
+    routes["/child.xml"] = xml(of("/child/0", "/child/1", b="child/2"))
+    listed = [path for path in routes if path.endswith((".xml", ".gz")) and path not in ("/index.xml", "/child.xml")]
+    routes["/index.xml"] = xml(index(*(site.url(path) for path in listed if path != "/left.xml")))
+    return routes
+
+
+CHANGED_RICH = {
+    "/rich/core": RICH["/rich/core"].replace("0.80", "0.9").replace("weekly", "daily"),
+    "/rich/images": RICH["/rich/images"].replace("&amp;", "and"),
+    "/rich/video": RICH["/rich/video"].replace("a=1", "a=0"),
+    "/rich/links": RICH["/rich/links"].replace('"de"', '"fr"'),
+    "/rich/extra": RICH["/rich/extra"].replace('b="1"', 'b="2"'),
+}
+CHANGED_NEWS = {path: more.replace(">N<", ">M<") for path, more in NEWS.items()}
+CHANGES = {
+    "/etag/2": "changed lastmod",
+    "/etag/4": "removed",
+    "/etag/new": "added",
+    "/pair": "removed",
+    **dict.fromkeys(numbered("modified", 3) + numbered("left", 3), "removed"),
+    "/rich/core": "changed changefreq priority",
+    "/rich/images": "changed images",
+    "/rich/video": "changed videos",
+    "/news/page": "changed news",
+    "/rich/links": "changed alternates",
+    "/rich/extra": "changed extra",
+    "/many/0": "removed",
+    "/child/2": "changed lastmod",
+}
+"""What has become of pages from Monday to Tuesday; `/etag/3` has moved, `/shared` is listed once instead of twice."""
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Days]:
+    """The site and its first day."""
+    with SiteServer() as site:
+        days = Days(site, tmp_path_factory.mktemp("week"))
+        site.routes = monday(site)
+        assert days.crawl("monday", *FEEDS).code == 0
+        yield days
+
+
+@pytest.fixture
+def first(week: Days) -> Crawl:
+    """The first day, whose site is the one that is served."""
+    week.site.routes = monday(week.site)
+    folder = week.folder / "monday"
+    return Crawl(0, "", "", folder, 0, read_feed(folder / FEED))
+
+
+@pytest.fixture(scope="module")
+def still(week: Days) -> Crawl:
+    """The next day, where nothing has changed."""
+    week.site.routes = monday(week.site)
+    before = contents(week.folder / "monday")
+    done = week.crawl("still", before=f"monday/{JOBDIR}")
+    assert contents(week.folder / "monday") == before, "a baseline is only read"
+    assert {path.name for path in week.job("still").parent.iterdir()} == {DATABASE}
+    return done
+
+
+@pytest.fixture(scope="module")
+def changed(week: Days) -> Crawl:
+    """The next day, where much has changed."""
+    week.site.routes = tuesday(week.site)
+    return week.crawl("changed", *FEEDS, before=f"monday/{JOBDIR}/{DATABASE}")
+
+
+# ---- nothing has changed
+
+
+def test_files_are_revalidated(week: Days, first: Crawl, still: Crawl) -> None:
+    assert still.code == 0
+    found = outcomes(still)
+    assert found.pop("/alias.xml") == outcomes(first)["/alias.xml"]
+    assert found.pop("/missing.xml") == ("failed", 404)
+    assert found.pop("/news.xml") == ("ok", 200), "news grow old, though the file stays the same"
+    told = dict.fromkeys(
+        ("/etag.xml", "/modified.xml", "/both.xml", "/packed.xml.gz", "/rich.xml", "/many.xml", "/deep.xml"), 304
+    )
+    sent = dict.fromkeys(("/index.xml", "/none.xml", "/stubborn.xml", "/left.xml", "/broken.xml", "/child.xml"), 200)
+    assert found == {path: ("unchanged", status) for path, status in {**told, **sent}.items()}
+
+
+def test_validators_are_those_of_the_day_before(week: Days, first: Crawl, still: Crawl) -> None:
+    names = "if-none-match", "if-modified-since"
+    sent = {one.path: tuple(one.headers.get(name) for name in names) for one in week.asked["still"]}
+    assert sent["/etag.xml"] == ('"1"', None)
+    assert sent["/modified.xml"] == (None, MODIFIED)
+    assert sent["/both.xml"] == ('"both"', MODIFIED)
+    assert sent["/index.xml"] == sent["/none.xml"] == sent["/robots.txt"] == (None, None)
+    assert all(
+        value == (None, None)
+        for value in [tuple(one.headers.get(name) for name in names) for one in week.asked["monday"]]
+    )
+    assert Counter(week.paths("still")) == Counter(week.paths("monday"))
+
+
+def test_everything_that_was_known_is_told_again(first: Crawl, still: Crawl) -> None:
+    assert len(first.of_type("finding")) > 10
+    for kind in ("url", "finding", "sitemap", "robots", "summary"):
+        expected, found = (
+            Counter(json.dumps(known(record), sort_keys=True) for record in day.of_type(kind)) for day in (first, still)
+        )
+        assert found == expected, kind
+    assert {record["change"] for record in still.of_type("url")} == {"unchanged"}
+    assert still.summary["agents"]["GPTBot"] == 4
+    [told] = still.of_type("robots")
+    assert told["agents"]["GPTBot"] == 4
+
+
+def test_nothing_came_over_the_network_that_was_not_sent(still: Crawl) -> None:
+    sizes = {path_of(url): (record["bytes_fetched"], record["bytes"]) for url, record in still.sitemaps.items()}
+    assert sizes["/many.xml"][0] == 0
+    assert sizes["/many.xml"][1] > 1000 * len("<url><loc></loc></url>")
+    assert sizes["/none.xml"][0] == sizes["/none.xml"][1] > 0
+
+
+@pytest.mark.parametrize("feed", ["urls.jsonl.gz", "urls.parquet"])
+def test_feed_as_a_baseline(week: Days, first: Crawl, feed: str) -> None:
+    done = week.crawl(f"beside {feed}", before=f"monday/{feed}", keep=False)
+    assert done.code == 0
+    assert changes(done) == {}
+    assert len(done.of_type("url")) == len(first.of_type("url"))
+    assert "unchanged" not in {outcome for outcome, _ in outcomes(done).values()}
+    assert done.summary["rules"] == first.summary["rules"]
+
+
+def test_third_day_takes_over_what_the_second_took(week: Days, first: Crawl, still: Crawl) -> None:
+    done = week.crawl("third", before=f"still/{JOBDIR}", only="changes")
+    assert done.code == 0
+    assert done.of_type("url") == []
+    assert outcomes(done) == outcomes(still)
+    same = ("rules", "severities", "agents", "skipped")
+    assert {name: done.summary.get(name) for name in same} == {name: first.summary.get(name) for name in same}
+    assert done.summary["urls"] == 0
+
+
+# ---- much has changed
+
+
+def test_changes_are_told(changed: Crawl) -> None:
+    assert changed.code == 0
+    assert changes(changed) == CHANGES
+    assert "removed" not in changed.summary.get("skipped", {})
+
+
+def test_unchanged_index_leads_to_a_child_that_changed(changed: Crawl) -> None:
+    found = outcomes(changed)
+    assert found["/deep.xml"] == ("unchanged", 304)
+    assert found["/child.xml"] == ("ok", 200)
+    assert found["/packed.xml.gz"] == ("unchanged", 304)
+
+
+def test_removed_url_is_what_it_was(first: Crawl, changed: Crawl) -> None:
+    before = {record["loc"]: record for record in first.of_type("url")}
+    for record in changed.of_type("url"):
+        if record["change"] == "removed":
+            now = {**known(record)}
+            was = {
+                name: value for name, value in before[record["loc"]].items() if name not in ("blocked_for", "issues")
+            }
+            assert now == (
+                was if path_of(record["loc"]) != "/pair" else was | {key: now[key] for key in ("sitemap", "line")}
+            )
+
+
+def test_every_feed_has_the_changes(week: Days, changed: Crawl) -> None:
+    rows = changed.of_type("url")
+    told = Counter((row["loc"], row["sitemap"], row["change"], *row.get("changed_fields", ())) for row in rows)
+    folder = week.folder / "changed"
+    with (folder / "urls.csv").open(encoding="utf-8", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert told == Counter(
+        (row["loc"], row["sitemap"], row["change"], *json.loads(row["changed_fields"] or "[]")) for row in cells
+    )
+    for other in (pq.read_table(folder / "urls.parquet").to_pylist(), json.loads((folder / "all.json").read_bytes())):
+        found = [row for row in other if row.get("type", "url") == "url"]
+        assert told == Counter(
+            (row["loc"], row["sitemap"], row["change"], *(row.get("changed_fields") or ())) for row in found
+        )
+
+
+def test_rules_say_of_the_site_what_a_fresh_crawl_says(week: Days, changed: Crawl) -> None:
+    """What is listed no more is no part of the site, and what was taken over is."""
+    week.site.routes = tuesday(week.site)
+    fresh = week.crawl("fresh", keep=False)
+    of_changes = ("cross-removed-url", "cross-added-url", "cross-count-drop")
+    found = {rule: count for rule, count in changed.summary["rules"].items() if rule not in of_changes}
+    assert found == fresh.summary["rules"]
+    assert set(changed.summary["rules"]) - set(found) == {"cross-removed-url", "cross-added-url"}
+    assert changed.summary["agents"] == fresh.summary["agents"]
+    assert changed.of_type("robots") == fresh.of_type("robots")
+    assert listed(changed) == Counter(fresh.locs())
+
+
+def listed(done: Crawl) -> Counter[str]:
+    """Pages that are listed now."""
+    return Counter(record["loc"] for record in done.of_type("url") if record["change"] != "removed")
+
+
+def test_what_was_removed_is_not_carried_on(week: Days, changed: Crawl) -> None:
+    week.site.routes = tuesday(week.site)
+    done = week.crawl("day after", before=f"changed/{JOBDIR}", keep=False)
+    assert done.code == 0
+    assert changes(done) == {}
+    assert len(done.of_type("url")) == len(changed.of_type("url")) - list(CHANGES.values()).count("removed")
+
+
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_only_changes(week: Days, changed: Crawl, items: str) -> None:
+    week.site.routes = tuesday(week.site)
+    settings = {"SITEMAP_ITEMS": items}
+    name = f"only {items}"
+    done = week.crawl(name, *FEEDS, before=f"monday/{JOBDIR}", keep=False, only="changes", settings=settings)
+    assert done.code == 0
+    assert changes(done) == CHANGES
+    assert done.summary["urls"] == len(done.of_type("url")) == len(CHANGES)
+    for name_of_count in ("rules", "severities", "agents", "skipped"):
+        assert done.summary.get(name_of_count) == changed.summary.get(name_of_count), name_of_count
+    folder = week.folder / name
+    with (folder / "urls.csv").open(encoding="utf-8", newline="") as file:
+        assert {path_of(row["loc"]) for row in csv.DictReader(file)} == set(CHANGES)
+    assert pq.read_table(folder / "urls.parquet").num_rows == len(CHANGES)
+    whole = json.loads((folder / "all.json").read_bytes())
+    assert Counter(row["type"] for row in whole) == Counter(row["type"] for row in done.records)
+    assert about(done.of_type("finding")) == about(changed.of_type("finding")) & {None, *CHANGES}
+    assert len(about(changed.of_type("finding"))) > len(about(done.of_type("finding"))) > 3
+
+
+def about(findings: list[dict[str, Any]]) -> set[str | None]:
+    """Paths of the pages that findings are about; None for those on files."""
+    return {path_of(one["url"]) if "url" in one else None for one in findings}
+
+
+# ---- what cannot be said
+
+
+def test_urls_of_files_that_failed_are_not_removed(week: Days, first: Crawl) -> None:
+    site = week.site
+    site.routes["/none.xml"] = Reply("", 500)
+    site.routes["/etag.xml"] = xml(beginning(site.url("/etag/0"), site.url("/etag/1")))
+    site.routes["/both.xml"] = xml(urlset_of(site, on(MONDAY, [*numbered("both", 3), "/shared", "/pair"])))
+    files = [
+        path for path in site.routes if path.endswith((".xml", ".gz")) and path not in ("/index.xml", "/child.xml")
+    ]
+    site.routes["/index.xml"] = xml(index(*(site.url(path) for path in files if path != "/left.xml")))
+    done = week.crawl("failing", before=f"monday/{JOBDIR}", settings=ONCE)
+    assert outcomes(done)["/etag.xml"][0] == "truncated"
+    assert changes(done) == {
+        "/both/3": "removed",
+        "/etag/0": "changed lastmod",
+        "/etag/1": "changed lastmod",
+    }
+    left = 3 + 4 + 3  # of /etag.xml, /none.xml (where /pair is listed by another one) and /left.xml
+    assert done.summary["skipped"]["removed"] == left
+    with duckdb.connect(week.job("failing"), read_only=True) as connection:
+        held = dict(
+            connection.execute("SELECT sitemap, count(*) FROM urls WHERE change <> 'removed' GROUP BY 1").fetchall()
+        )
+    assert held == Counter(record["sitemap"] for record in done.of_type("url") if record["change"] != "removed")
+    assert not held.keys() & {site.url("/none.xml"), site.url("/left.xml")}
+
+
+def test_site_that_is_down_has_lost_nothing(week: Days, first: Crawl, other: SiteServer) -> None:
+    week.site.routes["/robots.txt"] = Reply("", 503)
+    other.routes["/sitemap.xml"] = urlset_of(other, {"/page": ""})
+    domains = f"{week.site.url()},{other.url()}"
+    done = week.crawl("down", before=f"monday/{JOBDIR}", keep=False, domain=domains, settings=ONCE | LOOPBACK)
+    assert [(path_of(row["loc"]), row["change"]) for row in done.of_type("url")] == [("/page", "added")]
+    assert done.summary["skipped"]["removed"] == len(set(first.locs()))
+
+
+def test_limit_that_was_reached(week: Days, first: Crawl) -> None:
+    done = week.crawl("limit", before=f"monday/{FEED}", keep=False, max_urls=10)
+    assert done.code == 3
+    assert changes(done) == {}
+    assert len(done.of_type("url")) == 10
+    assert done.summary["skipped"]["removed"] == len(set(first.locs())) - len(set(done.locs()))
+
+
+def test_filter_that_is_narrower_than_before(week: Days, changed: Crawl) -> None:
+    week.site.routes = tuesday(week.site)
+    done = week.crawl("narrow", before=f"monday/{JOBDIR}", keep=False, exclude="^http://[^/]*/(etag|many|left)/")
+    assert done.code == 0
+    told = {path: what for path, what in CHANGES.items() if path.split("/")[1] not in ("etag", "many", "left")}
+    assert changes(done) == told
+    assert "unchanged" not in {outcome for outcome, _ in outcomes(done).values()}
+    assert "if-none-match" not in {name for one in week.asked["narrow"] for name in one.headers}
+
+
+# ---- files that must be read again
+
+
+def test_robots_that_changed(week: Days, first: Crawl) -> None:
+    site = week.site
+    site.routes["/robots.txt"] = robots(site.url("/index.xml"), rules=["Disallow: /private/", "Disallow: /child/0"])
+    done = week.crawl("other robots", before=f"monday/{JOBDIR}", keep=False)
+    told = [*numbered("both", 4), "/child/0", "/private/page", "/private/none"]  # GPTBot has no group of its own now
+    assert changes(done) == dict.fromkeys(told, "changed blocked_for")
+    assert "unchanged" not in {outcome for outcome, _ in outcomes(done).values()}
+
+
+# ---- a crawl that is killed
+
+
+@pytest.fixture(scope="module")
+def killed(week: Days, changed: Crawl) -> Path:
+    """The folder of the second day, killed half way."""
+    site = week.site
+    site.routes = tuesday(site)
+    with week.start("killed", *FEEDS, before=f"monday/{JOBDIR}", settings={"DOWNLOAD_DELAY": 0.1}) as running:
+        running.wait_until(lambda: len(site.exchanges) >= 9)
+        running.process.send_signal(signal.SIGKILL)
+        running.process.wait()
+    return week.folder / "killed"
+
+
+def test_killed_crawl_goes_on(week: Days, changed: Crawl, killed: Path) -> None:
+    week.site.routes = tuesday(week.site)
+    shutil.copytree(killed, week.folder / "resumed")
+    done = week.crawl("resumed", *FEEDS, before=f"monday/{JOBDIR}")
+    assert done.code == 0
+    assert len(week.paths("resumed")) < len(week.asked["changed"])
+    for kind in ("url", "finding", "sitemap", "robots", "summary"):
+        expected, found = (
+            Counter(json.dumps(timeless(record), sort_keys=True) for record in one.of_type(kind))
+            for one in (changed, done)
+        )
+        assert found == expected, kind
+
+
+def timeless(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in ("started", "elapsed_s", "peak_mb")}
+
+
+def test_killed_while_the_feeds_are_written(week: Days, changed: Crawl) -> None:
+    """What was removed is in the database by then, and must not be forgotten or found twice."""
+    week.site.routes = tuesday(week.site)
+    shutil.copytree(week.folder / "changed", week.folder / "killed late")
+    unfinish(week.job("killed late"))
+    done = week.crawl("killed late", *FEEDS, before=f"monday/{JOBDIR}")
+    assert done.code == 0
+    assert [path for path in week.paths("killed late") if path != "/robots.txt"] == []
+    for kind in ("url", "sitemap", "summary", "robots"):
+        expected, found = (
+            Counter(json.dumps(timeless(record), sort_keys=True) for record in one.of_type(kind))
+            for one in (changed, done)
+        )
+        assert found == expected, kind
+
+
+def unfinish(path: Path) -> None:
+    """Make a job what it is when it is killed after it has found what was removed, and before its end is written."""
+    with duckdb.connect(path) as connection:
+        connection.execute("UPDATE job SET value = '\"running\"' WHERE name = 'state'")
+        connection.execute("DELETE FROM job WHERE name IN ('summary', 'honest', 'turn')")
+        connection.execute("DELETE FROM robots")
+        connection.execute("DELETE FROM findings WHERE whole_site")
+
+
+def test_finished_job_writes_its_feeds_again(week: Days, changed: Crawl) -> None:
+    week.site.routes = {}
+    again = week.crawl("changed", "again.jsonl", before=f"monday/{JOBDIR}/{DATABASE}")
+    assert again.code == 0
+    assert week.paths("changed") == []
+    found = read_feed(week.folder / "changed" / "again.jsonl")
+    assert Counter(json.dumps(record, sort_keys=True) for record in found) == Counter(
+        json.dumps(record, sort_keys=True) for record in changed.records
+    )
+
+
+# ---- baselines that are refused
+
+
+def refused(week: Days, before: str, settings: dict[str, object] | None = None, **more: Any) -> str:
+    """The only line of a refused command; neither the baseline nor anything else is touched."""
+    folder = week.folder / "refused"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    kept, asked = contents((week.folder / before).parent), week.site.connections
+    given = {"domain": week.site.url(), "baseline": week.folder / before, **more}
+    done = crawl(folder, settings={"JOBDIR": JOBDIR, **(settings or {})}, **given)
+    [line] = done.log.splitlines()
+    assert done.code == 2
+    assert contents(folder) == {}
+    assert contents((week.folder / before).parent) == kept
+    assert week.site.connections == asked
+    return line
+
+
+def test_baseline_of_another_site(week: Days, first: Crawl) -> None:
+    line = refused(week, f"monday/{JOBDIR}/{DATABASE}", domain="http://other.example:1")
+    assert "other.example" in line
+    assert "force=yes" in line
+    assert "other.example" in refused(week, "monday/urls.parquet", domain="http://other.example:1")
+
+
+def test_baseline_of_another_site_where_forced(site: SiteServer, week: Days, first: Crawl) -> None:
+    site.routes = {"/a.xml": urlset_of(site, {"/page": ""})}
+    place = site.url().replace("127.0.0.1", "localhost")
+    settings = {**LOOPBACK, "SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8,::1/128"}
+    done = week.crawl(
+        "forced",
+        before=f"monday/{JOBDIR}",
+        keep=False,
+        force="yes",
+        domain=None,
+        sitemap=f"{place}/a.xml",
+        settings=settings,
+    )
+    assert done.code == 0
+    found = Counter(row["change"] for row in done.of_type("url"))
+    assert found == {"added": 1, "removed": len(set(first.locs()))}
+
+
+def test_unfinished_baseline(week: Days, killed: Path) -> None:
+    assert list(killed.glob(f"{JOBDIR}/*.wal")), "a log stands beside it"
+    line = refused(week, f"killed/{JOBDIR}/{DATABASE}")
+    assert "not finished" in line
+    assert "force=yes" in line
+
+
+def test_unfinished_baseline_where_forced(week: Days, changed: Crawl, killed: Path) -> None:
+    week.site.routes = tuesday(week.site)
+    before = contents(killed)
+    done = week.crawl("after killed", before=f"killed/{JOBDIR}", keep=False, force="yes")
+    assert done.code == 0
+    assert "unchanged" in {record["change"] for record in done.of_type("url")}
+    assert listed(done) == listed(changed)
+    assert contents(killed) == before
+
+
+def test_baseline_that_is_no_database(week: Days, first: Crawl) -> None:
+    (week.folder / "text.duckdb").write_text("This is no database.\n" * 100)
+    assert "text.duckdb" in refused(week, "text.duckdb")
+
+
+def test_baseline_that_is_cut(week: Days, first: Crawl) -> None:
+    (week.folder / "cut").mkdir()
+    data = week.job("monday").read_bytes()
+    (week.folder / "cut" / "cut.duckdb").write_bytes(data[: len(data) * 3 // 4])
+    assert "cut.duckdb" in refused(week, "cut/cut.duckdb")
+    feed = (week.folder / "monday" / FEED).read_bytes()
+    (week.folder / "cut" / "cut.jsonl").write_bytes(feed[: len(feed) // 2 - 7])
+    assert "cut.jsonl" in refused(week, "cut/cut.jsonl")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.duckdb", "monday/urls.csv", "refused"])
+def test_baseline_that_is_none(week: Days, first: Crawl, name: str) -> None:
+    assert "baseline" in refused(week, name)
+
+
+def test_baseline_without_a_database_of_its_own(week: Days, first: Crawl) -> None:
+    line = refused(week, f"monday/{JOBDIR}/{DATABASE}", settings={"JOBDIR": "", "SITEMAP_STORE": "False"})
+    assert "SITEMAP_STORE" in line
+
+
+def test_arguments_that_need_a_baseline(week: Days, tmp_path: Path) -> None:
+    for argument in ({"only": "changes"}, {"force": "yes"}):
+        done = crawl(tmp_path, domain=week.site.url(), **argument)
+        assert done.code == 2
+        assert len(done.log.splitlines()) == 1
+
+
+@pytest.mark.parametrize("fresh", ["no", "yes"])
+def test_job_is_not_its_own_baseline(week: Days, first: Crawl, tmp_path: Path, fresh: str) -> None:
+    shutil.copytree(week.folder / "monday" / JOBDIR, tmp_path / JOBDIR)
+    before = contents(tmp_path)
+    arguments = {"domain": week.site.url(), "baseline": JOBDIR, "fresh": fresh}
+    done = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, **arguments)
+    assert done.code == 2
+    assert len(done.log.splitlines()) == 1
+    assert contents(tmp_path) == before
+
+
+def test_refused_baseline_destroys_no_job(week: Days, first: Crawl, tmp_path: Path) -> None:
+    shutil.copytree(week.folder / "monday" / JOBDIR, tmp_path / JOBDIR)
+    (tmp_path / "bad.jsonl").write_text("nothing")
+    before = contents(tmp_path)
+    done = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, domain=week.site.url(), baseline="bad.jsonl", fresh="yes")
+    assert done.code == 2
+    assert contents(tmp_path) == before
+
+
+def test_baseline_in_use(week: Days, first: Crawl) -> None:
+    site = week.site
+    site.routes = monday(site)
+    with week.start("busy", settings={"DOWNLOAD_DELAY": 0.3}) as running:
+        running.wait_until(lambda: len(site.exchanges) >= 3)
+        folder = week.folder / "second"
+        folder.mkdir()
+        done = crawl(folder, domain=site.url(), baseline=week.job("busy"), force="yes")
+        assert running.process.poll() is None
+    [line] = done.log.splitlines()
+    assert done.code == 2
+    assert "in use" in line
+    assert {path.name for path in folder.iterdir()} == {LOG}

@@ -1,0 +1,358 @@
+"""What a job is: one database, one process at a time, one set of arguments; and what is refused without harm."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.crawl.crawling import FEED, LOG, Crawl, crawl
+from tests.crawl.job_site import MISSING, PLAIN, JobSite
+from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, Job, Moment, Undisturbed
+from tests.crawl.mounts import read_only, without_overrides
+from tests.crawl.site_server import SiteServer
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[JobSite]:
+    with JobSite() as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def known(shop: JobSite, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """The job, once and undisturbed, with feeds of every format."""
+    return Job(shop, tmp_path_factory.mktemp("known"), feeds=FEEDS).undisturbed()
+
+
+@pytest.fixture(scope="module")
+def finished(shop: JobSite, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a crawl whose job is finished; tests work on copies."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert Job(shop, folder).run().code == 0
+    return folder
+
+
+@pytest.fixture
+def job(shop: JobSite, finished: Path, tmp_path: Path) -> Job:
+    """A finished job of the test's own."""
+    shutil.copytree(finished / JOBDIR, tmp_path / JOBDIR)
+    shop.forget()
+    return Job(shop, tmp_path)
+
+
+def refused(job: Job, *options: str, settings: dict[str, object] | None = None, **more: Any) -> str:
+    """The only line that a refused command leaves: no request was made, and nothing is changed."""
+    before, connections = contents(job.folder), job.site.connections
+    done = job.run(*options, settings=settings, **more)
+    [line] = done.log.splitlines()
+    assert done.code == 2
+    assert done.output == ""
+    assert job.site.connections == connections
+    assert contents(job.folder) == before
+    return line
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """All files of a folder, the log left out; None for folders."""
+    paths = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.name != LOG}
+    return {name: None if path.is_dir() else path.read_bytes() for name, path in paths.items()}
+
+
+# ---- the folder
+
+
+def test_folder_holds_the_database_and_nothing_else(job: Job) -> None:
+    assert job.left == {DATABASE}
+
+
+def test_database_can_be_queried(job: Job) -> None:
+    with duckdb.connect(job.database, read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM sitemaps").fetchall() == [(15,)]
+        counted = connection.execute("SELECT count(*), count(DISTINCT loc), count(reply.kind) FROM urls").fetchone()
+    assert counted is not None
+    assert counted[0] > counted[1] > 150
+    assert counted[2] == counted[0]
+
+
+def test_crawl_without_a_job_leaves_no_database(shop: JobSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    assert crawl(tmp_path, sitemap=shop.url(PLAIN[0])).code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {FEED, LOG, "temporary"}
+    assert list(temporary.iterdir()) == []
+
+
+def test_crawl_without_a_database(shop: JobSite, tmp_path: Path) -> None:
+    done = crawl(tmp_path, sitemap=shop.url(PLAIN[0]), settings={"SITEMAP_STORE": "False"})
+    assert done.code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {FEED, LOG}
+
+
+def test_job_without_a_database_is_refused(shop: JobSite, tmp_path: Path) -> None:
+    line = refused(Job(shop, tmp_path), settings={"SITEMAP_STORE": "False"})
+    assert "SITEMAP_STORE" in line
+    assert "JOBDIR" in line
+
+
+# ---- a finished job
+
+
+def test_finished_job_asks_for_nothing(job: Job, known: Undisturbed) -> None:
+    connections = job.site.connections
+    done = job.complete(known)
+    assert job.site.connections == connections
+    assert re.search(r"finished.*fresh=yes", done.log)
+
+
+def test_finished_job_writes_feeds_that_were_not_asked_for_before(job: Job, known: Undisturbed) -> None:
+    job.feeds = FEEDS
+    (job.folder / FEED).write_text("earlier\n" * 100_000)
+    done = job.complete(known)
+    assert job.site.exchanges == []
+    assert done.summary["started"]
+
+
+def test_finished_job_without_a_feed(job: Job) -> None:
+    before = job.database.read_bytes()
+    done = job.run("--loglevel=INFO")
+    assert done.code == 0
+    assert job.site.exchanges == []
+    assert done.records == []
+    assert len(before) > 0
+
+
+def test_finished_job_with_nothing_to_read_has_the_same_code(site: SiteServer, tmp_path: Path) -> None:
+    def run() -> Crawl:
+        return crawl(tmp_path, sitemap=site.url(MISSING), settings={"JOBDIR": JOBDIR})
+
+    first, asked = run(), len(site.exchanges)
+    again = run()
+    assert (first.code, again.code) == (4, 4)
+    assert len(site.exchanges) == asked
+    assert [record["outcome"] for record in again.of_type("sitemap")] == ["failed"]
+
+
+def test_records_of_a_finished_job_one_by_one(job: Job, known: Undisturbed) -> None:
+    assert job.run(settings={"SITEMAP_ITEMS": "records"}).code == 0
+    assert not (told := job.differences(known.rows)), told
+
+
+# ---- fresh
+
+
+def test_fresh_starts_over(job: Job, known: Undisturbed) -> None:
+    done = job.run(fresh="yes")
+    assert done.code == 0
+    assert not (told := job.differences(known.rows)), told
+    assert sorted(exchange.path for exchange in job.site.exchanges) == sorted(known.asked)
+    assert job.left == {DATABASE}
+    job.site.forget()
+    job.complete(known)
+    assert job.site.exchanges == []
+
+
+def test_fresh_takes_other_arguments_and_forgets_an_unfinished_job(
+    shop: JobSite, known: Undisturbed, tmp_path: Path
+) -> None:
+    job = Job(shop, tmp_path)
+    assert job.kill(known.moment(0.6))
+    shop.forget()
+    done = job.run(fresh="yes", verify="off")
+    assert done.code == 0
+    assert len(done.of_type("url")) == len(known.crawl.of_type("url"))
+    assert all("reply" not in record for record in done.of_type("url"))
+    assert "/robots.txt" in [exchange.path for exchange in shop.exchanges]
+    assert job.left == {DATABASE}
+
+
+# ---- other arguments
+
+OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "another value": ({"verify": "head"}, ("verify", "get", "head")),
+    "rules": ({"ignore": "lastmod"}, ("ignore", "lastmod")),
+    "another site": ({"domain": "http://other.example"}, ("domain", "http://127.0.0.1", "http://other.example")),
+}
+"""Arguments besides those of the job, and what the line says."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_arguments_are_refused(job: Job, name: str) -> None:
+    more, says = OTHERS[name]
+    line = refused(job, **more)
+    assert all(word in line for word in says), line
+    assert "fresh=yes" in line
+
+
+def test_fewer_arguments_are_refused(job: Job) -> None:
+    job.arguments = {}
+    line = refused(job)
+    assert "verify" in line
+    assert "get" in line
+
+
+def test_other_arguments_of_an_unfinished_job_are_refused(shop: JobSite, known: Undisturbed, tmp_path: Path) -> None:
+    job = Job(shop, tmp_path)
+    assert job.kill(known.moment(0.5))
+    for part in job.parts:
+        part.unlink()
+    shop.forget()
+    before = {name for name in contents(tmp_path) if not name.endswith(".wal")}
+    done = job.run(verify="head")
+    assert done.code == 2
+    assert len(done.log.splitlines()) == 1
+    assert shop.exchanges == []
+    assert {name for name in contents(tmp_path) if not name.endswith(".wal")} == before
+    job.complete(known)
+
+
+def test_same_arguments_in_other_words_are_not_refused(job: Job, known: Undisturbed) -> None:
+    same: dict[str, Any] = {"domain": f"{job.site.url()}/", "seed": "0", "probe": "auto"}
+    of_this_run: dict[str, Any] = {"max_time": "600", "_job": "1", "fresh": "no"}
+    assert job.run(**same, **of_this_run).code == 0
+    assert not (told := job.differences(known.rows)), told
+    assert job.site.exchanges == []
+
+
+# ---- two processes
+
+
+@pytest.mark.parametrize("fresh", ["no", "yes"])
+def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path, fresh: str) -> None:
+    shop.forget()
+    job, second = Job(shop, tmp_path), tmp_path / "second"
+    second.mkdir()
+    with job.start() as running:
+        job.wait(running, Moment(len(known.asked) // 4))
+        shop.gate.clear()
+        settings = {"JOBDIR": str(tmp_path / JOBDIR)}
+        refusal = crawl(second, settings=settings, domain=shop.url(), verify="get", fresh=fresh)
+        shop.gate.set()
+        first = running.finish()
+    [line] = refusal.log.splitlines()
+    assert refusal.code == 2
+    assert "in use" in line
+    assert {path.name for path in second.iterdir()} == {LOG}
+    assert first.code == 0
+    assert not (told := job.differences(known.rows)), told
+    assert job.left == {DATABASE}
+
+
+# ---- databases that cannot be used
+
+
+def of_another_version(path: Path) -> None:
+    with duckdb.connect(path) as connection:
+        [(rows,)] = connection.execute("UPDATE job SET value = '99' WHERE name = 'version'").fetchall()
+        assert rows == 1
+
+
+def without_tables(path: Path) -> None:
+    path.unlink()
+    duckdb.connect(path).close()
+
+
+def without_a_table(path: Path) -> None:
+    with duckdb.connect(path) as connection:
+        connection.execute("DROP TABLE files")
+
+
+def cut(share: float) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+
+    return change
+
+
+def written(data: bytes) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        path.write_bytes(data)
+
+    return change
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def of_zeros_at_the_end(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2].ljust(len(data), b"\0"))
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "another version": (of_another_version, "version"),
+    "no tables": (without_tables, ""),
+    "a table is missing": (without_a_table, ""),
+    "cut at the end": (cut(0.9), ""),
+    "zeros at the end": (of_zeros_at_the_end, ""),
+    "text": (written(b"This is no database.\n" * 1000), ""),
+    "a folder": (folder, ""),
+}
+"""What is done to the database, and what the line says besides its name."""
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_database_that_cannot_be_used_is_kept(job: Job, what: str) -> None:
+    change, says = UNUSABLE[what]
+    change(job.database)
+    line = refused(job)
+    assert DATABASE in line
+    assert says in line
+
+
+def test_empty_database_is_refused_or_begun(job: Job, known: Undisturbed) -> None:
+    """A crash may leave one; there is nothing in it to destroy."""
+    job.database.write_bytes(b"")
+    done = job.run()
+    assert done.code in (0, 2)
+    if done.code == 0:
+        assert not (told := job.differences(known.rows)), told
+    else:
+        assert len(done.log.splitlines()) == 1
+
+
+def test_fresh_replaces_a_database_that_cannot_be_used(job: Job, known: Undisturbed) -> None:
+    job.database.write_bytes(b"This is no database.\n")
+    assert job.run(fresh="yes").code == 0
+    assert not (told := job.differences(known.rows)), told
+
+
+def test_jobdir_that_is_a_file_is_refused(shop: JobSite, tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / JOBDIR).write_text("mine")
+    assert JOBDIR in refused(Job(shop, tmp_path))
+
+
+# ---- what cannot be written
+
+
+@pytest.mark.parametrize("fresh", ["no", "yes"])
+def test_read_only_file_system_is_refused(job: Job, fresh: str) -> None:
+    with read_only(job.folder / "jobs") as mounted:
+        job.within = mounted.within(job.folder)
+        assert JOBDIR in refused(job, fresh=fresh)
+
+
+def test_new_job_on_a_read_only_file_system_is_refused(shop: JobSite, tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    with read_only(tmp_path / "jobs") as mounted:
+        assert JOBDIR in refused(Job(shop, tmp_path, within=mounted.within(tmp_path)))
+
+
+def test_read_only_file_is_refused(job: Job) -> None:
+    job.within = without_overrides()
+    job.database.chmod(0o444)
+    assert DATABASE in refused(job)
+
+
+def test_new_job_in_a_folder_that_cannot_be_written_is_refused(shop: JobSite, tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir(mode=0o555)
+    assert JOBDIR in refused(Job(shop, tmp_path, within=without_overrides()))

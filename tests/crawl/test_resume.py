@@ -1,0 +1,236 @@
+"""The same command goes on after any end, and its feeds are those of a job that nobody disturbed."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import FEED, Crawl, crawl
+from tests.crawl.job_feeds import rows
+from tests.crawl.job_kinds import KINDS, asked_again
+from tests.crawl.job_site import LISTED, SITEMAPS, JobSite
+from tests.crawl.jobs import DATABASE, FEEDS, Job, Moment, Undisturbed
+
+ENDS_WITHIN_S = 15
+"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
+PART_OF_THE_TIME = 0.6
+MAX_STARTS = 30
+"""Starts that a job with a budget needs at most, on the slowest of machines."""
+
+
+@dataclass
+class Shop:
+    """The site, and jobs that audit it."""
+
+    site: JobSite
+    factory: pytest.TempPathFactory
+    known: dict[str, Undisturbed] = field(default_factory=dict)
+
+    def job(self, name: str = "verified") -> Job:
+        """A job of one of the `KINDS` that has not been started."""
+        self.site.forget()
+        return KINDS[name].job(self.site, self.factory.mktemp("job"))
+
+    def undisturbed(self, name: str = "verified") -> Undisturbed:
+        """The same, without disturbance."""
+        if name not in self.known:
+            self.known[name] = self.job(name).undisturbed()
+        return self.known[name]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with JobSite() as site:
+        yield Shop(site, tmp_path_factory)
+
+
+def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> None:
+    crawl(tmp_path, domain=shop.site.url(), verify="get")
+    expected = shop.undisturbed()
+    assert rows(tmp_path / FEED) == expected.rows[FEED]
+    assert set(SITEMAPS) < set(expected.asked)
+    assert len(expected.asked) > 200
+
+
+# ---- killed once
+
+MOMENTS: dict[str, Callable[[Undisturbed], Moment]] = {
+    "before the index is read": lambda known: Moment(1),
+    "reading": lambda known: Moment(6),
+    "finishing, at first": lambda known: known.after_the_last_request(0),
+    "finishing, half way": lambda known: known.after_the_last_request(0.5),
+}
+
+
+@pytest.mark.parametrize("when", MOMENTS)
+def test_killed_job_goes_on(shop: Shop, when: str) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    moment = MOMENTS[when](expected)
+    assert job.kill(moment) or moment.delay_s
+    job.complete(expected)
+
+
+def test_killed_while_the_database_is_made(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    assert job.kill_when(lambda: job.database.exists())
+    job.complete(expected)
+
+
+def test_killed_when_the_first_feed_is_in_place(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    job.kill_when(lambda: any((job.folder / feed).exists() for feed in FEEDS))
+    job.complete(expected)
+
+
+@pytest.mark.parametrize("kind", ["verified", "sample of 20", "records"])
+def test_what_is_known_is_not_asked_again(shop: Shop, kind: str) -> None:
+    expected, job = shop.undisturbed(kind), shop.job(kind)
+    assert job.kill_settled(expected.moment(0.8))
+    [kill] = job.kills
+    assert len(kill.known) > len(expected.asked) * 0.6
+    job.complete(expected)
+    asked = Counter(exchange.path for exchange in shop.site.exchanges if exchange.at > kill.at)
+    assert asked_again(job, expected.asked) == []
+    assert len(kill.known.intersection(SITEMAPS)) > 2
+    assert set(asked.values()) == {1}
+
+
+def test_commit_that_a_crash_cut_is_made_again(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    assert job.kill_settled(expected.moment(0.5))
+    log = job.database.with_name(f"{DATABASE}.wal")
+    log.write_bytes(log.read_bytes()[:-100])
+    job.complete(expected)
+
+
+# ---- killed more than once
+
+
+def test_killed_as_soon_as_it_goes_on(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    assert job.kill(expected.moment(0.6))
+    before = set(job.parts)
+    assert len(before) == len(FEEDS)
+    assert job.kill_when(lambda: not before.issuperset(job.parts))
+    assert job.kill(Moment(1))
+    others = job.folder / ".mine.part"
+    others.touch()
+    job.complete(expected)
+    assert job.parts == [others]
+
+
+# ---- stopped
+
+
+@pytest.mark.parametrize(("share", "number"), [(0.05, signal.SIGTERM), (0.6, signal.SIGINT)])
+def test_stopped_job_keeps_what_it_has_and_goes_on(shop: Shop, share: float, number: signal.Signals) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    stopped = signalled(job, expected.moment(share), number)
+    assert stopped.summary["partial"] == "shutdown"
+    assert stopped.summary["urls"] == len(stopped.of_type("url"))
+    assert all((job.folder / feed).exists() for feed in FEEDS)
+    assert "same command" in stopped.log
+    assert job.parts == []
+    check_part_of(stopped, expected.crawl)
+    before = {exchange.path for exchange in shop.site.forget() if exchange.sent}
+    job.complete(expected)
+    after = {exchange.path for exchange in shop.site.exchanges}
+    assert len(before) > len(expected.asked) * share * 0.8
+    assert {path for path in before & after if path not in LISTED and shop.site.has(path)} == set()
+
+
+def signalled(job: Job, moment: Moment, number: signal.Signals = signal.SIGTERM) -> Crawl:
+    """A run that gets a signal at a moment."""
+    with job.start() as running:
+        job.wait(running, moment)
+        before = running.seconds
+        running.process.send_signal(number)
+        done = running.finish()
+    assert done.code == 3
+    assert done.seconds - before < ENDS_WITHIN_S
+    return done
+
+
+def check_part_of(stopped: Crawl, whole: Crawl) -> None:
+    """Files that were read have all their records, there are no others, and every reply that came is there."""
+    read = [record for record in stopped.of_type("sitemap") if record["outcome"] in ("ok", "recovered")]
+    assert read
+    for record in read:
+        assert record["format"] == "xml-index" or len(stopped.locs(record["sitemap"])) == record["url_count"]
+    listed, found = (
+        Counter((one["sitemap"], one["loc"]) for one in crawl.of_type("url")) for crawl in (whole, stopped)
+    )
+    assert found <= listed
+    replies = {(one["sitemap"], one["loc"]): one["reply"]["kind"] for one in whole.of_type("url")}
+    for one in stopped.of_type("url"):
+        assert one["reply"].get("reason") == "stopped" or one["reply"]["kind"] == replies[one["sitemap"], one["loc"]]
+
+
+def test_stopped_sample_goes_on(shop: Shop) -> None:
+    expected, job = shop.undisturbed("sample of 20"), shop.job("sample of 20")
+    signalled(job, expected.moment(0.5))
+    job.complete(expected)
+
+
+def test_killed_after_a_signal(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    with job.start() as running:
+        job.wait(running, expected.moment(0.5))
+        running.process.send_signal(signal.SIGTERM)
+        running.wait_until(lambda: "SIGTERM" in running.log)
+        job.end(running)
+    job.complete(expected)
+
+
+def test_second_signal_leaves_the_earlier_feed(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    (job.folder / FEED).write_text("earlier\n")
+    with job.start(settings={"SITEMAP_STOP_GRACE": 60}) as running:
+        job.wait(running, expected.moment(0.3))
+        shop.site.gate.clear()
+        running.process.send_signal(signal.SIGTERM)
+        running.wait_until(lambda: "SIGTERM" in running.log)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(ENDS_WITHIN_S) != 0
+        assert "Traceback" not in running.log
+    shop.site.gate.set()
+    assert (job.folder / FEED).read_text() == "earlier\n"
+    job.complete(expected)
+
+
+# ---- limits and budgets
+
+
+def test_limits_of_scrapy_stop_a_job_that_goes_on(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    for limit in ({"CLOSESPIDER_ITEMCOUNT": 5}, {"CLOSESPIDER_TIMEOUT": 0.2}):
+        stopped = job.run(settings=limit)
+        assert stopped.code == 3
+        assert stopped.summary["partial"] in map(str.lower, limit)
+    job.complete(expected)
+
+
+def test_job_with_a_budget_is_done_after_some_starts(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    budget = round(expected.crawl.summary["elapsed_s"] * PART_OF_THE_TIME, 2)
+    codes = [job.run(max_time=budget).code]
+    while codes[-1] == 3 and len(codes) < MAX_STARTS:
+        codes.append(job.run(max_time=budget).code)
+    assert codes[0] == 3
+    assert codes[-1] == 0
+    assert not (told := job.differences(expected.rows)), told
+    assert job.left == {DATABASE}
+
+
+def test_job_that_reached_max_urls_is_finished(shop: Shop) -> None:
+    expected, job = shop.undisturbed("60 urls"), shop.job("60 urls")
+    job.complete(expected)
+    shop.site.forget()
+    again = job.complete(expected)
+    assert again.summary["partial"] == "max_urls"
+    assert shop.site.forget() == []
