@@ -11,6 +11,8 @@ from bench.compare import Command
 from bench.generate import Recipe
 from bench.robots import SMALL
 from bench.robots import large as large_robots
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import ON_THE_SITE
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / "bench" / "peers"
@@ -36,6 +38,9 @@ UNHURRIED = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "ROBOTSTXT_OBEY=0")
 """Settings of every crawl here: no waiting, and no request that the other programs do not make."""
 AT_64 = ("CONCURRENT_REQUESTS=64", "CONCURRENT_REQUESTS_PER_DOMAIN=64", "ROBOTSTXT_OBEY=1", "RETRY_TIMES=0")
 """Settings of the crawls that verify: 64 at a time. Of the pages one in a hundred fails, and is asked once."""
+URL_ROW = b'{"type":"url"'
+ANY_ROW = b'{"type":"summary"'
+"""A row that every crawl writes once."""
 RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES", "SITEMAP_MAX_ENTRIES"))
 
 
@@ -52,13 +57,13 @@ class Tools:
     peers_python: str
     out: Path
 
-    def crawl(self, name: str, *arguments: str, settings: Sequence[str] = ()) -> Command:
-        """A crawl of ours into JSON lines."""
+    def crawl(self, name: str, *arguments: str, settings: Sequence[str] = (), rows: bytes = URL_ROW) -> Command:
+        """A crawl of ours into JSON lines, whose `rows` are counted."""
         output = self.out / "crawl.jsonl"
         argv = [self.python, "-m", "scrapy", "crawl", "sitemap", "-O", str(output)]
         argv += [part for argument in arguments for part in ("-a", argument)]
         argv += [part for setting in (*UNHURRIED, *settings) for part in ("-s", setting)]
-        return Command(name, argv, cwd=ROOT, output=output, row_start=b'{"type":"url"')
+        return Command(name, argv, cwd=ROOT, output=output, row_start=rows)
 
     def peer(self, name: str, script: str, url: str, rounds: int | None = None) -> Command:
         """A script of `peers/`."""
@@ -147,6 +152,32 @@ def status(tools: Tools) -> list[Command]:
     ]
 
 
+def store(tools: Tools) -> list[Command]:
+    """The plain entries with all rules: without a database, with a temporary one, and as a job that stays."""
+    plain = (f"sitemap={index_of('plain')}", "agents=none")
+    site = ",".join(sorted(rule.id for rule in all_rules() if not set(ON_THE_SITE).isdisjoint(rule.needs)))
+    job = [f"JOBDIR={tools.out / 'job'}"]
+    return [
+        tools.crawl("no database", *plain, settings=["SITEMAP_STORE=0"]),
+        tools.crawl("a job without rules on the site", *plain, f"ignore={site}", "fresh=yes", settings=job),
+        tools.crawl("a temporary database", *plain),
+        tools.crawl("a job", *plain, "fresh=yes", settings=job),
+        tools.crawl("the job again", *plain, settings=job),
+    ]
+
+
+def again(tools: Tools) -> list[Command]:
+    """The plain entries as a job, and the next day, when nothing has changed."""
+    plain = (f"sitemap={index_of('plain')}", "agents=none", "fresh=yes")
+    first, second = ([f"JOBDIR={tools.out / name}"] for name in ("job-1", "job-2"))
+    baseline = f"baseline={tools.out / 'job-1'}"
+    return [
+        tools.crawl("the first time", *plain, settings=first),
+        tools.crawl("again", *plain, baseline, settings=second),
+        tools.crawl("again, only=changes", *plain, baseline, "only=changes", settings=second, rows=ANY_ROW),
+    ]
+
+
 def status_memory(tools: Tools) -> list[Command]:
     """The same over 10,000 and 200,000 pages."""
     return [
@@ -172,5 +203,7 @@ PARTS = {
     "unusual": Part(unusual, ("unusual",), 5),
     "robots": Part(robots, ("robots-small", "robots-500"), 5),
     "status": Part(status, ("pages-30000",), 5),
+    "store": Part(store, ("plain",), 5),
+    "again": Part(again, ("plain",), 5),
     "status-memory": Part(status_memory, ("pages-10000", "pages-200000"), 1),
 }
