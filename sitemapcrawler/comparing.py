@@ -45,8 +45,8 @@ class Comparison:
                 check_site(self.baseline, params)
             self.baseline.compare(judged_alike(self.baseline.job, params), params.verify != "off")
         self.only_changes = params.only == "changes"
-        self.took: list[str] = []
-        """Files whose entries were taken over in this run."""
+        self.took = 0
+        """How many files were taken over in this run."""
         self._may_take = may_take(self.baseline.job, params, program)
         self._judging = bool(params.judged_agents)
         self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
@@ -112,9 +112,9 @@ class Comparison:
                 found[index] = count
         return found, int(self.baseline.job.get("turn") or 0) + 1
 
-    def take(self, url: str) -> None:
+    def take(self) -> None:
         """Note that the entries of a file are taken over."""
-        self.took.append(url)
+        self.took += 1
 
     # Entries.
 

@@ -37,7 +37,7 @@ from sitemapcrawler.storages import parts_of
 from sitemapcrawler.store import Store
 from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.store.columns import literal
-from sitemapcrawler.store.loading import BASELINE
+from sitemapcrawler.store.loading import BASELINE, taken_in
 from sitemapcrawler.store.schema import RECORDS
 from sitemapcrawler.store.spool import Spool
 from sitemapcrawler.storedbatch import StoredBatch, decoded
@@ -176,7 +176,8 @@ class Job:
             await self._compare(self.comparison, spider, narrowed)
 
     async def _compare(self, comparison: Comparison, spider: Any, narrowed: bool) -> None:
-        restore_verdicts(self.store, spider.verdicts, comparison.took)
+        if comparison.took:
+            restore_verdicts(self.store, spider.verdicts, taken_in(self.run))
         judged: list[str] = []
         others = comparison.baseline.listed_files()
         if spider.complete and spider.partial is None:
@@ -277,9 +278,8 @@ class Job:
             return "FALSE"
         else:
             condition = earlier
-        took = self.comparison.took if self.comparison is not None else []
-        if took and table == "sitemaps":  # they have been sent
-            condition += f" AND sitemap NOT IN ({', '.join(map(literal, took))})"
+        if table == "sitemaps" and not self.finished:  # of those that were taken over they have been sent
+            condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {taken_in(self.run)})"
         if self._only_changes and table == "findings":
             condition += f" AND (url IS NULL OR url IN (SELECT loc FROM urls WHERE change <> '{UNCHANGED}'))"
         return condition

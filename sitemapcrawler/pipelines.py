@@ -107,6 +107,20 @@ class RobotsPipeline(CrawlPipeline):
 class StorePipeline(CrawlPipeline):
     """Writes records to the job's database."""
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A pipeline of this crawl."""
+        pipeline = super().from_crawler(crawler)
+        crawler.signals.connect(pipeline.failed, signal=signals.item_error)
+        return pipeline
+
+    def failed(self, item: Any) -> None:
+        """A pipeline has failed with records: their file is not complete."""
+        spider: Any = self._crawler.spider
+        spider.internal_errors += 1
+        if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
+            self._job.records.spoil(item.sitemap)
+
     def open_spider(self) -> None:
         """Take the job; None where there is no database."""
         spider: Any = self._crawler.spider

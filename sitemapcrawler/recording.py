@@ -41,6 +41,7 @@ class Recorder:
         """Rows that count only when the job is finished."""
         self.final_urls = self._spool()
         """Url records in their last form, where they were written before with what was not known yet."""
+        self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -94,8 +95,8 @@ class Recorder:
         if self._comparison is not None:
             self._comparison.forget(record.sitemap)
             if told.taken and complete:
-                self._comparison.take(record.sitemap)
-        if not complete:
+                self._comparison.take()
+        if not complete or record.sitemap in self._spoilt:
             rows.discard()
             return
         with self._writer.guarded():
@@ -104,6 +105,10 @@ class Recorder:
         rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
         rows.tally = told.tally if told.taken else tally_of(record, told)
         await self._writer.add(rows)
+
+    def spoil(self, sitemap: str) -> None:
+        """Some records of a file were lost: it is to be read again in another run."""
+        self._spoilt.add(sitemap)
 
     async def missed(self, visit: Visit, answered: bool, status: int | None) -> None:
         """Take that a guess was no sitemap."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -14,7 +14,6 @@ from sitemapcrawler.policies import Policies
 from sitemapcrawler.reply.step import Step
 from sitemapcrawler.status import Status
 from sitemapcrawler.store import Store
-from sitemapcrawler.store.columns import literal
 from sitemapcrawler.store.schema import CURRENT
 from sitemapcrawler.verdicts import Verdicts
 
@@ -55,18 +54,17 @@ def add(tally: dict[str, Any], spider: Any) -> None:
 def restore_policies(store: Store, policies: Policies) -> None:
     """The robots files that were asked for, the newest of each authority."""
     newest = "row_number() OVER (PARTITION BY origin ORDER BY asked_at DESC) = 1"
-    rows = store.execute(
-        f"SELECT origin, epoch(now()::TIMESTAMP - asked_at), answer FROM policies QUALIFY {newest} ORDER BY rowid"
-    )
-    for origin, age, answer in rows:
-        policies.restore(origin, age, json.loads(answer))
+    now = datetime.now(UTC).replace(tzinfo=None)
+    rows = store.execute(f"SELECT origin, asked_at, answer FROM policies QUALIFY {newest} ORDER BY rowid")
+    for origin, asked_at, answer in rows:
+        policies.restore(origin, (now - asked_at).total_seconds(), json.loads(answer))
 
 
-def restore_verdicts(store: Store, verdicts: Verdicts, files: Sequence[str] | None = None) -> None:
-    """How many URLs of each authority were judged, and denied to whom: of all files, or some."""
-    if not verdicts.agents or files == []:
+def restore_verdicts(store: Store, verdicts: Verdicts, run: int | None = None) -> None:
+    """How many URLs of each authority were judged, and denied to whom: of all files, or those of a `run`."""
+    if not verdicts.agents:
         return
-    where = "" if files is None else f"WHERE sitemap IN ({', '.join(map(literal, files))})"
+    where = "" if run is None else f"WHERE sitemap IN (SELECT sitemap FROM files WHERE run = {run})"
     denied: dict[str, Counter[str]] = {}
     for prefix, agent, count in store.execute(
         f"SELECT prefix, agent, count(*) FROM "

@@ -71,7 +71,9 @@ class Writer:
         """What `work` gives, in the thread that writes; None where that failed."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except (duckdb.Error, OSError) as error:
+        except Exception as error:
+            if not isinstance(error, (duckdb.Error, OSError)):
+                logger.exception("internal error")
             self.fail(error)
             return None
 

@@ -49,6 +49,8 @@ class SitemapSpider(Spider):
     frontier: Frontier
     stop_reason: str | None = None
     """Why the crawl is ending before its end; set by the extension `Stopping`."""
+    internal_errors = 0
+    """Times that our own code has failed, so that not everything was read."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -117,7 +119,7 @@ class SitemapSpider(Spider):
     @property
     def complete(self) -> bool:
         """False once the crawl ends with something left to do."""
-        return self.stop_reason in ENDED
+        return self.stop_reason in ENDED and not self.internal_errors
 
     @property
     def starts(self) -> set[str]:
@@ -140,11 +142,23 @@ class SitemapSpider(Spider):
     @property
     def partial(self) -> str | None:
         """Why the crawl does not cover everything; None where it does."""
-        limits = {"max_urls": self.selection.full, "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0}
+        limits = {
+            "internal error": self.internal_errors > 0,
+            "max_urls": self.selection.full,
+            "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
+        }
         return self.stop_reason or next((name for name, reached in limits.items() if reached), None)
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Ask for the sitemaps that were named and the robots.txt of each site; for nothing where that was done."""
+        try:
+            async for item in self._start():
+                yield item
+        except Exception:
+            self.internal_errors += 1
+            raise
+
+    async def _start(self) -> AsyncIterator[Request | SitemapRecord]:
         if self.job is not None:
             await self.job.begin(self, self.send)
             if self.job.finished:
@@ -301,6 +315,11 @@ class SitemapSpider(Spider):
         try:
             async for item in getattr(self, handler)(answer, **arguments):
                 yield item
+        except CloseSpider:
+            raise
+        except Exception:
+            self.internal_errors += 1
+            raise
         finally:
             answer.body.close()
 

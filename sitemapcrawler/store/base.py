@@ -76,8 +76,10 @@ class Store:
 
     def close(self) -> None:
         """Write everything to the disk, and let go of it."""
-        with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
-            self._connection.close()
+        connection = vars(self).pop("_connection", None)  # whoever still holds the store holds no database
+        if connection is not None:
+            with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
+                connection.close()
         shutil.rmtree(self.spools, ignore_errors=True)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

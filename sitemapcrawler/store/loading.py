@@ -37,6 +37,11 @@ class FileRows:
     taken: bool = False
     """True where the rows are those of the baseline, but for the record."""
 
+    def row(self, run: int) -> dict[str, Any]:
+        """The row of `files`."""
+        found_in = taken_in(run) if self.taken else run
+        return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
+
     def discard(self) -> None:
         """Forget the rows."""
         for spool in (self.urls, self.findings, self.record):
@@ -62,6 +67,11 @@ class Group:
         """Add a file."""
         self.files.append(file)
         self.urls += file.urls.rows
+
+
+def taken_in(run: int) -> int:
+    """The run of a file whose entries were taken over from the baseline in a run: lower than that of any other."""
+    return -run
 
 
 def load(store: Store, run: int, group: Group) -> None:
@@ -120,10 +130,7 @@ def _put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
             store.insert(table, joined)
     store.insert_rows(
         "files",
-        (
-            {"sitemap": file.sitemap, "run": run - file.taken, "digest": file.digest, "tally": file.tally}
-            for file in files
-        ),
+        [file.row(run) for file in files],
     )
     store.insert_rows(
         "children",

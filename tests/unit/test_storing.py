@@ -223,11 +223,18 @@ def test_work_is_done_in_the_thread_that_writes(crawl: Crawl) -> None:
 def test_work_that_fails_gives_nothing(crawl: Crawl) -> None:
     async def scenario() -> None:
         assert await crawl.writer.run(lambda: crawl.store.execute("SELECT * FROM nowhere")) is None
-        with pytest.raises(ZeroDivisionError):
-            await crawl.writer.run(lambda: 1 // 0)
 
     run(scenario)
     assert len(crawl.failures) == 1 and "nowhere" in crawl.failures[0]
+
+
+def test_fault_of_our_own_ends_the_writing_too(crawl: Crawl, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        assert await crawl.writer.run(lambda: 1 // 0) is None
+
+    run(scenario)
+    assert len(crawl.failures) == 1
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_parts_come_one_by_one(crawl: Crawl) -> None:

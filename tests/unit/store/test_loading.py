@@ -180,7 +180,7 @@ def test_file_that_has_not_changed_brings_the_rows_of_the_baseline(baseline: Sto
     assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(3,)]
     assert baseline.execute("SELECT * FROM children") == [(A, C, "2026")]
     assert counts(baseline)["sitemaps"] == 2, "its record is that of this crawl"
-    assert baseline.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, RUN - 1), (C, RUN)]
+    assert baseline.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, -RUN), (C, RUN)]
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_file_that_has_changed_replaces_the_rows_of_the_baseline(seeded: Store) 
     assert listed(seeded) == [(A, "/7", "added"), (B, "/0", "unchanged")]
     assert seeded.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(1,)]
     assert counts(seeded)["children"] == 0
-    assert seeded.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, RUN), (B, RUN - 1)]
+    assert seeded.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, RUN), (B, -RUN)]
 
 
 def test_files_that_this_crawl_does_not_have_go_at_the_end(seeded: Store) -> None:
