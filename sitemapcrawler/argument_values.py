@@ -155,17 +155,23 @@ def list_file(text: str) -> str:
 
 def baseline(text: str) -> str:
     """The path of what a crawl is compared with: a database, or a feed. Of a folder, the best that it holds."""
-    path = Path(text).absolute()
+    try:
+        return str(_baseline(Path(text).resolve()))
+    except OSError as error:
+        raise ValueError(f"cannot be looked at, {error.strerror or error}") from None
+
+
+def _baseline(path: Path) -> Path:
     if path.is_dir():
         held = [path / name for name in BASELINES if (path / name).is_file()]
         if not held:
             raise ValueError(f"the folder holds none of {', '.join(BASELINES)}")
-        return str(held[0])
+        return held[0]
     if not path.is_file():
         raise ValueError("no such file or folder")
     if not path.name.endswith(BASELINE_SUFFIXES):
         raise ValueError(f"the name ends with none of {', '.join(BASELINE_SUFFIXES)}")
-    return str(path)
+    return path
 
 
 def seconds(text: str) -> float:

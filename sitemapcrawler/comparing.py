@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies, signature
+from sitemapcrawler.reader.dates import iso, parse
 from sitemapcrawler.rows import Rows
 from sitemapcrawler.store import Store, StoreError
 from sitemapcrawler.store.baseline import Baseline, Earlier, Entries
@@ -30,6 +32,10 @@ MIN_TOLD = 5
 """Changes of files that an index must have told by its dates before they are believed."""
 LOOKED_AT = 10
 """Of so many files that an index calls unchanged, one is asked for all the same: another one each time."""
+SPREAD = timedelta(days=2)
+"""What a date without a time may be off by: its own length, and the zones of the earth."""
+MIDNIGHT = "T00:00:00Z"
+"""How dates without a time end in `lastmod_at`."""
 ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 
 
@@ -68,6 +74,14 @@ class Comparison:
             return None
         return None if self._judging and not self._same_rules(visit.url, policies) else known
 
+    def _before_baseline(self, date: str | None) -> bool:
+        """True for a date before the baseline was made: a later change would have another one. A day must have ended
+        by then, wherever on earth it was written."""
+        started = parse(str((self.baseline.job.get("summary") or {}).get("started") or ""))
+        if date is None or started is None:
+            return False
+        return date < iso(started - SPREAD if date.endswith(MIDNIGHT) else started)
+
     def _same_date(self, visit: Visit) -> bool:
         """True where the index that lists a file dates it as it did before."""
         if visit.parent is None:
@@ -96,7 +110,7 @@ class Comparison:
     def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
         """A file that its index dates as it did before, where that index has proved honest. One in `LOOKED_AT` is
         asked for all the same, so that a lie is noticed."""
-        if visit.parent not in self._honest or visit.listed_at is None:
+        if visit.parent not in self._honest or not self._before_baseline(visit.listed_at):
             return None
         if crc32(visit.url.encode("utf-8", "surrogatepass")) % LOOKED_AT == self._turn:
             return None
@@ -122,7 +136,9 @@ class Comparison:
         """Say of entries of a file what became of them."""
         known = self._entries.get(sitemap)
         if known is None:
-            known = await writer.run(partial(self.baseline.entries, sitemap)) or Entries()
+            known = await writer.run(partial(self.baseline.entries, sitemap))
+            if known is None:  # the database has failed
+                return
             self._entries[sitemap] = known
         texts = self._texts(records)
         outside: list[tuple[UrlRecord, tuple[str, str]]] = []
@@ -236,6 +252,11 @@ def check_site(baseline: Baseline, params: Params) -> None:
             "finish it, or take it as it is with force=yes"
         )
     named = {_site(host) for host, _ in params.named_authorities}
+    if baseline.partial is not None:
+        raise StoreError(
+            f"baseline {baseline.path} is not complete ({baseline.partial}): what it lacks would count as added; "
+            "take it as it is with force=yes"
+        )
     held = {_site(host) for host in baseline.hosts()}
     if not named or not held or _same_start(baseline.job, params) or _some_akin(held, named):
         return

@@ -36,7 +36,8 @@ class Stopping:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._budget: asyncio.TimerHandle | None = None
-        self._closing: asyncio.Task[None] | None = None
+        self._closing: asyncio.Future[None] | None = None
+        self._budget_over: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -62,17 +63,23 @@ class Stopping:
         engine = self._crawler.engine
         close = engine.close_spider_async
 
-        async def close_spider_async(*, reason: str = "cancelled") -> None:
+        def begin_stop(reason: str) -> None:
             if reason != FINISHED and getattr(spider, "stop_reason", None) is None:
-                spider.stop_reason = reason
+                spider.stop_reason, spider.stopped_at = reason, time.monotonic()
                 self._crawler.signals.send_catch_log(stopping)
                 cancel_waiting(self._crawler.engine.downloader)
-            await close(reason=reason)
 
+        async def close_spider_async(*, reason: str = "cancelled") -> None:
+            begin_stop(reason)
+            if self._closing is None:
+                self._closing = asyncio.ensure_future(close(reason=reason))
+            await asyncio.shield(self._closing)  # Scrapy itself would not wait for pipelines that are closing already
+
+        spider.begin_stop = begin_stop
         engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
 
     def _out_of_time(self) -> None:
-        self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="max_time"))
+        self._budget_over = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="max_time"))
 
 
 class ClosingLine:

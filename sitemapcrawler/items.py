@@ -76,9 +76,9 @@ class Stored:
     stored: bool
     """True where it does: then it is not judged, and not stored again; unset otherwise."""
 
-    def mark_stored(self) -> Self:
-        """Say that it does."""
-        self.stored = True
+    def mark_stored(self, stored: bool = True) -> Self:
+        """Say that it does, or that it is a new one from now on."""
+        self.stored = stored
         return self
 
 
@@ -351,6 +351,8 @@ class SummaryRecord:
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
     a rule could not judge, by rule."""
+    only: str | None = None
+    """`changes` where url records that have not changed since the baseline were left out; null otherwise."""
     partial: str | None = None
     """Why the crawl ended early; null when it reached its end."""
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -17,6 +18,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import msgspec
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -24,6 +26,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import __version__
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.ending import stopping
 from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
@@ -51,6 +54,10 @@ ENDED = (None, FINISHED, "max_urls")
 """Reasons of an end after which nothing is left to do."""
 STORE_LOST = "store"
 """Reason of an end where the database can take no more."""
+MIXED = "several"
+"""What judged a job in which one run differed from another."""
+STOP_S = 13.0
+"""Seconds from a stop to the end of feeds: two less than a stopped crawl may take to its end."""
 PARTS = ("sitemaps", "findings", "robots")
 """Tables of the records that are few, in the order of feeds."""
 OK = 200
@@ -77,10 +84,17 @@ class Job:
     """What a crawl writes down, and what it finds written."""
 
     def __init__(
-        self, crawler: Crawler, store: Store, folder: Path | None, comparison: Comparison | None = None
+        self,
+        crawler: Crawler,
+        store: Store,
+        folder: Path | None,
+        comparison: Comparison | None = None,
+        only_changes: bool = False,
     ) -> None:
-        """`folder`: of a job that is to stay; None for one that ends with the process."""
+        """`folder`: of a job that is to stay; None for one that ends with the process. `only_changes`: feeds leave out
+        what has not changed since the baseline."""
         self.store = store
+        self._only_changes = only_changes
         self.program = program_of(crawler.settings)
         self.comparison = comparison
         self.folder = folder
@@ -98,6 +112,17 @@ class Job:
         self.records = Recorder(self._writer, comparison)
         self._closing: asyncio.Future[None] | None = None
         self._of_site: dict[str, dict[str, int]] = {}
+        self._giving = False
+        self._asking: duckdb.DuckDBPyConnection | None = None
+        crawler.signals.connect(self._interrupt, signal=stopping)
+
+    def _stopping(self) -> bool:
+        return getattr(self._crawler.spider, "stop_reason", None) is not None
+
+    def _interrupt(self) -> None:
+        """The crawl is to end: no rule on the whole site is waited for."""
+        if self._asking is not None:
+            self._asking.interrupt()
 
     @property
     def resumed(self) -> bool:
@@ -119,12 +144,15 @@ class Job:
             remove_parts(self._crawler.settings, self.store.get("pid"))
             spider.policies.heard = self.records.policy
         asked = spider.params.asks_for()
-        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=self.program)
+        program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
+        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
         if self.comparison is not None:
             await spider.policies.prepare(self.comparison.strange_origins)
         if self.resumed:
             logger.info("the job in %s goes on: %d files are done", self.folder, len(self.done))
             restore(self.store, spider, self.holding)
+        if self.comparison is not None or (self.resumed and self.holding):
+            await self._get_resources()
         if self.resumed and self.holding:
             async for batch in self._writer.each(partial(self._url_lines, "TRUE")):
                 await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
@@ -165,11 +193,9 @@ class Job:
     async def settle(self, spider: Any, narrowed: bool) -> None:
         """Everything that is to be read has been read: say what the baseline lists and this crawl does not, and count
         what was taken over. `narrowed`: a limit or a filter left files out."""
+        await self._get_resources()
         if self.finished:
             return
-        settings = self._crawler.settings
-        threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
-        await self._writer.run(partial(self.store.resources, threads, memory))
         if spider.complete:
             await self._writer.run(self.store.purge)
         if self.comparison is not None:
@@ -182,7 +208,9 @@ class Job:
         others = comparison.baseline.listed_files()
         if spider.complete and spider.partial is None:
             judged, others = comparison.judged_files(self.store, narrowed or spider.lost)
-        self.skipped[REMOVED] = comparison.baseline.count(others) if others else 0
+        if others:
+            self.skipped[REMOVED] = comparison.baseline.count(others)
+            await self._writer.run(partial(comparison.baseline.carry, others))
         if not judged:
             return
         with self._writer.guarded():
@@ -191,6 +219,11 @@ class Job:
                 wanted = [line for line in lines if spider.selection.wants(decoded(line))]
                 spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
             await self._writer.run(partial(self._put_removed, spool))
+
+    async def _get_resources(self) -> None:
+        settings = self._crawler.settings
+        threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
+        await self._writer.run(partial(self.store.resources, threads, memory))
 
     def _put_removed(self, spool: Spool) -> None:
         with self.store.transaction():
@@ -220,10 +253,12 @@ class Job:
         count = None if baseline is None else baseline.urls
         before = judge.totals()
         with self.store.analysis() as cursor:
-            facts = SiteFacts(cursor, left_out, count, not self.skipped[REMOVED])
+            self._asking = cursor
+            facts = SiteFacts(cursor, left_out, count, not self.skipped[REMOVED], self._stopping)
             yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
             self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
             yield from judge.site(facts, (Needs.BASELINE,))
+            self._asking = None
 
     async def finish(self, summary: SummaryRecord) -> None:
         """The crawl has come to its end: commit the last records."""
@@ -255,7 +290,21 @@ class Job:
 
     async def stored(self) -> AsyncIterator[Any]:
         """What this run did not read, as it goes to the feeds: batches of URLs, files, findings; of a finished job all
-        other records too."""
+        other records too. After a stop, no more than there is time for."""
+        self._giving = True
+        async for item in self._stored():
+            yield item
+            if self._is_late():
+                logger.warning("no time is left to write all that earlier runs have found; the job keeps it")
+                break
+        self._giving = False
+
+    def _is_late(self) -> bool:
+        """True where a stop was asked for so long ago that feeds must come to their end."""
+        spider: Any = self._crawler.spider
+        return spider.stop_reason is not None and time.monotonic() - spider.stopped_at > STOP_S
+
+    async def _stored(self) -> AsyncIterator[Any]:
         earlier = "TRUE" if self.finished else f"sitemap IN (SELECT sitemap FROM files WHERE run < {self.run})"
         async for part in self._writer.each(partial(self._url_lines, self._wanted_urls(earlier))):
             yield part
@@ -281,12 +330,11 @@ class Job:
         if table == "sitemaps" and not self.finished:  # of those that were taken over they have been sent
             condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {taken_in(self.run)})"
         if self._only_changes and table == "findings":
-            condition += f" AND (url IS NULL OR url IN (SELECT loc FROM urls WHERE change <> '{UNCHANGED}'))"
+            condition += (
+                " AND (url IS NULL OR whole_site OR NOT EXISTS (SELECT 1 FROM urls one WHERE one.sitemap = "
+                f"findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
+            )
         return condition
-
-    @property
-    def _only_changes(self) -> bool:
-        return self.comparison is not None and self.comparison.only_changes
 
     def summary(self) -> SummaryRecord:
         """The summary of a finished job."""
@@ -301,9 +349,15 @@ class Job:
                 yield StoredBatch(sitemap, [line for _, line in alike])
 
     def _lost(self, why: str) -> None:
-        """The database can take no more: end the crawl."""
-        logger.error("%s cannot be written: %s; the same command goes on when there is room", self.store.path, why)
+        """The database can take, or give, no more: end the crawl."""
+        doing = "read" if self._giving else "written"
+        advice = "; the same command goes on when there is room" if self.folder is not None and not self._giving else ""
+        logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
         self._crawler.stats.set_value("sitemap/store_lost", why)
+        spider: Any = self._crawler.spider
+        spider.unreadable = self._giving
+        if spider.begin_stop is not None:
+            spider.begin_stop(STORE_LOST)
         self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=STORE_LOST))
 
 

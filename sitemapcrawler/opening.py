@@ -17,11 +17,25 @@ from sitemapcrawler.store.base import FILE
 from sitemapcrawler.store.baseline import DATABASE
 from sitemapcrawler.store.errors import in_words, is_locked, refusal
 
+OF_THE_READING = {"baseline", "only"}
+"""Arguments that may differ where a job is finished that had a baseline: that may have moved on."""
+ODD_CHARACTERS = frozenset("?\\")
+"""What DuckDB cannot have in the path of a database."""
+
 
 def check_job(settings: BaseSettings, params: Params) -> None:
     """StoreError or ValueError, one line, for a job that cannot go on as it is asked to. Nothing is lost by it."""
+    try:
+        _check(settings, params)
+    except OSError as error:
+        raise StoreError(f"{error.filename or 'JOBDIR'} cannot be used: {in_words(error)}") from None
+
+
+def _check(settings: BaseSettings, params: Params) -> None:
     folder = folder_of(settings)
-    if params.baseline is not None:
+    if params.fresh and folder is None:
+        raise ValueError("argument fresh='yes': there is no job to begin anew; accepted: beside the setting JOBDIR")
+    if params.baseline is not None and (params.fresh or not _is_finished(folder)):
         if not settings.getbool("SITEMAP_STORE"):
             raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
         _check_baseline(folder, params, program_of(settings))
@@ -45,10 +59,11 @@ def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
         _refuse_itself(folder, params)
         _remove(folder / FILE)
     program = program_of(crawler.settings)
-    seed = _seed(params, program)
+    seed = None if _is_finished(folder) else _seed(params, program)
     store = _temporary(seed) if folder is None else _open(folder, params, seed)
     try:
-        return Job(crawler, store, folder, _comparison(store, params, program))
+        compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
+        return Job(crawler, store, folder, compared, params.only is not None)
     except StoreError:
         store.close()
         raise
@@ -62,6 +77,8 @@ def folder_of(settings: BaseSettings) -> Path | None:
     folder = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if folder and not settings.getbool("SITEMAP_STORE"):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
+    if folder and ODD_CHARACTERS.intersection(str(folder)):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
     return Path(folder) if folder else None
 
 
@@ -95,11 +112,11 @@ def _refuse_itself(folder: Path, params: Params) -> None:
 
 def _open(folder: Path, params: Params, seed: Path | None, thorough: bool = False) -> Store:
     if (folder / FILE).exists():
-        earlier = check(folder / FILE).get("arguments")
-        if earlier is None:  # it was made, but not begun
+        job = check(folder / FILE)
+        if job.get("run") is None:  # it was made, but not begun
             _remove(folder / FILE)
         else:
-            _compare(folder, earlier, params.asks_for())
+            _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
     return Store.of(folder, thorough, seed)
 
 
@@ -112,9 +129,16 @@ def _seed(params: Params, program: str) -> Path | None:
     return path if job.get("state") == FINISHED and may_take(job, params, program) else None
 
 
-def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str]) -> None:
+def _is_finished(folder: Path | None) -> bool:
+    """True for a job of which nothing is left to do, whatever it was compared with."""
+    path = (folder or Path()) / FILE
+    return folder is not None and path.exists() and check(path).get("state") == FINISHED
+
+
+def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str], finished: bool) -> None:
     """StoreError where a job was begun with other arguments."""
-    for name in sorted(earlier.keys() | now.keys()):
+    free = OF_THE_READING if finished and "baseline" in earlier else set()
+    for name in sorted((earlier.keys() | now.keys()) - free):
         before, after = earlier.get(name), now.get(name)
         if before != after:
             was, given = ("without it" if value is None else f"with {value!r}" for value in (before, after))

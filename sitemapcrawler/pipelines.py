@@ -9,6 +9,7 @@ from typing import Any, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, DropItem
+from scrapy.utils.misc import load_object
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
@@ -21,6 +22,7 @@ from sitemapcrawler.status import Status
 from sitemapcrawler.storedbatch import StoredBatch
 from sitemapcrawler.verdicts import Verdicts
 
+PACKAGE = __name__.partition(".")[0]
 DRAWN_AT_ONCE = 1000
 """Records of a sample that leave together, as many as in a batch."""
 
@@ -125,10 +127,21 @@ class StorePipeline(CrawlPipeline):
         """Take the job; None where there is no database."""
         spider: Any = self._crawler.spider
         self._job: Job | None = spider.job
+        if self._job is not None:
+            self._job.records.gives_lines = not self._is_followed()
+
+    def _is_followed(self) -> bool:
+        """True where a pipeline that is none of ours may change records after this one."""
+        orders = self._crawler.settings.getwithbase("ITEM_PIPELINES")
+        pipelines = [(load_object(path), order) for path, order in orders.items() if order is not None]
+        own = next((order for pipeline, order in pipelines if pipeline is type(self)), 0)
+        return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
 
     async def process_item(self, item: Any) -> Any:
         """Store what does not come from there."""
         job = self._job
+        if isinstance(item, StoredBatch) and job is not None and not job.records.gives_lines:
+            item.urls = list(item.urls)
         if job is None or getattr(item, "stored", False) or isinstance(item, StoredBatch):
             return item
         if isinstance(item, UrlBatch):

@@ -32,6 +32,8 @@ class Recorder:
     """Takes records, and gives those of a file to the writer when it has been read."""
 
     def __init__(self, writer: Writer, comparison: Comparison | None) -> None:
+        self.gives_lines = True
+        """Whether batches keep the JSON lines that were made of them: nobody changes their records afterwards."""
         self.skipped: Counter[str] = Counter()
         self._writer = writer
         self._spool = writer.store.spool
@@ -57,7 +59,7 @@ class Recorder:
             lines = await self._finally(batch.urls)
         if self._only_changes:
             batch.urls = [record for record in batch.urls if record.change != UNCHANGED]
-        elif not batch.judged:
+        elif not batch.judged and self.gives_lines:
             batch.lines = lines
 
     async def url(self, record: UrlRecord, holding: bool) -> bool:

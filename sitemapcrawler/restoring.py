@@ -14,7 +14,7 @@ from sitemapcrawler.policies import Policies
 from sitemapcrawler.reply.step import Step
 from sitemapcrawler.status import Status
 from sitemapcrawler.store import Store
-from sitemapcrawler.store.schema import CURRENT
+from sitemapcrawler.store.schema import CARRIED, CURRENT
 from sitemapcrawler.verdicts import Verdicts
 
 PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
@@ -27,6 +27,7 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
     again."""
     store.purge()
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # found again at the end
+    store.execute(f"DELETE FROM {CARRIED}")
     for (text,) in store.execute("SELECT tally FROM files"):
         add(json.loads(text), spider)
     ((count,),) = store.execute("SELECT count(*) FROM urls")

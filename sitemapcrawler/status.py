@@ -85,6 +85,7 @@ class Status:
         """Hold records back that an earlier run of the job held, too; those that are done, as from `judge`."""
         done, again = [], []
         for record in records:
+            record.mark_stored(False)  # it is stored again, in its last form
             if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
                 record.reply = None
                 again.append(record)

@@ -115,10 +115,11 @@ class AtomicFileStorage(FileFeedStorage):
 
     lost = False
     """True for a feed that could not be written."""
+    _spider: Spider | None = None
 
     def open(self, spider: Spider) -> FeedFile:
         """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
-        path = Path(self.path)
+        path, self._spider = Path(self.path), spider
         try:
             return FeedFile(_Raw(path, self.write_mode), path) if is_stream(path) else self._part(path.resolve())
         except OSError as error:
@@ -129,6 +130,8 @@ class AtomicFileStorage(FileFeedStorage):
     def store(self, file: IO[bytes]) -> None:
         """Move the file into place. FeedLost where it could not be written; the earlier feed stays then."""
         assert isinstance(file, FeedFile)
+        if getattr(self._spider, "unreadable", False):
+            file.fail(OSError(errno.EIO, "records of the job could not be read"))
         logging.getLogger("scrapy.extensions.feedexport").addFilter(told_briefly)
         failure = file.finish()
         try:

@@ -17,9 +17,10 @@ class StoredBatch(UrlBatch):
 
     def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
         """`rows`: JSON of url records."""
+        super().__init__(sitemap, [], settled=True)
         self._count = len(rows)
         self._urls: list[UrlRecord] | None = None
-        super().__init__(sitemap, [], settled=True, lines="\n".join([*rows, ""]).encode())
+        self.lines = "\n".join([*rows, ""]).encode()
 
     @property
     def urls(self) -> list[UrlRecord]:
@@ -30,7 +31,7 @@ class StoredBatch(UrlBatch):
 
     @urls.setter
     def urls(self, urls: list[UrlRecord]) -> None:
-        self._urls = urls or None
+        self._urls, self._count, self.lines = urls, len(urls), None
 
     def __len__(self) -> int:
         return self._count

@@ -107,6 +107,7 @@ class SummaryPipeline(CrawlPipeline):
             lastmod=spider.status.trusts.all if spider.status is not None else None,
             bad=spider.status.bad if spider.status is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
+            only=spider.params.only,
             partial=spider.partial,
         )
 

@@ -97,6 +97,7 @@ class Visits:
         """Go on as if a file that was read before had just been read."""
         if done.hit and done.answered and not done.alias:
             self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
+        self._reading.indexes += done.index
         if done.index and self._job is not None:
             for loc, lastmod_at in self._job.children(visit.url):
                 self._frontier.add(visit.child(loc, lastmod_at))

@@ -27,6 +27,8 @@ BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes besides 0: finished."""
 ITEMS = ("batches", "records")
 """Values of SITEMAP_ITEMS."""
+LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
+"""The least that DuckDB works with."""
 CHATTY = (
     "scrapy.utils.log",
     "scrapy.addons",
@@ -87,6 +89,13 @@ def check_settings(settings: BaseSettings) -> None:
                 settings.getfloat(name)
             except (TypeError, ValueError):
                 raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number") from None
+    for name, least in LEAST.items():
+        if settings.getfloat(name) < least:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number from {least}")
+    try:
+        settings.getbool("SITEMAP_STORE")
+    except ValueError:
+        raise ValueError(f"setting SITEMAP_STORE={settings['SITEMAP_STORE']!r}: accepted: True, False") from None
 
 
 def is_news(record: logging.LogRecord) -> bool:

@@ -165,13 +165,19 @@ class Judge:
         facts.told = None if self._choice.looks_at_urls else max(self._per_rule, 1)
         for needs in which:
             for rule in self._rules[needs]:
+                if facts.stopped():
+                    self.skipped[rule.id] += 1
+                    continue
                 try:
                     if unjudged := facts.unjudged(needs):
                         self.skipped[rule.id] += unjudged
                     if facts.serves(needs):
                         yield from self._of_site(rule, facts)
                 except Exception as error:
-                    yield from self._alone(self._fail(rule.id, error))
+                    if facts.stopped():
+                        self.skipped[rule.id] += 1
+                    else:
+                        yield from self._alone(self._fail(rule.id, error))
 
     def totals(self) -> dict[str, Counter[str]]:
         """The counts so far, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -63,12 +63,15 @@ class SiteFacts:
         narrowed_by: Mapping[str, int] | None = None,
         baseline_urls: int | None = None,
         baseline_whole: bool = True,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         """`narrowed_by`: what the crawl left out, by filter or limit; an early end is one of them.
 
         `baseline_urls`: the URLs of the earlier crawl that this one is compared with; None where there is none.
         """
         self.baseline_urls = baseline_urls
+        self.stopped = stopped
+        """Asked between rules: True where no more of them are to run."""
         self.told: int | None = None
         """Findings of a rule and file that become records; None: all."""
         self._connection = connection
@@ -109,8 +112,8 @@ class SiteFacts:
 
     @cached_property
     def _alone(self) -> int:
-        """Files that were given by name and are no index: each may be one of many of its site."""
-        files = "SELECT count(*) FROM sitemaps WHERE found_by = 'argument' AND format <> 'xml-index'"
+        """Files that were given by name: each may be one of many of its site, and so may an index."""
+        files = "SELECT count(*) FROM sitemaps WHERE found_by = 'argument'"
         [(number,)] = list(self.query(files))
         return int(number)
 

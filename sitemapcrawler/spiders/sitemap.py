@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Self
 
@@ -49,6 +49,12 @@ class SitemapSpider(Spider):
     frontier: Frontier
     stop_reason: str | None = None
     """Why the crawl is ending before its end; set by the extension `Stopping`."""
+    stopped_at = 0.0
+    """When that was decided, in seconds of the monotonic clock."""
+    begin_stop: Callable[[str], None] | None = None
+    """Says at once why the crawl is to end; set by the extension `Stopping`."""
+    unreadable = False
+    """True where records of the job's database cannot be read back: feeds would lack them."""
     internal_errors = 0
     """Times that our own code has failed, so that not everything was read."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,8 @@ SPOOLS = ".spool"
 """Folder, beside the database, of rows on their way into it."""
 FEED_LINE = 16 * 1024 * 1024
 """Bytes of a line of a feed that is read."""
+FEW = 64
+"""Rows that are read together where more do not fit."""
 AT_ONCE = 1000
 """Rows that are read together, as many as in a batch."""
 LARGE_MEMORY = "1GB"
@@ -44,6 +47,8 @@ class Store:
         self.path = path
         self._folder = folder
         self._connection = duckdb.connect(path, config=CONFIG)
+        atexit.register(self.close)  # a second signal ends the process without a word to us
+        self._in_transaction = False
         self.spools = path.parent / SPOOLS
         shutil.rmtree(self.spools, ignore_errors=True)
         for left in path.parent.glob(f".{path.name}.*.new*"):  # of a process that was killed
@@ -83,6 +88,7 @@ class Store:
         shutil.rmtree(self.spools, ignore_errors=True)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+        atexit.unregister(self.close)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A way to query beside others."""
@@ -115,12 +121,15 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """All or nothing."""
         self._connection.execute("BEGIN")
+        self._in_transaction = True
         try:
             yield
         except BaseException:
             with suppress(duckdb.Error):
                 self._connection.execute("ROLLBACK")
             raise
+        finally:
+            self._in_transaction = False
         self._connection.execute("COMMIT")
 
     def purge(self) -> None:
@@ -189,9 +198,17 @@ class Store:
         cursor.execute(f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}")
         [counts] = cursor.fetchall()
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
-        cursor.execute(f"SELECT {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE {condition}")
-        while rows := cursor.fetchmany(AT_ONCE):
-            yield rows
+        query = f"SELECT rowid, {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE ({condition}) AND rowid "
+        last = -1
+        try:
+            for rows in _fetched(cursor.execute(f"{query} > -1")):
+                yield [row[1:] for row in rows]
+                last = rows[-1][0]
+        except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
+            [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
+            for first in range(last + 1, end + 1, FEW):
+                for rows in _fetched(cursor.execute(f"{query} BETWEEN {first} AND {first + FEW - 1}")):
+                    yield [row[1:] for row in rows]
 
     def get(self, name: str) -> Any:
         """What the job says of itself under a name; None where it says nothing."""
@@ -199,7 +216,14 @@ class Store:
         return json.loads(rows[0][0]) if rows else None
 
     def set(self, **values: Any) -> None:
-        """Say of the job itself."""
-        for name, value in values.items():
-            self._connection.execute("DELETE FROM job WHERE name = ?", [name])
-            self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])
+        """Say of the job itself, all at once; within a transaction of the caller, or one of its own."""
+        with nullcontext() if self._in_transaction else self.transaction():
+            for name, value in values.items():
+                self._connection.execute("DELETE FROM job WHERE name = ?", [name])
+                self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])
+
+
+def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
+    """The rows of a query, up to `AT_ONCE` at a time."""
+    while rows := result.fetchmany(AT_ONCE):
+        yield rows

@@ -19,7 +19,7 @@ from sitemapcrawler.store.compared import ENTRY, JUDGED, REPLY, REPLY_TEXT, chos
 from sitemapcrawler.store.errors import StoreError, in_words
 from sitemapcrawler.store.loading import BASELINE
 from sitemapcrawler.store.making import check, create
-from sitemapcrawler.store.schema import CURRENT, ODD
+from sitemapcrawler.store.schema import CARRIED, CURRENT, ODD
 from sitemapcrawler.store.sql import line_of
 from sitemapcrawler.store.taking import take_in
 
@@ -27,7 +27,9 @@ DATABASE = ".duckdb"
 OF_A_CRAWL = ("reply", "blocked_for", "issues", "changed_fields")
 """Fields that say nothing of a URL that is listed no more."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
-NOT_LISTED = f"before.{CURRENT} AND NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc)"
+LISTED = f"(SELECT * FROM {BASELINE}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {BASELINE}.{CARRIED})"
+"""SQL: what the baseline lists, and what it could not tell of."""
+NOT_LISTED = "NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc{})"
 """SQL: true for a row `before` of the baseline that this crawl does not list, and has not said so in an earlier run."""
 PASSING = (
     "lastmod-future",
@@ -36,7 +38,9 @@ PASSING = (
     "doc-redirect-offsite",
 )
 """Rules whose findings may pass though the file does not change: such a file is read again, and so is one with news,
-which grow old."""
+which grow old, or with videos that expire."""
+EXPIRES = "videos IS NOT NULL AND len([1 FOR video IN videos IF video.expiration_date IS NOT NULL]) > 0"
+"""SQL: true for an entry of which something may be said only later."""
 ON_DATES = ("index-lastmod-older-than-child", "")
 """Rules on the date that an index gives a file: their findings hold while that date is the same."""
 HEADERS = 3 * 4096
@@ -87,6 +91,8 @@ class Baseline:
         """What its job says of itself; nothing where it is a feed."""
         self.files: dict[str, Earlier] = {}
         """Its files that were read to their end, where it is a database."""
+        self.partial: str | None = None
+        """Why it does not hold all that it should; None where it does."""
         self._store = store
         self.fields: tuple[str, ...] = ENTRY
         """Fields of an entry that are compared."""
@@ -117,8 +123,9 @@ class Baseline:
         if path.suffix == DATABASE:
             self._check_size(path)
             self.files = self._files()
+            self.partial = (self.job.get("summary") or {}).get("partial")
         else:
-            take_in(self._store, path)
+            self.partial = take_in(self._store, path)
 
     def _check_size(self, path: Path) -> None:
         """OSError for a file that has lost much of its end, which would be noticed in the middle of the crawl. Free
@@ -136,6 +143,7 @@ class Baseline:
             f"f.sitemap IN (SELECT sitemap FROM {BASELINE}.findings WHERE rule IN {ON_DATES}) "
             f"FROM {BASELINE}.files f JOIN {BASELINE}.sitemaps s USING (sitemap) "
             f"WHERE s.outcome IN {READ} AND s.format <> 'unknown' AND coalesce(s.counts.news, 0) = 0 "
+            f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.urls WHERE {EXPIRES}) "
             f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.findings "
             f"WHERE sitemap IS NOT NULL AND rule IN {PASSING})"
         )
@@ -220,7 +228,7 @@ class Baseline:
         """The entries of one of its files."""
         found = Entries()
         cursor = self._store.cursor().execute(
-            f"SELECT loc, {self._compared} FROM {BASELINE}.urls WHERE sitemap = ? AND {CURRENT}", [sitemap]
+            f"SELECT loc, {self._compared} FROM {LISTED} WHERE sitemap = ?", [sitemap]
         )
         while rows := cursor.fetchmany(AT_ONCE):
             found.locs.update(hash(row[0]) for row in rows)
@@ -231,8 +239,7 @@ class Baseline:
         """{URL: what is compared of it: entry, reply} of those it lists, of one file or of all. URLs are `as_held`."""
         of_file = "AND sitemap = ?" if sitemap is not None else ""
         cursor = self._store.cursor().execute(
-            f"SELECT loc, {self._compared}, {quoted(ODD)} FROM {BASELINE}.urls "
-            f"WHERE loc IN (SELECT unnest(?)) AND {CURRENT} {of_file}",
+            f"SELECT loc, {self._compared}, {quoted(ODD)} FROM {LISTED} WHERE loc IN (SELECT unnest(?)) {of_file}",
             [list(locs), *([sitemap] if sitemap is not None else [])],
         )
         found: dict[str, list[tuple[str, str]]] = {}
@@ -250,7 +257,7 @@ class Baseline:
         """JSON of what its files `judged` list and this crawl does not, each URL once, without verdict or reply."""
         cursor = self._store.cursor().execute(
             f"SELECT {line_of('urls')}, {quoted(ODD)} IS NOT NULL FROM (SELECT * REPLACE ({_REPLACED}) "
-            f"FROM {BASELINE}.urls before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED} "
+            f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed} "
             "QUALIFY row_number() OVER (PARTITION BY loc) = 1)",
             [list(judged)],
         )
@@ -260,15 +267,29 @@ class Baseline:
     def count(self, files: Sequence[str]) -> int:
         """How many URLs some of its files list and this crawl does not."""
         rows = self._store.execute(
-            f"SELECT count(DISTINCT loc) FROM {BASELINE}.urls before WHERE sitemap IN (SELECT unnest(?)) "
-            f"AND {NOT_LISTED}",
+            f"SELECT count(DISTINCT loc) FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) "
+            f"AND {self._not_listed}",
             [list(files)],
         )
         return int(rows[0][0])
 
     def listed_files(self) -> list[str]:
         """The files that its entries stand in."""
-        return [row[0] for row in self._store.execute(f"SELECT DISTINCT sitemap FROM {BASELINE}.urls WHERE {CURRENT}")]
+        return [row[0] for row in self._store.execute(f"SELECT DISTINCT sitemap FROM {LISTED}")]
+
+    @property
+    def _not_listed(self) -> str:
+        """SQL: true for a row `before` that this crawl does not list, whatever it began with."""
+        return NOT_LISTED.format(" AND now.sitemap IN (SELECT sitemap FROM main.files)" if self._store.seeded else "")
+
+    def carry(self, files: Sequence[str]) -> None:
+        """Keep for the next crawl what some of its files list and this crawl does not."""
+        with self._store.transaction():
+            self._store.execute(
+                f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
+                f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed}",
+                [list(files)],
+            )
 
 
 def _checked(path: Path) -> dict[str, Any]:

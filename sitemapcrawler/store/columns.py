@@ -29,7 +29,7 @@ TYPE = "type"
 
 def quoted(name: str) -> str:
     """A name as SQL writes it."""
-    return f'"{name}"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import duckdb
+
 HOLDER = re.compile(r"PID (\d+)")
 
 
@@ -32,5 +34,7 @@ def refusal(path: object, error: Exception) -> StoreError:
     if is_locked(error):
         holder = HOLDER.search(str(error))
         who = f" (process {holder[1]})" if holder else ""
-        return StoreError(f"{path} is in use by another crawl{who}; wait for its end or use another JOBDIR")
-    return StoreError(f"{path} cannot be used: {in_words(error)}; fresh=yes starts over")
+        return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
+    out_of_reach = isinstance(error, (OSError, duckdb.IOException)) and "Cannot open file" in str(error)
+    advice = "use another JOBDIR" if out_of_reach or isinstance(error, OSError) else "fresh=yes starts over"
+    return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")

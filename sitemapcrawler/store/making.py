@@ -52,7 +52,12 @@ def _making(path: Path) -> Iterator[Path]:
         left.unlink(missing_ok=True)
     try:
         yield part
-        part.replace(path)
+        try:
+            os.link(part, path)  # which another process may have made meanwhile
+        except FileExistsError:
+            raise StoreError(f"{path} is in use by another program; wait for its end or use another JOBDIR") from None
+        except OSError:  # a file system without links
+            part.replace(path)
     finally:
         for left in parts:
             left.unlink(missing_ok=True)

@@ -7,9 +7,13 @@ from sitemapcrawler.store.columns import columns, quoted
 
 VERSION = 1
 """Version of the tables. A database of another version is refused."""
+CARRIED = "carried"
+"""Table of entries of the baseline of which a crawl could not say whether they are listed still: a file of them was not
+to be had. The next crawl is compared with them too."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
     "urls": UrlRecord,
+    CARRIED: UrlRecord,
     "findings": FindingRecord,
     "robots": RobotsRecord,
 }
@@ -58,7 +62,7 @@ VIEWS = {
 
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
-    odd = {"urls": {ODD: "VARCHAR"}, "findings": {WHOLE_SITE: "BOOLEAN"}}
+    odd = {"urls": {ODD: "VARCHAR"}, CARRIED: {ODD: "VARCHAR"}, "findings": {WHOLE_SITE: "BOOLEAN"}}
     return {name: columns(record) | odd.get(name, {}) for name, record in RECORDS.items()} | OTHERS
 
 

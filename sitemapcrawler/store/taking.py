@@ -5,15 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from sitemapcrawler.rows import KEPT_WHEN_EMPTY
-from sitemapcrawler.store.base import Store
+from sitemapcrawler.store.base import FEED_LINE, Store
 from sitemapcrawler.store.columns import literal, quoted
 from sitemapcrawler.store.loading import BASELINE
+from sitemapcrawler.store.sql import reading
 
 PARQUET = ".parquet"
 GZIP = ".gz"
@@ -24,11 +26,46 @@ ATTRIBUTED = ("player_loc",)
 _NESTED = re.compile(rb'":\[\{|"news":\{|"extra":"')
 
 
-def take_in(store: Store, path: Path) -> None:
-    """Put the url records of a feed into the attached database. Raises duckdb.Error, OSError."""
-    if path.suffix != PARQUET:
+def take_in(store: Store, path: Path) -> str | None:
+    """Put the url records of a feed into the attached database; why they are not complete, None where they are.
+
+    Raises duckdb.Error, OSError.
+    """
+    path = _linked(store, path)
+    if path.suffix == PARQUET:
+        _take_table(store, path)
+        cut = None
+    else:
         _take_lines(store, path)
-        return
+        cut = _partial(store, path)
+    [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
+    return cut if count else "it holds no url records"
+
+
+def _linked(store: Store, path: Path) -> Path:
+    """The same file under a name that DuckDB does not take for a pattern."""
+    link = store.spools / f"feed{''.join(path.suffixes[-2:] if path.suffix == GZIP else path.suffixes[-1:])}"
+    try:
+        link.symlink_to(path)
+    except OSError:  # where links need a privilege
+        shutil.copyfile(path, link)
+    return link
+
+
+def _partial(store: Store, path: Path) -> str | None:
+    """Why the feed of a crawl is not complete, by the summary in it."""
+    held = dict.fromkeys(("type", "partial", "only"), "VARCHAR")
+    try:
+        rows = store.execute(
+            f"SELECT partial, {quoted('only')} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'",
+            [[str(path)]],
+        )
+    except duckdb.InvalidInputException:  # lone surrogates
+        return None
+    return next((partial or (only and f"only={only}") for partial, only in rows), None)
+
+
+def _take_table(store: Store, path: Path) -> None:
     feed = store.spools / "baseline.jsonl"
     store.execute(
         f"COPY (SELECT * REPLACE ({_emptied(store, path)}) FROM read_parquet({literal(str(path))})) "

@@ -70,6 +70,11 @@ def plant(site: SiteServer, other: SiteServer) -> None:
     site.routes["/back.xml"] = urlset(at("/pages/back"))
 
 
+def left_out(done: Crawl) -> dict[str, int]:
+    """What arguments left out, without the rules that could not judge because of it."""
+    return {name: count for name, count in done.summary["skipped"].items() if "-" not in name}
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     with SiteServer() as site, SiteServer() as other:
@@ -143,7 +148,7 @@ def test_depth_is_limited(site: SiteServer, tmp_path: Path, arguments: dict[str,
     done = crawl(tmp_path, sitemap=site.url("/0.xml"), **arguments)
     assert [record["depth"] for record in done.of_type("sitemap")] == list(range(deepest + 1))
     assert site.paths == [f"/{number}.xml" for number in range(deepest + 1)]
-    assert done.summary["skipped"] == {"max_depth": 1}
+    assert left_out(done) == {"max_depth": 1}
 
 
 def test_chain_within_the_depth_is_read_to_its_end(site: SiteServer, tmp_path: Path) -> None:
@@ -182,7 +187,7 @@ def test_max_sitemaps_counts_the_index_and_takes_the_first_children(site: SiteSe
     assert sorted(site.paths) == ["/1.xml", "/2.xml", "/index.xml"]
     assert set(done.sitemaps) == set(map(site.url, site.paths))
     assert (done.code, done.summary["partial"]) == (3, "max_sitemaps")
-    assert done.summary["skipped"] == {"max_sitemaps": 3}
+    assert left_out(done) == {"max_sitemaps": 3}
 
 
 def test_max_sitemaps_counts_failures(site: SiteServer, tmp_path: Path) -> None:

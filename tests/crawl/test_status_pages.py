@@ -164,6 +164,6 @@ def test_head_without_an_end_is_read_to_a_limit(visit: Verified) -> None:
 
 
 def test_memory_holds_no_body(visit: Verified) -> None:
-    assert visit.crawl.summary["peak_mb"] < 150
+    assert visit.crawl.summary["peak_mb"] < 200  # the database of the rules on the whole site included
     assert set(visit.crawl.summary["replies"]) == {"ok", "redirected", "http-error"}
     assert visit.crawl.code == 0

@@ -20,6 +20,7 @@ from sitemapcrawler.store.making import create
 from sitemapcrawler.store.schema import VERSION, VIEWS, tables
 from tests.unit.store.making import lines
 
+ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
 HOLD = "import sys, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 
 
@@ -167,7 +168,7 @@ def test_database_of_a_running_crawl_is_refused(path: Path, opening: Callable[[P
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         text = refused(path, opening)
         holder.communicate("")
-    assert "in use by another crawl" in text and f"(process {holder.pid})" in text
+    assert "in use by another program" in text and f"(process {holder.pid})" in text
     assert check(path)["version"] == VERSION, "and taken when that has ended"
 
 
@@ -178,18 +179,26 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "words", "advice"),
     [
-        (OSError(28, "No space left on device"), "No space left on device"),
-        (duckdb.IOException('IO Error: Could not write file "/x": No space left on device'), "No space left on device"),
-        (duckdb.IOException("IO Error: Cannot open file: Read-only file system\nmore"), "Read-only file system"),
-        (duckdb.InvalidInputException("Invalid Input Error: it is wrong\nand more"), "it is wrong"),
-        (duckdb.Error("without a kind"), "without a kind"),
+        (OSError(28, "No space left on device"), "No space left on device", ELSEWHERE),
+        (
+            duckdb.IOException('IO Error: Could not write file "/x": No space left on device'),
+            "No space left on device",
+            ANEW,
+        ),
+        (
+            duckdb.IOException("IO Error: Cannot open file: Read-only file system\nmore"),
+            "Read-only file system",
+            ELSEWHERE,
+        ),
+        (duckdb.InvalidInputException("Invalid Input Error: it is wrong\nand more"), "it is wrong", ANEW),
+        (duckdb.Error("without a kind"), "without a kind", ANEW),
     ],
 )
-def test_errors_are_told_in_a_few_words(error: Exception, words: str) -> None:
+def test_errors_are_told_in_a_few_words(error: Exception, words: str, advice: str) -> None:
     assert in_words(error) == words
-    assert str(refusal("a.duckdb", error)) == f"a.duckdb cannot be used: {words}; fresh=yes starts over"
+    assert str(refusal("a.duckdb", error)) == f"a.duckdb cannot be used: {words}; {advice}"
 
 
 # Reading and writing

@@ -1,0 +1,431 @@
+"""Jobs whose own machinery fails: killed in a commit, a database that cannot be read, rules and rows without end, code
+of the user's or ours that raises."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.settings import ITEM_PIPELINES
+from tests.crawl.crawling import FEED, LOG, Crawl, Running, crawl
+from tests.crawl.documents import CORE, DECLARATION
+from tests.crawl.job_kinds import KINDS, MORE_KINDS
+from tests.crawl.job_site import PLAIN, JobSite
+from tests.crawl.jobs import DATABASE, JOBDIR, Job, Undisturbed, start_within
+from tests.crawl.site_server import SiteServer
+
+ENDS_WITHIN_S = 15
+"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
+PATCHED = "patched.py"
+KINDS_USED = KINDS | {name: MORE_KINDS[name] for name in ("sample of 20 by records",)}
+WIDE = ("/one.xml",)
+WIDE_PAGES, WIDE_LINKS = 2_200, 200
+
+
+@dataclass
+class Shop:
+    """The site, and jobs that audit it."""
+
+    site: JobSite
+    factory: pytest.TempPathFactory
+    known: dict[str, Undisturbed] = field(default_factory=dict)
+    killed: dict[str, Job] = field(default_factory=dict)
+    done: Job | None = None
+
+    def job(self, kind: str = "only read") -> Job:
+        """A job that has not been started."""
+        self.site.forget()
+        return KINDS_USED[kind].job(self.site, self.factory.mktemp("job"))
+
+    def undisturbed(self, kind: str = "only read") -> Undisturbed:
+        """The same, without disturbance."""
+        if kind not in self.known:
+            self.known[kind] = self.job(kind).undisturbed()
+        return self.known[kind]
+
+    def half_done(self, kind: str = "only read") -> Job:
+        """A job that was killed half way: a copy of the one of its kind."""
+        if kind not in self.killed:
+            expected, killed = self.undisturbed(kind), self.job(kind)
+            assert killed.kill_settled(expected.moment(0.6))
+            self.killed[kind] = killed
+        job = self.job(kind)
+        shutil.copytree(self.killed[kind].folder, job.folder, dirs_exist_ok=True)
+        return job
+
+    def finished(self) -> Job:
+        """A job of which nothing is left to do: a copy."""
+        if self.done is None:
+            self.done = self.job()
+            self.done.complete(self.undisturbed())
+        job = self.job()
+        shutil.copytree(self.done.folder, job.folder, dirs_exist_ok=True)
+        return job
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with JobSite() as site:
+        yield Shop(site, tmp_path_factory)
+
+
+def patched(job: Job, code: str) -> None:
+    """From now on the command runs with changes to the program."""
+    script = f"import sys\n{code}\nfrom sitemapcrawler.cli import main\nmain(sys.argv[3:])\n"
+    (job.folder / PATCHED).write_text(script)
+    job.within = (sys.executable, PATCHED)
+
+
+def mend(job: Job) -> None:
+    """From now on the command runs as it is."""
+    job.within = ()
+
+
+def ended(running: Running) -> str:
+    """The log of a run that has been waited for; tracebacks may stand in it."""
+    with running:
+        running.process.wait(ENDS_WITHIN_S)
+    return running.log
+
+
+# ---- killed where it writes what it says of itself
+
+DEADLY_SET = """
+import json, os, signal, types
+from sitemapcrawler.store import base
+
+def deadly(value):
+    deadly.left -= 1
+    if not deadly.left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return json.dumps(value)
+
+def set_and_die(store, **values):
+    base.json = types.SimpleNamespace(loads=json.loads, dumps=deadly) if values.get("state") == "running" else json
+    set_(store, **values)
+
+deadly.left, set_, base.Store.set = {number}, base.Store.set, set_and_die
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_killed_in_the_commit_that_begins_a_run(shop: Shop, number: int) -> None:
+    job = shop.half_done()
+    before = len(shop.site.exchanges)
+    patched(job, DEADLY_SET.format(number=number))
+    with job.start() as running:
+        assert running.process.wait(ENDS_WITHIN_S) == -signal.SIGKILL, running.log
+    assert len(shop.site.exchanges) == before
+    mend(job)
+    done = job.complete(shop.undisturbed())
+    assert "goes on" in done.log
+    assert 0 < len(shop.site.exchanges) - before < len(shop.undisturbed().asked)
+
+
+# ---- wide rows
+
+
+def wide(site: SiteServer, path: str) -> Iterator[bytes]:
+    """A urlset whose entries are as long as they come."""
+    yield f'{DECLARATION}<urlset {CORE} xmlns:x="http://www.w3.org/1999/xhtml">'.encode()
+    link = '<x:link rel="alternate" hreflang="de" href="https://{}.example/{}"/>'.format
+    for number in range(WIDE_PAGES):
+        name = blake2b(f"{path} {number}".encode(), digest_size=8).hexdigest()
+        links = "".join(link(name, other) for other in range(WIDE_LINKS))
+        yield f"<url><loc>{site.url(f'{path}/{number}')}</loc>{links}</url>\n".encode()
+    yield b"</urlset>"
+
+
+def digests(path: Path) -> Counter[bytes]:
+    """Lines of url records of a feed, as digests."""
+    with path.open("rb") as lines:
+        return Counter(blake2b(line).digest() for line in lines if b'"type":"url"' in line)
+
+
+def changes_in(path: Path) -> Counter[str]:
+    with path.open("rb") as lines:
+        return Counter(json.loads(line)["change"] for line in lines if b'"type":"url"' in line)
+
+
+def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {path: b"".join(wide(site, path)) for path in WIDE}
+    arguments = {"sitemap": ",".join(map(site.url, WIDE)), "select": "none"}
+    settings = {"JOBDIR": JOBDIR, "SITEMAP_STORE_MEMORY": 100}
+
+    def run(name: str, settings: dict[str, object], **more: object) -> int:
+        running = start_within((), tmp_path, "-O", name, settings=settings, **arguments, **more)
+        log = ended_late(running)
+        assert "Traceback" not in log, log
+        assert not [line for line in log.splitlines() if DATABASE in line or "Memory" in line], log
+        return int(running.process.returncode)
+
+    assert run("first.jsonl", {**settings}) == 0
+    asked = len(site.exchanges)
+    assert run("again.jsonl", {**settings}) == 0
+    assert len(site.exchanges) == asked
+    first = digests(tmp_path / "first.jsonl")
+    assert len(first) == first.total() == len(WIDE) * WIDE_PAGES
+    assert digests(tmp_path / "again.jsonl") == first
+    site.routes = {path: body + b"\n" for path, body in site.routes.items() if isinstance(body, bytes)}
+    assert run("changes.jsonl", {}, baseline=JOBDIR) == 0
+    assert changes_in(tmp_path / "changes.jsonl") == {"unchanged": len(WIDE) * WIDE_PAGES}
+
+
+def ended_late(running: Running) -> str:
+    with running:
+        running.process.wait(60)
+    return running.log
+
+
+# ---- a database that cannot be read back
+
+UNREADABLE = """
+import duckdb
+from sitemapcrawler.store.base import Store
+
+def broken(method):
+    def rows(*args, **kwargs):
+        for number, part in enumerate(method(*args, **kwargs)):
+            if number == {after}:
+                raise duckdb.IOException("IO Error: Could not read from file")
+            yield part[:3]
+        raise duckdb.IOException("IO Error: Could not read from file")
+    return rows
+
+Store.{method} = broken(Store.{method})
+"""
+UNREAD = {"urls at once": ("tagged_lines", 0), "urls after some": ("tagged_lines", 1), "files": ("lines", 1)}
+
+
+@pytest.mark.parametrize(
+    ("finished", "what"), [(True, "urls after some"), (True, "files"), (False, "urls at once"), (False, "urls after some")]
+)
+def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, finished: bool, what: str) -> None:
+    job, (method, after) = shop.finished() if finished else shop.half_done(), UNREAD[what]
+    (job.folder / FEED).write_text("earlier\n")
+    patched(job, UNREADABLE.format(method=method, after=after))
+    with job.start() as running:
+        running.process.wait(ENDS_WITHIN_S)
+    assert running.process.returncode == 1, running.log
+    assert "Traceback" not in running.log, running.log
+    assert (job.folder / FEED).read_text() == "earlier\n"
+    assert job.parts == []
+    [line] = [line for line in running.log.splitlines() if DATABASE in line]
+    assert "cannot be read" in line
+    mend(job)
+    job.complete(shop.undisturbed())
+
+
+# ---- signals where nothing is asked any more
+
+SLOW_RULE = """
+from dataclasses import replace
+from pathlib import Path
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import RULES
+
+def slow(site):
+    Path("slow").touch()
+    yield from site.query("SELECT sum(hash(range)) FROM range(10000000000000)")
+
+all_rules()
+known = RULES["cross-duplicate-url"]
+slow.__module__ = known.check.__module__
+RULES[known.id] = replace(known, check=slow)
+"""
+ENDLESS_ROWS = """
+from sitemapcrawler import jobs
+from sitemapcrawler.store.base import Store
+
+def endless(*args):
+    while True:
+        yield from tagged_lines(*args)
+
+jobs.STOP_S, tagged_lines, Store.tagged_lines = 2.0, Store.tagged_lines, endless
+"""
+
+
+def test_stopped_in_a_rule_on_the_whole_site(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    patched(job, SLOW_RULE)
+    with job.start() as running:
+        running.wait_until((job.folder / "slow").exists)
+        before = running.seconds
+        running.process.send_signal(signal.SIGTERM)
+        done = running.finish()
+    assert done.seconds - before < ENDS_WITHIN_S
+    assert done.code == 3, done.log
+    assert done.summary["partial"] == "shutdown"
+    assert Counter(done.locs()) == Counter(expected.crawl.locs())
+    mend(job)
+    shop.site.forget()
+    job.complete(expected)
+    assert set(PLAIN).isdisjoint(exchange.path for exchange in shop.site.exchanges)
+
+
+def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
+    expected, job = shop.undisturbed(), shop.finished()
+    (job.folder / FEED).write_text("earlier\n")
+    patched(job, ENDLESS_ROWS)
+    with job.start() as running:
+        running.wait_until(lambda: any(part.stat().st_size for part in job.parts))
+        before = running.seconds
+        running.process.send_signal(signal.SIGTERM)
+        done = running.finish()
+    assert done.seconds - before < ENDS_WITHIN_S
+    assert done.code == 3, done.log
+    assert done.summary["partial"] == "shutdown"
+    assert set(done.locs()) == set(expected.crawl.locs())
+    assert job.parts == []
+    mend(job)
+    job.complete(expected)
+
+
+# ---- a pipeline of the user's
+
+PIPELINE = """
+from scrapy.exceptions import DropItem
+from sitemapcrawler.items import UrlBatch
+
+class Changing:
+    def process_item(self, item):
+        if getattr(item, "outcome", None) == "failed":
+            raise DropItem("not wanted")
+        if isinstance(item, UrlBatch):
+            if item.sitemap.endswith("/list.txt"):
+                raise DropItem("not wanted")
+            kept = [record for record in item.urls if "/gone/" not in record.loc]
+            if item.sitemap.endswith("/plain-1.xml"):
+                item.urls = kept
+            else:
+                item.urls[:] = kept
+            for record in item.urls:
+                record.changefreq, record.lastmod = "never", f"of {record.loc}"
+        return item
+"""
+PIPELINES = {"ITEM_PIPELINES": json.dumps({**ITEM_PIPELINES, "changing.Changing": 500}), "LOG_LEVEL": "ERROR"}
+
+
+def test_pipeline_of_the_user_has_the_last_word(shop: Shop) -> None:
+    whole = shop.undisturbed().crawl
+    job = shop.job()
+    job.settings = PIPELINES
+    (job.folder / "changing.py").write_text(PIPELINE)
+    live = job.undisturbed()
+    kept = [
+        one["loc"]
+        for one in whole.of_type("url")
+        if "/gone/" not in one["loc"] and not one["sitemap"].endswith("/list.txt")
+    ]
+    assert 0 < len(kept) < len(whole.locs())
+    urls = live.crawl.of_type("url")
+    assert sorted(record["loc"] for record in urls) == sorted(kept)
+    assert {record["changefreq"] for record in urls} == {"never"}
+    assert all(record["lastmod"] == f"of {record['loc']}" for record in urls)
+    assert {record["outcome"] for record in live.crawl.of_type("sitemap")} == {"ok", "recovered"}
+    assert job.kill_settled(live.moment(0.7))
+    for run in ("resumed", "finished"):
+        done = job.run()
+        assert done.code == 0
+        assert left_by_the_pipeline(done) == left_by_the_pipeline(live.crawl)
+        assert done.summary["urls"] == len(kept), run
+    temporary = crawl(job.folder, settings=PIPELINES, domain=shop.site.url())
+    assert left_by_the_pipeline(temporary) == left_by_the_pipeline(live.crawl)
+
+
+def left_by_the_pipeline(done: Crawl) -> Counter[str]:
+    """Url and sitemap records of a feed, as text; findings ride on them at first, and are items of their own later."""
+    found = [*done.of_type("url"), *done.of_type("sitemap")]
+    return Counter(json.dumps(record, sort_keys=True) for record in found)
+
+
+# ---- a sample, record by record
+
+
+def test_sample_of_single_records(shop: Shop) -> None:
+    kind = "sample of 20 by records"
+    expected, job = shop.undisturbed(kind), shop.job(kind)
+    assert job.kill(expected.moment(0.8))
+    job.complete(expected)
+    shop.site.forget()
+    job.complete(expected)
+    assert shop.site.exchanges == []
+    verified = [record for record in expected.crawl.of_type("url") if record["reply"]["kind"] != "unchecked"]
+    assert len(expected.crawl.of_type("url")) > len(verified) > 20
+
+
+# ---- code of ours that fails
+
+FAILING = {
+    "a callback, after some rows": """
+from sitemapcrawler.reading import Reading
+
+def failing(self, visit, answer):
+    for number, item in enumerate(read(self, visit, answer)):
+        if visit.url.endswith("/plain-2.xml") and number:
+            raise RuntimeError("what nobody expected")
+        yield item
+
+read, Reading.read = Reading.read, failing
+""",
+    "a later pipeline": """
+from sitemapcrawler.items import UrlBatch
+from sitemapcrawler.summary import SummaryPipeline
+
+def failing(self, item):
+    if isinstance(item, UrlBatch) and item.sitemap.endswith("/plain-2.xml"):
+        raise RuntimeError("what nobody expected")
+    return process(self, item)
+
+process, SummaryPipeline.process_item = SummaryPipeline.process_item, failing
+""",
+}
+
+
+@pytest.mark.parametrize("where", FAILING)
+def test_file_in_which_our_code_failed_is_read_again(shop: Shop, where: str) -> None:
+    expected, job = shop.undisturbed(), shop.job()
+    patched(job, FAILING[where])
+    log = ended(running := job.start())
+    assert running.process.returncode == 3, log
+    assert "what nobody expected" in log
+    assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
+    mend(job)
+    done = job.complete(expected)
+    assert "goes on" in done.log
+    assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
+
+
+# ---- settings that cannot be
+
+REFUSED: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "nothing to begin anew": ({}, {"fresh": "yes"}, "fresh"),
+    "no truth value": ({"SITEMAP_STORE": "nein"}, {}, "SITEMAP_STORE"),
+    "no threads": ({"SITEMAP_STORE_THREADS": 0}, {}, "SITEMAP_STORE_THREADS"),
+    "a question mark": ({"JOBDIR": "jobs/what?"}, {}, "JOBDIR"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_settings_that_cannot_be_are_refused_in_one_line(shop: Shop, tmp_path: Path, what: str) -> None:
+    settings, arguments, says = REFUSED[what]
+    before = shop.site.connections
+    done = crawl(tmp_path, settings=settings, domain=shop.site.url(), **arguments)
+    [line] = done.log.splitlines()
+    assert done.code == 2
+    assert says in line
+    assert names(tmp_path.iterdir()) == {LOG}
+    assert shop.site.connections == before
+
+
+def names(paths: Iterable[Path]) -> set[str]:
+    return {path.name for path in paths}
