@@ -34,7 +34,7 @@ class StoredBatch(UrlBatch):
         self._urls, self._count, self.lines = urls, len(urls), None
 
     def __len__(self) -> int:
-        return self._count
+        return self._count if self._urls is None else len(self._urls)
 
 
 def decoded(line: bytes | str) -> UrlRecord:

@@ -71,7 +71,9 @@ class SummaryPipeline(CrawlPipeline):
             async for item in job.stored():
                 await (spider.send(item) if isinstance(item, UrlBatch) else self._send(item))
             if job.finished:
-                return job.summary()
+                summary = job.summary()
+                summary.partial = spider.stop_reason or summary.partial
+                return summary
         for record in spider.verdicts.records(spider.starts):
             await self._send(record)
         for finding in spider.judge.crawl():

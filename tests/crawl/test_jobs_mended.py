@@ -28,7 +28,9 @@ ENDS_WITHIN_S = 15
 PATCHED = "patched.py"
 KINDS_USED = KINDS | {name: MORE_KINDS[name] for name in ("sample of 20 by records",)}
 WIDE = ("/one.xml",)
-WIDE_PAGES, WIDE_LINKS = 2_200, 200
+SMALL_MEMORY = 100
+"""MB for DuckDB, the least: a thousand wide rows do not fit."""
+WIDE_PAGES, WIDE_LINKS = 1_200, 200
 
 
 @dataclass
@@ -159,7 +161,7 @@ def changes_in(path: Path) -> Counter[str]:
 def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {path: b"".join(wide(site, path)) for path in WIDE}
     arguments = {"sitemap": ",".join(map(site.url, WIDE)), "select": "none"}
-    settings = {"JOBDIR": JOBDIR, "SITEMAP_STORE_MEMORY": 100}
+    settings = {"JOBDIR": JOBDIR, "SITEMAP_STORE_MEMORY": SMALL_MEMORY}
 
     def run(name: str, settings: dict[str, object], **more: object) -> int:
         running = start_within((), tmp_path, "-O", name, settings=settings, **arguments, **more)
@@ -176,7 +178,7 @@ def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_pat
     assert len(first) == first.total() == len(WIDE) * WIDE_PAGES
     assert digests(tmp_path / "again.jsonl") == first
     site.routes = {path: body + b"\n" for path, body in site.routes.items() if isinstance(body, bytes)}
-    assert run("changes.jsonl", {}, baseline=JOBDIR) == 0
+    assert run("changes.jsonl", {"SITEMAP_STORE_MEMORY": SMALL_MEMORY}, baseline=JOBDIR) == 0
     assert changes_in(tmp_path / "changes.jsonl") == {"unchanged": len(WIDE) * WIDE_PAGES}
 
 
@@ -207,7 +209,8 @@ UNREAD = {"urls at once": ("tagged_lines", 0), "urls after some": ("tagged_lines
 
 
 @pytest.mark.parametrize(
-    ("finished", "what"), [(True, "urls after some"), (True, "files"), (False, "urls at once"), (False, "urls after some")]
+    ("finished", "what"),
+    [(True, "urls after some"), (True, "files"), (False, "urls at once"), (False, "urls after some")],
 )
 def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, finished: bool, what: str) -> None:
     job, (method, after) = shop.finished() if finished else shop.half_done(), UNREAD[what]
@@ -360,7 +363,7 @@ def test_sample_of_single_records(shop: Shop) -> None:
     job.complete(expected)
     assert shop.site.exchanges == []
     verified = [record for record in expected.crawl.of_type("url") if record["reply"]["kind"] != "unchecked"]
-    assert len(expected.crawl.of_type("url")) > len(verified) > 20
+    assert len(expected.crawl.of_type("url")) > len(verified) >= 20
 
 
 # ---- code of ours that fails
