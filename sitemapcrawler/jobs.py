@@ -10,11 +10,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +22,13 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import __version__
 from sitemapcrawler.answers import Answer
-from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.ending import stopping
 from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.policies import Policies
+from sitemapcrawler.readback import Asked, files_done, read_back, url_batches
 from sitemapcrawler.recording import Recorder
 from sitemapcrawler.restoring import restore, restore_verdicts
 from sitemapcrawler.rules.judge import Judge
@@ -41,9 +39,8 @@ from sitemapcrawler.store import Store
 from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.store.columns import literal
 from sitemapcrawler.store.loading import BASELINE, taken_in
-from sitemapcrawler.store.schema import RECORDS
 from sitemapcrawler.store.spool import Spool
-from sitemapcrawler.storedbatch import StoredBatch, decoded
+from sitemapcrawler.storedbatch import decoded
 from sitemapcrawler.storing import Writer
 
 logger = logging.getLogger(__name__)
@@ -58,26 +55,8 @@ MIXED = "several"
 """What judged a job in which one run differed from another."""
 STOP_S = 13.0
 """Seconds from a stop to the end of feeds: two less than a stopped crawl may take to its end."""
-PARTS = ("sitemaps", "findings", "robots")
-"""Tables of the records that are few, in the order of feeds."""
-OK = 200
 JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_SEVERITIES", "USER_AGENT")
 """How the names of settings begin on which it depends what is said of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A file that an earlier run has read, or has asked for in vain."""
-
-    digest: str
-    answered: bool
-    """True where the server gave it, whatever it was."""
-    alias: bool
-    """True where its redirects led to a file that was read already."""
-    hit: bool
-    """False for a guess that was no sitemap."""
-    index: bool
-    final_url: str | None
 
 
 class Job:
@@ -103,7 +82,7 @@ class Job:
         self.finished: bool = store.get("state") == FINISHED
         """True where an earlier run came to the end: nothing is left to ask for."""
         self.run: int = (store.get("run") or 0) + 1
-        self.done = _done(store) if self.run > 1 else {}
+        self.done = files_done(store) if self.run > 1 else {}
         """Files of earlier runs, by URL."""
         self.holding = False
         """True where url records are held back until everything is read."""
@@ -154,7 +133,7 @@ class Job:
         if self.comparison is not None or (self.resumed and self.holding):
             await self._get_resources()
         if self.resumed and self.holding:
-            async for batch in self._writer.each(partial(self._url_lines, "TRUE")):
+            async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
                 await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
 
     # What is known of files that need not be read.
@@ -292,61 +271,24 @@ class Job:
         """What this run did not read, as it goes to the feeds: batches of URLs, files, findings; of a finished job all
         other records too. After a stop, no more than there is time for."""
         self._giving = True
-        async for item in self._stored():
-            yield item
-            if self._is_late():
-                logger.warning("no time is left to write all that earlier runs have found; the job keeps it")
-                break
-        self._giving = False
+        asked = Asked(self.run, self.finished, self.holding, self._only_changes)
+        try:
+            async for item in read_back(self.store, self._writer, asked):
+                yield item
+                if self._is_late():
+                    logger.warning("no time is left to write all that earlier runs have found; the job keeps it")
+                    break
+        finally:
+            self._giving = False
 
     def _is_late(self) -> bool:
         """True where a stop was asked for so long ago that feeds must come to their end."""
         spider: Any = self._crawler.spider
-        return spider.stop_reason is not None and time.monotonic() - spider.stopped_at > STOP_S
-
-    async def _stored(self) -> AsyncIterator[Any]:
-        earlier = "TRUE" if self.finished else f"sitemap IN (SELECT sitemap FROM files WHERE run < {self.run})"
-        async for part in self._writer.each(partial(self._url_lines, self._wanted_urls(earlier))):
-            yield part
-        for table in PARTS:
-            decode: Callable[[str], Any] = msgspec.json.Decoder(RECORDS[table]).decode
-            condition = self._wanted_records(table, earlier)
-            async for lines in self._writer.each(partial(self.store.lines, table, condition)):
-                for record in map(decode, lines):
-                    yield record.mark_stored()
-
-    def _wanted_urls(self, earlier: str) -> str:
-        removed = f"change = '{REMOVED}'"
-        wanted = f"({removed})" if self.holding else f"({earlier} OR {removed})"
-        return f"{wanted} AND change <> '{UNCHANGED}'" if self._only_changes else wanted
-
-    def _wanted_records(self, table: str, earlier: str) -> str:
-        if self.finished:
-            condition = "TRUE"
-        elif table == "robots":  # they are made anew
-            return "FALSE"
-        else:
-            condition = earlier
-        if table == "sitemaps" and not self.finished:  # of those that were taken over they have been sent
-            condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {taken_in(self.run)})"
-        if self._only_changes and table == "findings":
-            condition += (
-                " AND (url IS NULL OR whole_site OR NOT EXISTS (SELECT 1 FROM urls one WHERE one.sitemap = "
-                f"findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
-            )
-        return condition
+        return not spider.complete and time.monotonic() - spider.stopped_at > STOP_S
 
     def summary(self) -> SummaryRecord:
         """The summary of a finished job."""
         return msgspec.convert(self.store.get("summary"), SummaryRecord)
-
-    def _url_lines(self, condition: str) -> Iterator[StoredBatch]:
-        for rows in self.store.tagged_lines("urls", "sitemap", condition):
-            if rows[0][0] == rows[-1][0]:  # the rows of a file stand together
-                yield StoredBatch(rows[0][0], [line for _, line in rows])
-                continue
-            for sitemap, alike in groupby(rows, itemgetter(0)):
-                yield StoredBatch(sitemap, [line for _, line in alike])
 
     def _lost(self, why: str) -> None:
         """The database can take, or give, no more: end the crawl."""
@@ -379,21 +321,3 @@ def remove_parts(settings: BaseSettings, pid: int | None) -> None:
         if path is not None and not is_stream(path):
             for part in parts_of(path.resolve(), pid):
                 part.unlink(missing_ok=True)
-
-
-def _done(store: Store) -> dict[str, Done]:
-    rows = store.execute(
-        "SELECT f.sitemap, f.digest, f.tally->>'missed', f.tally->>'answered', f.tally->>'alias', "
-        "s.status, s.format, s.final_url FROM files f LEFT JOIN sitemaps s USING (sitemap)"
-    )
-    return {
-        sitemap: Done(
-            digest or "",
-            answered == "true" if missed else status == OK or sitemap.startswith("file:"),
-            alias == "true",
-            not missed,
-            format == "xml-index",
-            final_url,
-        )
-        for sitemap, digest, missed, answered, alias, status, format, final_url in rows
-    }

@@ -10,8 +10,9 @@ from sitemapcrawler.answers import Answer
 from sitemapcrawler.comparing import NOT_MODIFIED
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord
-from sitemapcrawler.jobs import Done, Job
+from sitemapcrawler.jobs import Job
 from sitemapcrawler.policies import Policies
+from sitemapcrawler.readback import Done
 from sitemapcrawler.reading import Reading, is_page
 from sitemapcrawler.sites import Site, Sites
 from sitemapcrawler.store.baseline import Earlier
