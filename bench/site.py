@@ -1,6 +1,6 @@
 """Rules on the whole site, over a database made for it: wall time and peak memory.
 
-    python -m bench.site [--urls 1000000] [--alternates 10] [--memory 1500MB] [--threads 2] [--bad 200] ...
+    python -m bench.site [--urls 1000000] [--alternates 10] [--memory 500MB] [--threads 2] [--bad 200] ...
 
 Each page is a version of as many pages as there are alternates. One page in `--bad` lists itself alone, so that the
 links of its versions are not returned. The crawl of such a site is not part of the figures.
@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--listed", type=int, help="of these, how many have entries; default: all")
     parser.add_argument("--bad", type=int, default=200, help="default: %(default)s")
     parser.add_argument("--tail", default="", help="what URLs end with, such as %%c3%%a9 or é for odd spellings")
-    parser.add_argument("--memory", default="1500MB", help="DuckDB's limit, default: %(default)s")
+    parser.add_argument("--memory", default="500MB", help="DuckDB's limit, default: %(default)s")
     parser.add_argument("--threads", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--keep", type=Path, help="a database to make, or to use again")
     arguments = parser.parse_args()

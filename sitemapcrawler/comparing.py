@@ -11,21 +11,19 @@ from zlib import crc32
 
 from sitemapcrawler import urls
 from sitemapcrawler.frontier import Visit
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies, signature
 from sitemapcrawler.reader.dates import iso, parse
 from sitemapcrawler.rows import Rows
+from sitemapcrawler.rules.facts import GONE
 from sitemapcrawler.store import Store, StoreError
 from sitemapcrawler.store.baseline import Baseline, Earlier, Entries
 from sitemapcrawler.store.compared import REPLY, as_held, differences
 from sitemapcrawler.storing import Writer
 
 NOT_MODIFIED = 304
-GONE = (404, 410)
-READ = ("ok", "recovered", "unchanged")
-"""Outcomes of files that tell all they list."""
 OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})
 """Arguments that say which files are read, not what becomes of their entries."""
 MIN_TOLD = 5
@@ -158,7 +156,9 @@ class Comparison:
         if not entries:
             return
         locs = [as_held(record.loc) for record, _ in entries]
-        before = await writer.run(partial(self.baseline.texts, locs, sitemap)) or {}
+        before = await writer.run(partial(self.baseline.texts, locs, sitemap))
+        if before is None:  # the database has failed
+            return
         for record, text in entries:
             was = before.get(as_held(record.loc), [])
             if not was:

@@ -267,6 +267,10 @@ class SitemapRecord(Judged):
     """What went wrong, in one sentence."""
 
 
+READ = ("ok", "recovered", "unchanged")
+"""Outcomes of files that tell all they list."""
+
+
 @dataclass(slots=True)
 class RobotsRecord(Judged):
     """One robots.txt: that of an authority which the crawl asked, or whose URLs a sitemap lists."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -34,7 +33,6 @@ class Recorder:
     def __init__(self, writer: Writer, comparison: Comparison | None) -> None:
         self.gives_lines = True
         """Whether batches keep the JSON lines that were made of them: nobody changes their records afterwards."""
-        self.skipped: Counter[str] = Counter()
         self._writer = writer
         self._spool = writer.store.spool
         self._comparison = comparison

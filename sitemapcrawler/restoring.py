@@ -15,10 +15,10 @@ from sitemapcrawler.reply.step import Step
 from sitemapcrawler.status import Status
 from sitemapcrawler.store import Store
 from sitemapcrawler.store.schema import CARRIED, CURRENT
+from sitemapcrawler.store.sql import fetched, prefix_of
 from sitemapcrawler.verdicts import Verdicts
 
-PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
-"""SQL: a URL up to its path."""
+PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode
 
 
@@ -86,7 +86,7 @@ def restore_verdicts(store: Store, verdicts: Verdicts, run: int | None = None) -
 def restore_replies(store: Store, status: Status) -> None:
     """What came of every request."""
     cursor = store.cursor().execute("SELECT method, url, step FROM replies ORDER BY asked_at")
-    while rows := cursor.fetchmany(1000):
+    for rows in fetched(cursor):
         for method, key, step in rows:
             status.remember(method, key, _step(step))
 
@@ -104,6 +104,6 @@ def restore_counts(store: Store, status: Status) -> None:
         "SELECT loc, any_value(reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL) FROM urls "
         "WHERE reply.kind <> 'unchecked' GROUP BY 1"
     )
-    while rows := cursor.fetchmany(1000):
+    for rows in fetched(cursor):
         for loc, bad in rows:
             status.count_again(loc, bad)

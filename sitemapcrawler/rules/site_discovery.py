@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sitemapcrawler.items import READ
 from sitemapcrawler.quoting import shown
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
-from sitemapcrawler.rules.site_facts import READ, SiteFacts
+from sitemapcrawler.rules.site_facts import SiteFacts
 from sitemapcrawler.urls import origin, visit_key
 
 SUBMIT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#addsitemap"

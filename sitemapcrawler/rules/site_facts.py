@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from sitemapcrawler.items import READ
 from sitemapcrawler.rules import site_pages
 from sitemapcrawler.rules.facts import GONE
 from sitemapcrawler.rules.registry import Needs, SiteMessage
@@ -18,8 +19,6 @@ AT_ONCE = 1000
 AS_WRITTEN = "join_order,build_side_probe_side"
 """Optimizers that are off while tables are made: joins have the larger side first, and to guess which it is goes wrong
 with filters, by which ten million links are held in memory instead of a million pages."""
-READ = ("ok", "recovered", "unchanged")
-"""Outcomes of files that were read to their end."""
 
 COLUMNS = """
     SELECT NULL::BIGINT AS place, NULL::BIGINT AS number, NULL::VARCHAR AS what, NULL::BIGINT AS other WHERE false"""

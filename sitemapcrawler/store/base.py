@@ -18,7 +18,7 @@ from sitemapcrawler.store.errors import refusal
 from sitemapcrawler.store.making import CONFIG, SEEDED, check, make
 from sitemapcrawler.store.schema import tables
 from sitemapcrawler.store.spool import BASIC, Spool, odd
-from sitemapcrawler.store.sql import line_of, reading
+from sitemapcrawler.store.sql import fetched, line_of, reading
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
@@ -28,8 +28,6 @@ FEED_LINE = 16 * 1024 * 1024
 """Bytes of a line of a feed that is read."""
 FEW = 64
 """Rows that are read together where more do not fit."""
-AT_ONCE = 1000
-"""Rows that are read together, as many as in a batch."""
 LARGE_MEMORY = "1GB"
 """What a commit may use that does not do with less: of a file with very large entries."""
 CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
@@ -101,11 +99,12 @@ class Store:
     @contextmanager
     def more_memory(self) -> Iterator[None]:
         """Let DuckDB use `LARGE_MEMORY` for a while."""
+        [(before,)] = self.execute("SELECT current_setting('memory_limit')")
         self._connection.execute(f"SET memory_limit = '{LARGE_MEMORY}'")
         try:
             yield
         finally:
-            self._connection.execute(f"SET memory_limit = '{CONFIG['memory_limit']}'")
+            self._connection.execute(f"SET memory_limit = '{before}'")
 
     @contextmanager
     def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -171,13 +170,10 @@ class Store:
 
     def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Put rows into a table."""
-        spool = self.spool()
-        try:
+        with self.spool() as spool:
             for row in rows:
                 spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
             self.insert(table, [spool])
-        finally:
-            spool.discard()
 
     def mended(self, spool: Spool) -> Spool:
         """The rows of a spool that DuckDB cannot read, kept as text."""
@@ -189,7 +185,7 @@ class Store:
     def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
         """The JSON lines of the records in a table, up to `AT_ONCE` at a time, in the order of the files."""
         cursor = self.cursor().execute(f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}")
-        while rows := cursor.fetchmany(AT_ONCE):
+        for rows in fetched(cursor):
             yield [line for (line,) in rows]
 
     def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
@@ -201,13 +197,13 @@ class Store:
         query = f"SELECT rowid, {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE ({condition}) AND rowid "
         last = -1
         try:
-            for rows in _fetched(cursor.execute(f"{query} > -1")):
+            for rows in fetched(cursor.execute(f"{query} > -1")):
                 yield [row[1:] for row in rows]
                 last = rows[-1][0]
         except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
             for first in range(last + 1, end + 1, FEW):
-                for rows in _fetched(cursor.execute(f"{query} BETWEEN {first} AND {first + FEW - 1}")):
+                for rows in fetched(cursor.execute(f"{query} BETWEEN {first} AND {first + FEW - 1}")):
                     yield [row[1:] for row in rows]
 
     def get(self, name: str) -> Any:
@@ -221,9 +217,3 @@ class Store:
             for name, value in values.items():
                 self._connection.execute("DELETE FROM job WHERE name = ?", [name])
                 self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])
-
-
-def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
-    """The rows of a query, up to `AT_ONCE` at a time."""
-    while rows := result.fetchmany(AT_ONCE):
-        yield rows

@@ -12,15 +12,15 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.store.base import AT_ONCE, Store
+from sitemapcrawler.items import READ, UrlRecord
+from sitemapcrawler.store.base import Store
 from sitemapcrawler.store.columns import json_object, literal, quoted
 from sitemapcrawler.store.compared import ENTRY, JUDGED, REPLY, REPLY_TEXT, chosen
 from sitemapcrawler.store.errors import StoreError, in_words
 from sitemapcrawler.store.loading import BASELINE
 from sitemapcrawler.store.making import check, create
 from sitemapcrawler.store.schema import CARRIED, CURRENT, ODD
-from sitemapcrawler.store.sql import line_of
+from sitemapcrawler.store.sql import fetched, line_of, prefix_of
 from sitemapcrawler.store.taking import take_in
 
 DATABASE = ".duckdb"
@@ -45,10 +45,6 @@ ON_DATES = ("index-lastmod-older-than-child", "")
 """Rules on the date that an index gives a file: their findings hold while that date is the same."""
 HEADERS = 3 * 4096
 """Bytes before the first block of a database: https://duckdb.org/docs/stable/internals/storage"""
-PREFIX = "regexp_extract({}, '^[^:/?#]+://[^/?#]*')"
-"""SQL: a URL up to its path."""
-READ = ("ok", "recovered", "unchanged")
-"""Outcomes of files that were read to their end: those that need not be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +166,8 @@ class Baseline:
     def strange_hosts(self) -> dict[str, list[str]]:
         """{file: URLs, up to their paths, of the other sites whose pages it lists}."""
         rows = self._store.execute(
-            f"SELECT sitemap, list(DISTINCT {PREFIX.format('loc')}) FROM {BASELINE}.urls JOIN "
-            f"(SELECT sitemap, {PREFIX.format('sitemap')} || '/' AS home FROM {BASELINE}.sitemaps) USING (sitemap) "
+            f"SELECT sitemap, list(DISTINCT {prefix_of('loc')}) FROM {BASELINE}.urls JOIN "
+            f"(SELECT sitemap, {prefix_of('sitemap')} || '/' AS home FROM {BASELINE}.sitemaps) USING (sitemap) "
             f"WHERE {CURRENT} AND NOT starts_with(loc, home) GROUP BY sitemap"
         )
         return dict(rows)
@@ -230,7 +226,7 @@ class Baseline:
         cursor = self._store.cursor().execute(
             f"SELECT loc, {self._compared} FROM {LISTED} WHERE sitemap = ?", [sitemap]
         )
-        while rows := cursor.fetchmany(AT_ONCE):
+        for rows in fetched(cursor):
             found.locs.update(hash(row[0]) for row in rows)
             found.same.update(map(hash, rows))
         return found
@@ -261,7 +257,7 @@ class Baseline:
             "QUALIFY row_number() OVER (PARTITION BY loc) = 1)",
             [list(judged)],
         )
-        while rows := cursor.fetchmany(AT_ONCE):
+        for rows in fetched(cursor):
             yield [_removed(line) if odd else line for line, odd in rows]
 
     def count(self, files: Sequence[str]) -> int:

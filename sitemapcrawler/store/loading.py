@@ -31,7 +31,7 @@ class FileRows:
     digest: str = ""
     """Of its content, in hexadecimal."""
     tally: dict[str, Any] = field(default_factory=dict)
-    """What it adds to the counts of the crawl; see `jobs.tally_of`."""
+    """What it adds to the counts of the crawl; see `recording.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of what an index lists."""
     taken: bool = False
@@ -112,7 +112,8 @@ def _commit(store: Store, run: int, group: Group) -> None:
         for table, rows in group.rows.items():
             store.insert_rows(table, rows)
         if group.replies:
-            with _spooled(store, group.replies) as spool:
+            with store.spool() as spool:
+                spool.write(b"".join(group.replies), len(group.replies))
                 store.insert("replies", [spool])
 
 
@@ -168,20 +169,6 @@ def _take_over(store: Store, sitemaps: Sequence[str]) -> None:
 @contextmanager
 def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
     """Spools with those that are in memory made one, so that small files cost no file each."""
-    small = store.spool()
-    large = [spool for spool in spools if not small.take(spool)]
-    try:
+    with store.spool() as small:
+        large = [spool for spool in spools if not small.take(spool)]
         yield [small, *large]
-    finally:
-        small.discard()
-
-
-@contextmanager
-def _spooled(store: Store, lines: Sequence[bytes]) -> Iterator[Spool]:
-    """Lines as a spool."""
-    spool = store.spool()
-    try:
-        spool.write(b"".join(lines), len(lines))
-        yield spool
-    finally:
-        spool.discard()

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from sitemapcrawler.store.schema import ODD
 
@@ -73,6 +73,12 @@ class Spool:
         """The rows again, one by one."""
         with self.flush().open("rb") as file:
             yield from file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.discard()
 
     def discard(self) -> None:
         """Remove the file."""

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import duckdb
 
 from sitemapcrawler.store.columns import json_line, literal, quoted
 from sitemapcrawler.store.schema import ODD, RECORDS, tables
+
+AT_ONCE = 1000
+"""Rows that are read together, as many as in a batch."""
+
+
+def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
+    """The rows of a query, up to `AT_ONCE` at a time."""
+    while rows := result.fetchmany(AT_ONCE):
+        yield rows
+
+
+def prefix_of(column: str) -> str:
+    """SQL for a URL up to its path."""
+    return f"regexp_extract({column}, '^[^:/?#]+://[^/?#]*')"
 
 
 def reading(held: Mapping[str, str], longest: int) -> str:

@@ -71,12 +71,11 @@ def _take_table(store: Store, path: Path) -> None:
         f"COPY (SELECT * REPLACE ({_emptied(store, path)}) FROM read_parquet({literal(str(path))})) "
         f"TO {literal(str(feed))} (FORMAT json)"
     )
-    spool = store.spool()
-    with feed.open("rb") as lines:
-        for line in lines:
-            spool.write(plain_line(line), 1)
-    store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
-    spool.discard()
+    with store.spool() as spool:
+        with feed.open("rb") as lines:
+            for line in lines:
+                spool.write(plain_line(line), 1)
+        store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
     feed.unlink()
 
 
@@ -88,14 +87,11 @@ def _take_lines(store: Store, path: Path) -> None:
 
 
 def _take_odd_lines(store: Store, path: Path) -> None:
-    spool = store.spool()
-    try:
+    with store.spool() as spool:
         with (gzip.open if path.suffix == GZIP else open)(path, "rb") as lines:
             for line in lines:
                 spool.write(line.rstrip(b"\n") + b"\n", 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), "url")
-    finally:
-        spool.discard()
 
 
 def _emptied(store: Store, path: Path) -> str:

@@ -14,10 +14,11 @@ import pytest
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.store import Store, StoreError, check, making
-from sitemapcrawler.store.base import AT_ONCE, FILE, SPOOLS
+from sitemapcrawler.store.base import FILE, SPOOLS
 from sitemapcrawler.store.errors import in_words, refusal
 from sitemapcrawler.store.making import create
 from sitemapcrawler.store.schema import VERSION, VIEWS, tables
+from sitemapcrawler.store.sql import AT_ONCE
 from tests.unit.store.making import lines
 
 ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
