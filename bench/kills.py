@@ -57,7 +57,7 @@ class Kill:
         with job.start() as running:
             job.wait(running, self.moment, before)
             running.process.send_signal(signal.SIGTERM)
-            time.sleep(self.grace_s)
+            time.sleep(self.grace_s)  # the kill comes so long after the signal
             return job.end(running)
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -123,10 +123,17 @@ def read_feed(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
 
-def start(folder: Path, *options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> Running:
-    """Start a crawl in a folder. `arguments` are the spider's, `options` the command's: `-O records.jsonl` without."""
+def start(
+    folder: Path,
+    *options: str,
+    settings: Mapping[str, object] | None = None,
+    within: Sequence[str] = (),
+    **arguments: Any,
+) -> Running:
+    """Start a crawl in a folder. `arguments` are the spider's, `options` the command's: `-O records.jsonl` without.
+    `within`: a command that runs the crawl, such as one that mounts a file system first."""
     chosen = {**NO_DELAYS, **AT_HOME, **(settings or {})}
-    command = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
+    command = [*within, sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
     command += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
     command += [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
     with (folder / LOG).open("wb") as log:

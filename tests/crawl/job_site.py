@@ -94,7 +94,7 @@ class JobSite(SiteServer):
         answer = by_method(route, route)
 
         def wait(exchange: Exchange) -> None:
-            time.sleep(self.delay_s)
+            time.sleep(self.delay_s)  # the server is slow
             self.gate.wait(PATIENCE_S)
             answer(exchange)
 

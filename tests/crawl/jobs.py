@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.crawl.crawling import AT_HOME, FEED, LOG, NO_DELAYS, Crawl, Running, environment, start
+from tests.crawl.crawling import FEED, Crawl, Running, start
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.job_site import SITEMAPS, JobSite
 
@@ -27,28 +25,6 @@ YOUNG_S = 1.5
 late."""
 FEEDS = (FEED, "urls.csv", "all.json", "urls.parquet", "findings.sarif")
 """One of each format."""
-
-
-def start_within(
-    within: Sequence[str], folder: Path, *options: str, settings: Mapping[str, object], **arguments: Any
-) -> Running:
-    """Start a crawl as `crawling.start` does, with a prefix."""
-    named = {"-s": {**NO_DELAYS, **AT_HOME, **settings}, "-a": arguments}
-    pairs = [
-        part for flag, pairs in named.items() for name, value in pairs.items() for part in (flag, f"{name}={value}")
-    ]
-    command = [*within, sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *options, *pairs]
-    with (folder / LOG).open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-    return Running(process, folder, time.monotonic())
 
 
 @dataclass(frozen=True)
@@ -109,7 +85,7 @@ class Job:
         feeds = options or [part for feed in self.feeds for part in ("-O", feed)]
         chosen = {"JOBDIR": JOBDIR, **self.settings, **(settings or {})}
         arguments = {"domain": self.site.url(), **self.arguments, **more}
-        begin = partial(start_within, self.within) if self.within else start
+        begin = partial(start, within=self.within)
         return begin(self.folder, *feeds, settings=chosen, **arguments)
 
     def run(self, *options: str, settings: Mapping[str, object] | None = None, **more: Any) -> Crawl:
@@ -130,7 +106,7 @@ class Job:
             self.wait(running, moment, before)
             self.site.gate.clear()
             read = frozenset(path for path in SITEMAPS if f"{self.site.url(path)}: " in running.log)
-            time.sleep(YOUNG_S)
+            time.sleep(YOUNG_S)  # so that no reply is young when the kill comes
             lived = self.end(running, read)
         self.site.gate.set()
         return lived
@@ -139,13 +115,13 @@ class Job:
         """Start the command and kill it as soon as a condition holds; False where it had ended by itself before."""
         with self.start() as running:
             while running.process.poll() is None and not condition():
-                time.sleep(LOOK_S)
+                time.sleep(LOOK_S)  # between two looks
             return self.end(running)
 
     def wait(self, running: Running, moment: Moment, before: int = 0) -> None:
         """Return at a moment of a run, or at its end; `before` it there had been so many requests."""
         if self.site.wait_for_requests(before + moment.requests, lambda: running.process.poll() is None):
-            time.sleep(moment.delay_s)
+            time.sleep(moment.delay_s)  # the moment itself: a time after an event
 
     def end(self, running: Running, read: Collection[str] = ()) -> bool:
         """Kill a run; False where it had ended by itself before. `read`: paths of files that it has surely kept."""

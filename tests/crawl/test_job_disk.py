@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, crawl
+from tests.crawl.crawling import FEED, crawl, start
 from tests.crawl.documents import index, urlset
 from tests.crawl.job_feeds import difference, rows
-from tests.crawl.jobs import DATABASE, start_within
+from tests.crawl.jobs import DATABASE
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer
 
@@ -56,7 +56,7 @@ def test_full_disk_ends_the_crawl_and_costs_nothing(
     with small(tmp_path / "jobs", ROOM) as disk:
         disk.fill(room)
         within = disk.within(tmp_path)
-        with start_within(within, tmp_path, "-O", FEED, settings={"JOBDIR": "jobs"}, **arguments) as running:
+        with start(tmp_path, settings={"JOBDIR": "jobs"}, within=within, **arguments) as running:
             code = running.process.wait(ENDS_WITHIN_S)
         lines = [line for line in running.log.splitlines() if DATABASE in line or "No space" in line]
         assert code == ROOMS[room], running.log
@@ -64,7 +64,7 @@ def test_full_disk_ends_the_crawl_and_costs_nothing(
         assert "No space" in lines[0]
         assert "Traceback" not in running.log
         disk.clear()
-        done = start_within(within, tmp_path, "-O", FEED, settings={"JOBDIR": "jobs"}, **arguments).finish()
+        done = start(tmp_path, settings={"JOBDIR": "jobs"}, within=within, **arguments).finish()
         assert done.code == 0, done.log
         assert not (told := difference(known, rows(tmp_path / FEED))), told
         assert disk.names() == {DATABASE}

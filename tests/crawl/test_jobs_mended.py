@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.settings import ITEM_PIPELINES
-from tests.crawl.crawling import FEED, LOG, Crawl, Running, crawl
+from tests.crawl.crawling import FEED, LOG, Crawl, Running, crawl, start
 from tests.crawl.documents import CORE, DECLARATION
 from tests.crawl.job_kinds import KINDS, MORE_KINDS
 from tests.crawl.job_site import PLAIN, JobSite
-from tests.crawl.jobs import DATABASE, JOBDIR, Job, Undisturbed, start_within
+from tests.crawl.jobs import DATABASE, JOBDIR, Job, Undisturbed
 from tests.crawl.site_server import SiteServer
 
 ENDS_WITHIN_S = 15
@@ -164,7 +164,7 @@ def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_pat
     settings = {"JOBDIR": JOBDIR, "SITEMAP_STORE_MEMORY": SMALL_MEMORY}
 
     def run(name: str, settings: dict[str, object], **more: object) -> int:
-        running = start_within((), tmp_path, "-O", name, settings=settings, **arguments, **more)
+        running = start(tmp_path, "-O", name, settings=settings, **arguments, **more)
         log = ended_late(running)
         assert "Traceback" not in log, log
         assert not [line for line in log.splitlines() if DATABASE in line or "Memory" in line], log
