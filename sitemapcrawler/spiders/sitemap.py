@@ -40,7 +40,7 @@ from sitemapcrawler.visiting import Visits
 from sitemapcrawler.waiting import each
 
 
-class SitemapSpider(Spider):
+class AuditSpider(Spider):
     """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.params`."""
 
     name = "sitemap"

@@ -17,8 +17,7 @@ import duckdb
 import pytest
 from scrapy.settings import default_settings
 
-from sitemapcrawler import __version__, settings
-from sitemapcrawler.commands import crawl
+from sitemapcrawler import __version__, running, settings
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
@@ -182,7 +181,9 @@ def test_readme_has_every_argument() -> None:
 
 
 def test_exit_codes_are_those_of_the_code() -> None:
-    codes = sorted({0, crawl.FEED_LOST, crawl.NOT_STARTED, crawl.BAD_ARGUMENT, crawl.STOPPED, crawl.NOTHING_READ})
+    codes = sorted(
+        {0, running.FEED_LOST, running.NOT_STARTED, running.BAD_ARGUMENT, running.STOPPED, running.NOTHING_READ}
+    )
     assert [int(row[0]) for row in rows(section(SETTINGS, "Exit codes"))] == codes
     told = re.search(r"Exit codes: (.*?)\.\s", page("README.md"), re.DOTALL)
     assert told and [int(code) for code in re.findall(r"(?:^|\s)(\d) ", told[1])] == codes

@@ -1,0 +1,108 @@
+"""The spider run by a command: all that it was told checked before a crawler exists, how it ended as an exit code."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from scrapy.crawler import Crawler, CrawlerProcessBase
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import settings as ours
+from sitemapcrawler.addresses import AddressGuard
+from sitemapcrawler.choosing import choose
+from sitemapcrawler.configuring import prepare_feeds
+from sitemapcrawler.downloads import guarded_handler
+from sitemapcrawler.opening import check_job
+from sitemapcrawler.params import Params
+from sitemapcrawler.spiders.sitemap import AuditSpider
+
+NOT_STARTED = FEED_LOST = 1
+BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
+"""Exit codes besides 0: finished."""
+ITEMS = ("batches", "records")
+"""Values of SITEMAP_ITEMS."""
+LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
+"""The least that DuckDB works with."""
+CHATTY = (
+    "scrapy.utils.log",
+    "scrapy.addons",
+    "scrapy.middleware",
+    "scrapy.crawler",
+    "scrapy.core.engine",
+    "scrapy.extensions.feedexport",
+    "scrapy.extensions.logstats",
+)
+"""Loggers of Scrapy whose INFO tells of its own parts, or counts batches as items; `-L` shows them."""
+
+
+def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
+    """ValueError, one line, for a setting, a feed or an argument that cannot work. The feeds are completed.
+
+    `arguments` are those of our spider, None where another one runs.
+    """
+    check_settings(settings)
+    prepare_feeds(settings)
+    choose(settings)
+    AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
+    guarded_handler(settings)
+    if arguments is not None:
+        check_job(settings, Params.parse(arguments))
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """ValueError, one line, for a setting of ours that cannot be used."""
+    if settings["SITEMAP_ITEMS"] not in ITEMS:
+        raise ValueError(f"setting SITEMAP_ITEMS={settings['SITEMAP_ITEMS']!r}: accepted: {', '.join(ITEMS)}")
+    for name, default in vars(ours).items():
+        if name.startswith("SITEMAP_") and type(default) in (int, float):
+            try:
+                settings.getfloat(name)
+            except (TypeError, ValueError):
+                raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number") from None
+    for name, least in LEAST.items():
+        if settings.getfloat(name) < least:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number from {least}")
+    try:
+        settings.getbool("SITEMAP_STORE")
+    except ValueError:
+        raise ValueError(f"setting SITEMAP_STORE={settings['SITEMAP_STORE']!r}: accepted: True, False") from None
+
+
+def quieten() -> None:
+    """Leave out of the log what Scrapy tells of its own parts."""
+    for name in CHATTY:
+        logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """True for a log record that should be seen in any case: a warning, or the answer to Ctrl-C."""
+    return record.levelno >= logging.WARNING or "shutting down" in str(record.msg)
+
+
+def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
+    """Crawl to the end; the exit code, which for other spiders than ours says only whether they could start."""
+    process.crawl(crawler, **arguments)
+    process.start()
+    if process.bootstrap_failed:
+        return NOT_STARTED
+    if crawler.spidercls.name != AuditSpider.name:
+        return 0
+    return exit_code(crawler.stats.get_stats(), getattr(crawler.spider, "stop_reason", None))
+
+
+def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
+    """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
+    if "sitemap/store_lost" in stats or any(name.startswith("feedexport/failed_count/") for name in stats):
+        return FEED_LOST
+    if stop_reason or stats.get("sitemap/partial"):
+        return STOPPED
+    return 0 if stats.get("sitemap/files_read") else NOTHING_READ
+
+
+def refuse(message: str) -> NoReturn:
+    """One line on standard error, exit code 2."""
+    print(f"sitemapcrawler: {message}", file=sys.stderr)
+    sys.exit(BAD_ARGUMENT)
