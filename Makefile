@@ -23,7 +23,7 @@ demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
 test: .venv/.test
-	@$(BIN)/python -m pytest --cov $(ARGS)
+	@$(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile $(ARGS)
 
 lint: .venv/.lint
 	$(BIN)/ruff check
