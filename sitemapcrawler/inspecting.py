@@ -80,6 +80,8 @@ class Inspector:
         rows = self._inspection.take(item)
         if self._show != URLS:
             return
+        if not self.output.is_open:
+            return
         self.output.write(urls_only.lines(rows, self._inspection, self.output.encoding))
         for row in rows:
             if isinstance(row, SitemapRecord) and row.outcome not in READ and self._inspection.single is not row:
@@ -87,6 +89,8 @@ class Inspector:
 
     def _tell(self, record: SitemapRecord) -> None:
         """Say of one of several files that it cannot be read; of a great many, that there are more."""
+        if not self.output.is_open:
+            return
         self._complaints += 1
         if self._complaints <= MAX_ERRORS:
             self._complain(f"{inert(record.sitemap)}: {inert(record.error or record.outcome)}")

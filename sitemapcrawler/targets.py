@@ -81,7 +81,7 @@ def _target(text: str) -> Target:
         return _of_url(text, values.sitemap(text))  # which says what is wrong with it
     if text.lower().startswith("file:") or _is_there(text):
         return _of_file(text)
-    if values.BARE_URL.match(text):
+    if values.BARE_URL.match(text) and not FILE_NAME.search(text.partition("/")[0]):
         return _of_url(text, f"https://{text}")
     if SEPARATORS.search(text) or FILE_NAME.search(text):
         return _of_file(text)

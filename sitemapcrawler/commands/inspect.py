@@ -88,6 +88,8 @@ class Command(ScrapyCommand):
             refuse(str(error))
         except OSError as error:
             refuse(f"{error.filename}: {error.strerror}")
+        if opts.loglevel is None:
+            quieten()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Inspect, and turn how it ended into the exit code."""
@@ -96,7 +98,6 @@ class Command(ScrapyCommand):
         inspector = Inspector(opts.target, opts.expand, show, complain)
         if not any(self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] for name in LOGGING):
             logging.root.addHandler(inspector.errors)
-        quieten()
         crawler = self.crawler_process.create_crawler(AuditSpider)
         self.exitcode = inspector.run(self.crawler_process, crawler, opts.spargs)
 

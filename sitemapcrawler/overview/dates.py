@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -12,8 +12,10 @@ DAY, MONTH, YEAR = len("2024-05-01"), len("2024-05"), len("2024")
 UNITS = {DAY: "day", MONTH: "month", YEAR: "year"}
 MAX_DAYS = 4000
 """Different days that are counted; where there are more, their years are."""
-MAX_BARS = 14
-"""Bars of a histogram: as many as a glance takes in."""
+MAX_BARS = 16
+"""Bars of a histogram, as many as a glance takes in; where days are more, months are shown, and then years."""
+LONGEST = {DAY: 62, MONTH: 36}
+"""Days, and months, from the oldest date to the newest, beyond which they are not told apart, however few they are."""
 MONTHS = 12
 
 
@@ -60,20 +62,17 @@ class Dates:
         return UNITS[length], dict(sorted(self._by(length).items()))
 
     def bars(self) -> list[Bar]:
-        """The histogram as at most `MAX_BARS` rows without holes, the oldest first."""
+        """The histogram as at most `MAX_BARS` rows, the oldest first; several rows without a date are one."""
         unit, counts = self.histogram()
-        if not counts:
-            return []
-        labels = list(_between(unit, min(counts), max(counts)))
-        return _oldest_together(_without_gaps([Bar(label, counts.get(label, 0)) for label in labels]))
+        return _oldest_together(_rows(unit, counts))
 
     def _fits(self, length: int) -> bool:
         """True where all days, or all months, of the range find room."""
         if self.first is None or self.last is None or length > self._length:
             return False
-        if length == DAY:
-            return (_day(self.last) - _day(self.first)).days < MAX_BARS
-        return _month(self.last) - _month(self.first) < MAX_BARS
+        number = _day_number if length == DAY else _month
+        span = number(self.last) - number(self.first)
+        return span <= LONGEST[length] and len(_rows(UNITS[length], self._by(length))) <= MAX_BARS
 
     def _by(self, length: int) -> Counter[str]:
         counts: Counter[str] = Counter()
@@ -84,6 +83,10 @@ class Dates:
 
 def _day(moment: str) -> date:
     return date.fromisoformat(moment[:DAY])
+
+
+def _day_number(moment: str) -> int:
+    return _day(moment).toordinal()
 
 
 def _month(moment: str) -> int:
@@ -101,7 +104,12 @@ def _between(unit: str, first: str, last: str) -> Iterable[str]:
     return (f"{year:04}" for year in range(int(first), int(last) + 1))
 
 
-def _without_gaps(bars: list[Bar]) -> list[Bar]:
+def _rows(unit: str, counts: Mapping[str, int]) -> list[Bar]:
+    labels = _between(unit, min(counts), max(counts)) if counts else ()
+    return _without_gaps(Bar(label, counts.get(label, 0)) for label in labels)
+
+
+def _without_gaps(bars: Iterable[Bar]) -> list[Bar]:
     """Two empty rows and more, one after the other, become one."""
     kept: list[Bar] = []
     for bar in bars:

@@ -35,7 +35,7 @@ class Fact(NamedTuple):
 
 def of_file(record: SitemapRecord) -> Iterator[Fact]:
     """Format, size, answer and outcome of a file."""
-    encoding = f", {record.encoding}" if record.encoding else ""
+    encoding = f", {inert(record.encoding)}" if record.encoding else ""
     yield Fact("format", f"{words.FORMATS.get(record.format, record.format)}{encoding}")
     packed = f" ({words.size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
     yield Fact("size", f"{words.size(record.bytes)}{packed}")
@@ -148,10 +148,9 @@ def _lastmod(tally: Tally) -> str:
     dates = tally.dates
     if dates.first is None or dates.last is None:
         said = "none"
-    elif dates.first == dates.last:
-        said = words.moment(dates.first)
     else:
-        said = f"{words.moment(dates.first)} to {words.moment(dates.last)}"
+        ends = dict.fromkeys((words.moment(dates.first), words.moment(dates.last)))
+        said = " to ".join(ends) + (", all alike" if dates.first == dates.last and dates.total > 1 else "")
     missing = tally.undated - tally.unreadable
     said += f", {missing:,} undated" if missing and dates.total else ""
     return said + (f", {tally.unreadable:,} unreadable" if tally.unreadable else "")
