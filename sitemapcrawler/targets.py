@@ -91,7 +91,8 @@ def _target(text: str) -> Target:
 def _is_there(text: str) -> bool:
     """True for what exists, but for a folder that has the name of a host: a copy of its site, as tools make them."""
     try:
-        return os.path.lexists(text) and not ("." in text and not SEPARATORS.search(text) and Path(text).is_dir())
+        like_host = "." in text.strip(".") and not SEPARATORS.search(text)
+        return os.path.lexists(text) and not (like_host and Path(text).is_dir())
     except (OSError, ValueError):
         return False
 

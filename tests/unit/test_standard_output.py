@@ -22,6 +22,7 @@ def test_text_arrives_at_once_and_escaped_where_the_encoding_lacks_it(monkeypatc
     written.write("é\n")
     assert os.read(reading, 100) == b"\\xe9\n"
     assert written.is_open and not ends
+    sys.stdout.close()
     os.close(reading)
 
 
