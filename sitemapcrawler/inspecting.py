@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scrapy import signals
@@ -17,10 +17,10 @@ from sitemapcrawler.findings import inert
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.overview import document, urls_only
 from sitemapcrawler.overview.inspection import Inspection
-from sitemapcrawler.overview.screen import Screen, takes_colour
+from sitemapcrawler.overview.screen import Screen
 from sitemapcrawler.robots.policy import Outcome
 from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, run
-from sitemapcrawler.standard_output import StandardOutput
+from sitemapcrawler.standard_output import StandardOutput, takes_colour
 from sitemapcrawler.targets import FILE, Target
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
@@ -52,7 +52,7 @@ class Errors(logging.Handler):
 class Inspector:
     """Runs the spider and shows what it finds."""
 
-    def __init__(self, target: Target, expanded: bool, show: str, complain: Any) -> None:
+    def __init__(self, target: Target, expanded: bool, show: str, complain: Callable[[str], None]) -> None:
         """`complain`: takes a line for standard error."""
         self.output = StandardOutput(self._stop)
         self.errors = Errors()

@@ -82,3 +82,8 @@ def silence(stream: IO[Any]) -> None:
     """
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def takes_colour(is_terminal: bool) -> bool:
+    """True for a terminal whose user has not refused colours. Source: https://no-color.org"""
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
@@ -14,7 +13,7 @@ from sitemapcrawler.findings import inert
 from sitemapcrawler.overview import facts, words
 from sitemapcrawler.overview.dates import Bar
 from sitemapcrawler.overview.facts import BAD, GOOD, ODD, PLAIN, Fact
-from sitemapcrawler.overview.inspection import Inspection
+from sitemapcrawler.overview.inspection import INDEX, Inspection
 from sitemapcrawler.overview.outline import ASCII, Guides, Line, Outline
 
 STYLES = {GOOD: "green", ODD: "yellow", BAD: "bold red", PLAIN: ""}
@@ -88,7 +87,7 @@ class Screen:
         told: list[Fact] = []
         if len(inspection.files.records) > 1:
             told += facts.of_files(inspection)
-        if inspection.tally.urls or (inspection.single is not None and inspection.single.format != "xml-index"):
+        if inspection.tally.urls or (inspection.single is not None and inspection.single.format != INDEX):
             told += [*facts.of_entries(inspection.tally), *facts.of_extensions(inspection)]
         if told and is_tree:
             yield Text()
@@ -196,8 +195,3 @@ class Screen:
             if whole:
                 self._told.add(line.url)
         return text
-
-
-def takes_colour(is_terminal: bool) -> bool:
-    """True for a terminal whose user has not refused colours. Source: https://no-color.org"""
-    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -36,7 +36,7 @@ def test_every_option_is_described() -> None:
 
 
 def test_every_argument_is_named() -> None:
-    [row] = [line for line in PAGE.splitlines() if line.startswith("| `-a NAME=VALUE`")]
+    [row] = [line for line in PAGE.splitlines() if line.startswith("| `-a name=value`")]
     assert re.findall(r"`(\w+)`", row) == list(PASSED)
 
 

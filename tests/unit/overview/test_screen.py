@@ -7,7 +7,6 @@ import pytest
 from sitemapcrawler.items import Hop, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.overview import document, urls_only
-from sitemapcrawler.overview.screen import takes_colour
 from tests.unit.overview.shown import SITE, below, drawn, inspection, record
 
 HOSTILE = "\x1b[2J\u202egnp.exe"
@@ -91,24 +90,6 @@ def test_colours_are_for_terminals_only() -> None:
     made = inspection(record("/a.xml"))
     assert any("\x1b[" in line for line in drawn(made, 80, colour=True))
     assert not any("\x1b" in line for line in drawn(made, 80))
-
-
-@pytest.mark.parametrize(
-    ("is_terminal", "variables", "expected"),
-    [
-        (True, {}, True),
-        (False, {}, False),
-        (True, {"NO_COLOR": "1"}, False),
-        (True, {"NO_COLOR": ""}, True),
-        (True, {"TERM": "dumb"}, False),
-    ],
-)
-def test_user_may_refuse_colours(
-    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, variables: dict[str, str], expected: bool
-) -> None:
-    for name, value in {"TERM": "xterm", "NO_COLOR": "", **variables}.items():
-        monkeypatch.setenv(name, value)
-    assert takes_colour(is_terminal) is expected
 
 
 def test_redirects_and_compression_are_told() -> None:
