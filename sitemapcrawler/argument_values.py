@@ -23,7 +23,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
 # host.tld/, host:port/, localhost/ or [::1]/
-_BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
+BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
 COMMA = re.compile(",")
 # A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file or host.tld/.
 COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w-]+)+(?::\d+)?/|,|\Z)", re.IGNORECASE)
@@ -86,7 +86,7 @@ def start(item: str) -> Start:
 def sitemap(item: str) -> str:
     """A web URL, or the `file:` URL of a readable file. Bare `host.tld/path` is https, other bare text a path."""
     scheme = _SCHEME.match(item)
-    if item[:5].lower() == "file:" or (scheme is None and not _BARE_URL.match(item)):
+    if item[:5].lower() == "file:" or (scheme is None and not BARE_URL.match(item)):
         return named_file(item)
     url = urls.resolve("", item if scheme else f"https://{item}")
     if url is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from pathlib import Path
 from typing import IO, Any
 
 from scrapy.extensions.postprocessing import PostProcessingManager
+
+from sitemapcrawler.standard_output import silence
 
 
 class Outlet:
@@ -52,7 +53,7 @@ class Outlet:
         except BrokenPipeError:
             self.deserted = True
             if self._target is sys.stdout.buffer:
-                _silence(self._target)
+                silence(self._target)
 
     def _end_line(self) -> None:
         """Feeds that another program wrote may lack the end of their last line."""
@@ -73,9 +74,3 @@ def _appends(file: Any) -> bool:
     if appending is None:
         return "a" in str(getattr(file, "mode", "")) and os.fstat(file.fileno()).st_size > 0
     return bool(appending)
-
-
-def _silence(stream: IO[bytes]) -> None:
-    """Let the interpreter's last flush go nowhere. Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe"""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), stream.fileno())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 from scrapy.crawler import Crawler, CrawlerProcessBase
@@ -69,6 +70,19 @@ def check_settings(settings: BaseSettings) -> None:
         settings.getbool("SITEMAP_STORE")
     except ValueError:
         raise ValueError(f"setting SITEMAP_STORE={settings['SITEMAP_STORE']!r}: accepted: True, False") from None
+    check_log(settings)
+
+
+def check_log(settings: BaseSettings) -> None:
+    """ValueError, one line, for a log that Scrapy cannot write."""
+    level, levels = settings["LOG_LEVEL"], logging.getLevelNamesMapping()
+    if level not in levels and not isinstance(level, int):
+        raise ValueError(f"setting LOG_LEVEL={level!r}: accepted: {', '.join(levels)}")
+    if settings["LOG_FILE"]:
+        try:
+            Path(settings["LOG_FILE"]).open("ab").close()
+        except OSError as error:
+            raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
 
 
 def quieten() -> None:
@@ -104,5 +118,11 @@ def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
 
 def refuse(message: str) -> NoReturn:
     """One line on standard error, exit code 2."""
-    print(f"sitemapcrawler: {message}", file=sys.stderr)
+    complain(message)
     sys.exit(BAD_ARGUMENT)
+
+
+def complain(message: str) -> None:
+    """One line on standard error; nothing where that is closed."""
+    if sys.stderr is not None:
+        print(f"sitemapcrawler: {message}", file=sys.stderr)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, page, reader, reply, robots, rules, schemas, store, urllists
+from sitemapcrawler import namespaces, overview, page, reader, reply, robots, rules, schemas, store, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (
@@ -34,12 +34,13 @@ SINGLE = (
     "selection",
     "sites",
     "soft404",
+    "targets",
     "trust",
     "uri",
     "urls",
 )
 """Pure modules that are no package."""
-PACKAGES = (reader, namespaces, page, reply, robots, rules, schemas, store, urllists)
+PACKAGES = (reader, namespaces, overview, page, reply, robots, rules, schemas, store, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys

@@ -1,0 +1,89 @@
+"""Standard output for text that is more than a line: whoever reads it may go away, or have no room."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+CLOSED = "standard output is closed"
+
+
+class StandardOutput:
+    """Writes text to standard output, and knows when nobody reads it any more.
+
+    Characters that its encoding cannot hold become backslash escapes.
+    """
+
+    def __init__(self, ended: Callable[[], None] = lambda: None) -> None:
+        """`ended`: called once, when nothing more can be written."""
+        self.gone = False
+        """True where the reader has gone (`| head`): it has what it wanted."""
+        self.error = None if sys.stdout is not None else CLOSED
+        """Why nothing can be written, in a few words."""
+        self._ended = ended
+        self._unwatch: Callable[[], object] = lambda: None
+        self._file: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+        self.encoding: str = getattr(sys.stdout, "encoding", None) or "utf-8"
+        self.is_terminal = self._file is not None and sys.stdout.isatty()
+
+    @property
+    def is_open(self) -> bool:
+        """True as long as it makes sense to write."""
+        return not self.gone and self.error is None
+
+    def write(self, text: str) -> None:
+        """Write text now."""
+        if self._file is None or not self.is_open or not text:
+            return
+        try:
+            self._file.write(text.encode(self.encoding, "backslashreplace"))
+            self._file.flush()
+        except BrokenPipeError:
+            self.leave()
+        except (OSError, ValueError) as error:
+            self.error = f"standard output cannot be written: {getattr(error, 'strerror', None) or error}"
+            self._end()
+
+    def leave(self) -> None:
+        """The reader has gone."""
+        if self.is_open:
+            self.gone = True
+            self._end()
+
+    def watch(self) -> None:
+        """Notice a reader that goes while there is nothing to write, in the running event loop."""
+        if self._file is None or not self.is_open:
+            return
+        with suppress(OSError, NotImplementedError):  # of what is no pipe, it is noticed when it is written to
+            number = self._file.fileno()
+            if stat.S_ISFIFO(os.fstat(number).st_mode):
+                loop = asyncio.get_running_loop()
+                loop.add_reader(number, self.leave)
+                self._unwatch = partial(loop.remove_reader, number)
+
+    def _end(self) -> None:
+        self._unwatch()
+        if self._file is not None:
+            silence(self._file)
+        self._ended()
+
+
+def silence(stream: IO[Any]) -> None:
+    """Let what is still buffered go nowhere, with the interpreter's last flush.
+
+    Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe
+    """
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def takes_colour(is_terminal: bool) -> bool:
+    """True for a terminal whose user has not refused colours. Source: https://no-color.org"""
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,347 @@
+"""The command `inspect`, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitemapcrawler import cli
+from tests.crawl import documents
+from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, environment
+from tests.crawl.site_server import Reply, SiteServer, moved, stalled
+from tests.crawl.terminals import Terminal
+
+PAGES = 3_000
+"""Pages of the large file: several batches, and more than a pipe holds."""
+OPTIONS = [part for name, value in NO_DELAYS.items() for part in ("-s", f"{name}={value}")]
+HTML = {"Content-Type": "text/html"}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "sitemapcrawler.cli", "inspect", *arguments, *OPTIONS]
+
+
+def inspect(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run it to its end; standard output and standard error are pipes. There is never a traceback."""
+    done = subprocess.run(
+        command(*arguments),
+        env=environment() | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_S,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def at(site: SiteServer, *paths: str) -> list[str]:
+    return [site.url(path) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def museum() -> Iterator[SiteServer]:
+    """A site with a tree of sitemaps, of which some are broken."""
+    with SiteServer() as site:
+        extended = (
+            f'{documents.DECLARATION}<urlset {documents.CORE} xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+            ' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:shop="urn:shop">'
+            "<url><loc>https://pages.example/shop</loc><lastmod>2024-05-01</lastmod>"
+            '<xhtml:link rel="alternate" hreflang="de" href="https://pages.example/de"/>'
+            "<image:image><image:loc>https://pages.example/a.png</image:loc></image:image>"
+            "<image:image><image:loc>https://pages.example/b.png</image:loc></image:image>"
+            "<shop:price>3</shop:price></url></urlset>"
+        )
+        site.routes = {
+            "/robots.txt": documents.robots(site.url("/index.xml")),
+            "/index.xml": documents.index(
+                *at(
+                    site, "/large.xml.gz", "/sub/index.xml", "/extended.xml", "/missing.xml", "/moved.xml", "/page.html"
+                )
+            ),
+            "/large.xml.gz": documents.packed(documents.urlset(*documents.pages("large", PAGES))),
+            "/sub/index.xml": documents.index(*at(site, "/sub/a.xml", "/index.xml")),
+            "/sub/a.xml": documents.dated({"https://pages.example/1": "2019-01-01", "https://pages.example/2": ""}),
+            "/extended.xml": extended,
+            "/moved.xml": moved("/target.xml", 301),
+            "/target.xml": documents.beginning(*documents.pages("cut", 2)),
+            "/page.html": Reply(documents.page(), headers=HTML),
+            "/image.png": Reply(b"\x89PNG\r\n\x1a\n\0\0", headers={"Content-Type": "image/png"}),
+        }
+        yield site
+
+
+# A whole site.
+
+
+@pytest.fixture(scope="module")
+def expanded(museum: SiteServer) -> dict[str, Any]:
+    """The document of the whole site."""
+    done = inspect(museum.url(), "--expand", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_document_tells_files_and_how_they_were_found(expanded: dict[str, Any], museum: SiteServer) -> None:
+    by_url = {record["sitemap"]: record for record in expanded["sitemaps"]}
+    index = by_url[museum.url("/index.xml")]
+    assert (index["found_by"], index["parent"], index["robots_line"]) == ("robots", museum.url("/robots.txt"), 1)
+    assert [child["loc"] for child in index["children"]][:2] == at(museum, "/large.xml.gz", "/sub/index.xml")
+    assert by_url[museum.url("/sub/a.xml")]["parent"] == museum.url("/sub/index.xml")
+    assert {museum.url(path): by_url[museum.url(path)]["outcome"] for path in ("/missing.xml", "/moved.xml")} == {
+        museum.url("/missing.xml"): "failed",
+        museum.url("/moved.xml"): "truncated",
+    }
+    assert len(by_url) == len(expanded["sitemaps"]) == 8
+
+
+def test_document_sums_up_all_pages(expanded: dict[str, Any]) -> None:
+    urls = expanded["urls"]
+    assert (urls["count"], urls["undated"]) == (PAGES + 2 + 1 + 2, PAGES + 1 + 2)
+    assert urls["lastmods"] == {"unit": "year", "counts": {"2019": 1, "2024": 1}}
+    assert (urls["counts"]["images"], urls["carriers"]["images"]) == (2, 1)
+    assert (urls["languages"], urls["namespaces"]) == ({"de": 1}, {"urn:shop": 1})
+    assert expanded["partial"] is None
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_terminal_shows_the_tree_within_its_width(museum: SiteServer, columns: int) -> None:
+    with Terminal(command(museum.place, "--expand"), columns, lines=60) as terminal:
+        code, text = terminal.finish()
+    assert code == 0 and "\x1b[2m" in text
+    screen = terminal.screen(text)
+    assert screen[0] == museum.place
+    tree = [line for line in screen if line.startswith(("├", "│", "└", "    ├", "    │", "    └"))]
+    assert len(tree) == 9
+    assert any("/large.xml.gz" in line and "3,000 URLs" in line for line in tree)
+    assert any("    │   └── /index.xml" in line and "read in another place" in line for line in tree)
+    assert any("failed: HTTP status 404" in line for line in tree)
+    beside = any(line.startswith("files ") and "2019" in line for line in screen)
+    assert beside is (columns == 200)
+    assert len("\n".join(screen).rstrip().split("\n")) == text.count("\n"), "a line was too wide for the terminal"
+
+
+def test_user_who_wants_no_colour_gets_none(museum: SiteServer) -> None:
+    with Terminal(command(museum.url("/extended.xml")), 80, NO_COLOR="1") as terminal:
+        code, text = terminal.finish()
+    assert (code, "\x1b" in text) == (0, False)
+    assert "images      2 on 1 URL" in text and "namespaces  others used: urn:shop (1 URL)" in text
+
+
+def test_index_is_shown_without_reading_what_it_lists(museum: SiteServer) -> None:
+    museum.exchanges.clear()
+    done = inspect(museum.url("/index.xml"))
+    assert (done.returncode, done.stderr, museum.paths) == (0, "", ["/index.xml"])
+    assert "lists       6 sitemaps, not read without --expand" in done.stdout
+    assert "├── /large.xml.gz\n" in done.stdout and "\x1b" not in done.stdout
+
+
+def test_site_is_found_from_any_of_its_urls(museum: SiteServer) -> None:
+    done = inspect(museum.url("/page.html"), "--discover", "--urls")
+    assert (done.returncode, done.stdout, done.stderr) == (0, museum.url("/index.xml\n"), "")
+
+
+def test_limits_and_settings_reach_the_crawl(museum: SiteServer) -> None:
+    done = inspect(museum.url("/index.xml"), "--expand", "-a", "max_sitemaps=2", "-s", "SITEMAP_MAX_ENTRIES=10")
+    assert done.returncode == 3
+    assert "10 URLs" in done.stdout and "left out    5 by max_sitemaps" in done.stdout
+
+
+def test_sitemaps_that_robots_txt_does_not_name(site: SiteServer) -> None:
+    site.routes["/"] = documents.page('<link rel="sitemap" href="/linked.xml">')
+    site.routes["/linked.xml"] = documents.urlset(*documents.pages("linked", 1))
+    done = inspect(site.place)
+    assert done.returncode == 0
+    assert f"linked from {site.url('/')}\n└── /linked.xml" in done.stdout
+
+
+# URLs.
+
+
+def test_urls_of_an_expanded_index_are_the_pages(museum: SiteServer) -> None:
+    done = inspect(museum.url("/index.xml"), "--urls", "--expand")
+    lines = done.stdout.splitlines()
+    assert (done.returncode, len(lines), len(set(lines))) == (0, PAGES + 5, PAGES + 5)
+    assert all(line.startswith("https://pages.example/") for line in lines)
+    told = sorted(line.split(": ", 1)[1] for line in done.stderr.splitlines())
+    assert told[0].startswith(museum.url("/missing.xml: HTTP status 404")) and len(told) == 3
+
+
+def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/large.xml", "/stalled.xml"))
+    site.routes["/large.xml"] = documents.urlset(*documents.pages("large", 50_000))
+    site.routes["/stalled.xml"] = stalled(b"<urlset>")
+    options = command(site.url("/index.xml"), "--urls", "--expand")
+    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"https://pages.example/large/1\n"
+        process.stdout.close()
+        started = time.monotonic()
+        assert (process.wait(DEADLINE_S), process.stderr.read()) == (0, b"")
+    assert time.monotonic() - started < 10, "the stalled file was waited for"
+
+
+def test_reader_that_goes_while_nothing_is_written_is_noticed(site: SiteServer) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/small.xml", "/stalled.xml"))
+    site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 1))
+    site.routes["/stalled.xml"] = stalled(b"<urlset>")
+    options = command(site.url("/index.xml"), "--urls", "--expand")
+    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"https://pages.example/small/1\n"
+        process.stdout.close()
+        assert (process.wait(30), process.stderr.read()) == (0, b"")
+
+
+def test_interrupted_inspection_shows_what_was_read(site: SiteServer) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/small.xml", "/stalled.xml"))
+    site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 7))
+    site.routes["/stalled.xml"] = stalled(b"<urlset>")
+    options = command(site.url("/index.xml"), "--expand", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1")
+    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        site.wait_for("/stalled.xml")
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, errors) == (3, b"")
+    assert b"7 URLs" in output and b"stopped     before the end: shutdown" in output
+
+
+# Files.
+
+
+def test_file_asks_nothing_of_anybody(museum: SiteServer, tmp_path: Path) -> None:
+    museum.exchanges.clear()
+    before = museum.connections
+    file = tmp_path / "local,.xml"
+    file.write_bytes(documents.index(museum.url("/large.xml.gz")) + documents.urlset(museum.url("/page.html")))
+    done = inspect(str(file), "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["kind"]) == (0, "file")
+    assert document["sitemaps"][0]["children"] == [{"loc": museum.url("/large.xml.gz")}]
+    assert (museum.exchanges, museum.connections) == ([], before)
+
+
+def test_locale_without_utf8_gets_plain_characters(tmp_path: Path) -> None:
+    file = tmp_path / "é.xml"
+    file.write_text(f"{documents.URLSET_START}{documents.entry('https://pages.example/é')}</urlset>", "utf-8")
+    variables = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    done = inspect(str(file), **variables)
+    assert (done.returncode, done.stderr, done.stdout.isascii()) == (0, "", True)
+    assert "URLs        1" in done.stdout
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("/page.html", "an HTML page, no sitemap; --discover looks for the sitemaps of its site"),
+        ("/image.png", "no sitemap: neither XML nor a list of URLs (line 1)"),
+        ("/nothing.xml", "HTTP status 404"),
+    ],
+)
+def test_url_that_is_no_sitemap(museum: SiteServer, path: str, problem: str) -> None:
+    done = inspect(museum.url(path))
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == f"sitemapcrawler: {museum.url(path)}: {problem}\n"
+
+
+def test_place_where_nobody_answers() -> None:
+    with SiteServer() as gone:
+        place = gone.place
+    done = inspect(f"http://{place}/sitemap.xml", "-s", "RETRY_TIMES=0")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (4, "", 1)
+    assert done.stderr.startswith(f"sitemapcrawler: http://{place}/sitemap.xml: ")
+    assert "the connection was refused" in done.stderr
+
+
+def test_host_that_does_not_exist() -> None:
+    done = inspect("nosuchhost.invalid", "-s", "RETRY_TIMES=0")
+    problem = "the host name cannot be resolved"
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"sitemapcrawler: nosuchhost.invalid: {problem}\n")
+
+
+def test_site_without_sitemaps(site: SiteServer) -> None:
+    done = inspect(site.place)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"sitemapcrawler: {site.place}: no sitemap found") and done.stderr.count("\n") == 1
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    file = tmp_path / "empty.xml"
+    file.touch()
+    done = inspect(str(file))
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"sitemapcrawler: {file}: an empty body\n")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "show", "problem"),
+    [(">&-", "--json", "is closed"), (">/dev/full", "--urls", "No space left on device")],
+)
+def test_output_that_cannot_be_written(tmp_path: Path, redirection: str, show: str, problem: str) -> None:
+    file = tmp_path / "a.xml"
+    file.write_bytes(documents.urlset(*documents.pages("a", 2)))
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirection}', "sh", *command(str(file), show)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("sitemapcrawler: standard output ") and problem in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "inspect takes one URL, file or domain, and got none"),
+        (["a.example", "b.example"], "and got 2"),
+        (["--frobnicate", "a.example"], "unknown option --frobnicate"),
+        (["nosuch.xml"], "nosuch.xml: no such file"),
+        (["."], ".: is a folder"),
+        (["a.xml", "--discover"], "a.xml: is a file"),
+        (["a.xml", "--urls", "--json"], "--urls and --json"),
+        (["a.xml", "-a", "verify=head"], "argument verify='head': not for inspect"),
+        (["a.xml", "-a", "max_urls=x"], "argument max_urls='x'"),
+        (["a.xml", "-a", "max_urls"], "Invalid -a value"),
+        (["a.xml", "-s", "NAME"], "Invalid -s value"),
+        (["a.xml", "-s", "SITEMAP_ALLOW_NETWORKS=x"], "x"),
+        (["a.xml", "-L", "NOPE"], "setting LOG_LEVEL='NOPE'"),
+        (["a.xml", "--logfile", "nosuch/log"], "the log nosuch/log cannot be written"),
+    ],
+)
+def test_wrong_argument_is_one_line(
+    arguments: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")  # put back afterwards
+    monkeypatch.chdir(tmp_path)
+    Path("a.xml").write_bytes(documents.urlset("https://pages.example/"))
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", "inspect", *arguments])
+    output, errors = capsys.readouterr()
+    assert (stop.value.code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("sitemapcrawler: ") and problem in errors
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_file_that_may_not_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "secret.xml"
+    file.touch(0o000)
+    done = inspect(str(file))
+    assert (done.returncode, done.stderr) == (2, f"sitemapcrawler: {file}: cannot be read: Permission denied\n")

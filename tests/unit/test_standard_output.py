@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.standard_output import CLOSED, StandardOutput, takes_colour
+
+
+def output(monkeypatch: pytest.MonkeyPatch, number: int, encoding: str = "utf-8") -> tuple[StandardOutput, list[str]]:
+    """Standard output that goes to a file descriptor, and what it told of its end."""
+    ends: list[str] = []
+    monkeypatch.setattr(sys, "stdout", os.fdopen(number, "w", encoding=encoding))
+    return StandardOutput(lambda: ends.append("end")), ends
+
+
+def test_text_arrives_at_once_and_escaped_where_the_encoding_lacks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    written, ends = output(monkeypatch, writing, "ascii")
+    written.write("é\n")
+    assert os.read(reading, 100) == b"\\xe9\n"
+    assert written.is_open and not ends
+    sys.stdout.close()
+    os.close(reading)
+
+
+def test_reader_that_has_gone_ends_the_output_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    written, ends = output(monkeypatch, writing)
+    written.write("a\n")
+    written.write("b\n")
+    assert (written.gone, written.error, ends) == (True, None, ["end"])
+    sys.stdout.close()  # as at the end of the process, without an exception
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, ends = output(monkeypatch, os.open("/dev/full", os.O_WRONLY))
+    written.write("a\n")
+    assert written.error == "standard output cannot be written: No space left on device"
+    assert (written.gone, ends) == (False, ["end"])
+    sys.stdout.close()
+
+
+def test_closed_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    written = StandardOutput()
+    written.write("a\n")
+    assert (written.error, written.is_open, written.is_terminal) == (CLOSED, False, False)
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "variables", "expected"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+    ],
+)
+def test_user_may_refuse_colours(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, variables: dict[str, str], expected: bool
+) -> None:
+    for name, value in {"TERM": "xterm", "NO_COLOR": "", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert takes_colour(is_terminal) is expected
