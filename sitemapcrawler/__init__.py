@@ -2,5 +2,46 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+    from sitemapcrawler.pagespider import SitemapSpider
+    from sitemapcrawler.reader import ChildRecord, Limits
+    from sitemapcrawler.sitemapfile import SitemapFile, read_sitemap
+
 __version__ = "0.1.0"
 """Version of the package, declared here alone."""
+
+__all__ = [
+    "ChildRecord",
+    "FindingRecord",
+    "Limits",
+    "SitemapFile",
+    "SitemapRecord",
+    "SitemapSpider",
+    "UrlRecord",
+    "read_sitemap",
+]
+_MODULES = {
+    "ChildRecord": "reader",
+    "FindingRecord": "items",
+    "Limits": "reader",
+    "SitemapFile": "sitemapfile",
+    "SitemapRecord": "items",
+    "SitemapSpider": "pagespider",
+    "UrlRecord": "items",
+    "read_sitemap": "sitemapfile",
+}
+"""Where the public names are: imported when they are asked for, so that reading brings no Scrapy along."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

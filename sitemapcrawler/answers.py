@@ -86,7 +86,10 @@ def answered(response: Response) -> Answer:
     assert request is not None
     answer = _start(request, response.url)
     answer.status, answer.headers = response.status, response.headers
-    if any(flag in response.flags for flag in CUT_SHORT):
+    if answer.body.headers is None and response.body:  # of a handler or middleware that tells nothing on the way
+        answer.body.restart(response.headers)
+        answer.body.write(response.body)
+    if answer.body.overflowed or any(flag in response.flags for flag in CUT_SHORT):
         answer.error = _cut(answer.body)
     return answer
 

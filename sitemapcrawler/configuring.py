@@ -10,6 +10,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Heard
 from sitemapcrawler.feeds import prepared
+from sitemapcrawler.frontier import Frontier
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params
@@ -47,6 +48,16 @@ def limits(settings: BaseSettings) -> Limits:
         max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
         max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
         max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
+    )
+
+
+def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
+    """The queue of the sitemaps of a crawl."""
+    return Frontier(
+        params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
+        params.max_depth,
+        at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
+        at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
     )
 
 

@@ -16,10 +16,17 @@ stopping = object()
 STOP_GRACE = 10.0  # seconds; DESIGN: a stopped crawl has its feeds in place within 15
 
 
+def may_cancel(crawler: Crawler, request: Request) -> bool:
+    """False for a request that a stop leaves to its end: the spider does not take it up again (its `may_cancel`)."""
+    ask = getattr(crawler.spider, "may_cancel", None)
+    return ask is None or bool(ask(request))
+
+
 class Ending:
     """Ends the downloads of one handler in time after the signal `stopping`."""
 
     def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._grace = crawler.settings.getfloat("SITEMAP_STOP_GRACE", STOP_GRACE)
         self._running: set[Callable[[], object]] = set()
         self._stopping = False
@@ -39,13 +46,16 @@ class Ending:
 
     def admit(self, request: Request) -> None:
         """Raise DownloadCancelledError where it is too late to begin a download."""
-        if self._stopped:
+        if self._stopped and may_cancel(self._crawler, request):
             raise _cancelled(request)
 
     @contextmanager
     def running(self, request: Request, cancel: Callable[[], object]) -> Iterator[None]:
         """The time of one download, which `cancel` ends. Whatever it fails with while the crawl ends becomes
         DownloadCancelledError: a closing engine drops, unheard, what would be asked again."""
+        if not may_cancel(self._crawler, request):
+            yield
+            return
         self._running.add(cancel)
         try:
             yield

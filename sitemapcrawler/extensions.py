@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import Any, Self
 
 from scrapy import Request, Spider, signals
@@ -13,7 +14,7 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from sitemapcrawler.ending import stopping
+from sitemapcrawler.ending import may_cancel, stopping
 from sitemapcrawler.slots import cancel_waiting
 
 logger = logging.getLogger("sitemapcrawler")
@@ -67,7 +68,7 @@ class Stopping:
             if reason != FINISHED and getattr(spider, "stop_reason", None) is None:
                 spider.stop_reason, spider.stopped_at = reason, time.monotonic()
                 self._crawler.signals.send_catch_log(stopping)
-                cancel_waiting(self._crawler.engine.downloader)
+                cancel_waiting(self._crawler.engine.downloader, partial(may_cancel, self._crawler))
 
         async def close_spider_async(*, reason: str = "cancelled") -> None:
             begin_stop(reason)

@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
 
-from sitemapcrawler.ending import stopping
+from sitemapcrawler.ending import may_cancel, stopping
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.policies import policies_of
 from sitemapcrawler.reply import retry_after
@@ -117,9 +117,10 @@ class PolitenessMiddleware:
         host = self._host(key)
         if self._obey:
             self._hear(host, request.url)
-        while not self._stopped.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
-            await wait(self._stopped, seconds)
-        if self._stopped.is_set():
+        lasting = asyncio.Event() if not may_cancel(self._crawler, request) else self._stopped
+        while not lasting.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
+            await wait(lasting, seconds)
+        if lasting.is_set():
             raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
         self._hold(key, host)
         attempts = request.meta.get(ATTEMPTS_KEY)

@@ -138,7 +138,7 @@ class Reading:
         except Exception as error:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
-        _fill(record, document)
+        document.describe(record)
         if document.format == "xml-index":
             self.indexes += 1
             if self.judging:
@@ -220,12 +220,6 @@ def is_offsite(url: str, parent: str | None) -> bool:
     """True for a URL on another host than the file that names it."""
     here, there = authority(url), authority(parent) if parent else None
     return here is not None and there is not None and here.host != there.host
-
-
-def _fill(record: SitemapRecord, document: Document) -> None:
-    for name in ("format", "outcome", "url_count", "bytes", "encoding", "lastmod_min", "lastmod_max", "counts",
-                 "namespaces", "error"):  # fmt: skip
-        setattr(record, name, getattr(document, name))
 
 
 def _why(record: SitemapRecord) -> str:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sized
 from typing import Any
 
+from scrapy import Request
 from scrapy.core.downloader import Downloader, Slot
+from scrapy.core.engine import ExecutionEngine
 from scrapy.exceptions import DownloadCancelledError
 from twisted.python.failure import Failure
+
+
+def queued(engine: ExecutionEngine, unknown: int) -> int:
+    """Requests that wait in the scheduler. `unknown`: of one that does not count them, and has some."""
+    scheduler = engine._slot.scheduler if engine._slot is not None else None  # private, alike in 2.18 and 2.19
+    if isinstance(scheduler, Sized):
+        return len(scheduler)
+    return unknown if scheduler is not None and scheduler.has_pending_requests() else 0
 
 
 def raise_delay(slot: Slot, seconds: float) -> None:
@@ -20,10 +31,14 @@ def raise_delay(slot: Slot, seconds: float) -> None:
             still.randomize_delay = False
 
 
-def cancel_waiting(downloader: Downloader) -> None:
-    """End the requests that wait for their turn as DownloadCancelledError: Scrapy would make each of them first."""
+def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lambda _: True) -> None:
+    """End the requests that wait for their turn, and may be ended, as DownloadCancelledError: Scrapy would make each of
+    them first."""
     for slot in downloader.slots.values():
-        while slot.queue:
-            request, turn = slot.queue.popleft()
-            error: Any = Failure
-            turn.errback(error(DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")))
+        while ended := [(request, turn) for request, turn in slot.queue if may(request)]:
+            left = [waiting for waiting in slot.queue if not may(waiting[0])]
+            slot.queue.clear()
+            slot.queue.extend(left)
+            for request, turn in ended:
+                error: Any = Failure
+                turn.errback(error(DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")))

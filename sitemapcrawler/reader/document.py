@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from sitemapcrawler.items import Counts
+from sitemapcrawler.items import Counts, SitemapRecord
 from sitemapcrawler.reader import root
 from sitemapcrawler.reader.decode import decode
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
@@ -83,6 +83,12 @@ class Document:
     def cut_short(self, reason: str) -> None:
         """Say that reading ends here, before the end of the file."""
         self.faults.add("limit-stopped", reason)
+
+    def describe(self, record: SitemapRecord) -> None:
+        """Write what is known of the document into the record of its file."""
+        for name in ("format", "outcome", "url_count", "bytes", "encoding", "lastmod_min", "lastmod_max", "counts",
+                     "namespaces", "error"):  # fmt: skip
+            setattr(record, name, getattr(self, name))
 
     @property
     def outcome(self) -> str:

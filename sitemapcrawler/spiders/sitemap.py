@@ -17,10 +17,10 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler import answers, discovery, restoring, urls
 from sitemapcrawler.answers import Answer
-from sitemapcrawler.argument_values import Start
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import at_least_one, limits, new_status, prepare_feeds
+from sitemapcrawler.configuring import at_least_one, limits, new_frontier, new_status, prepare_feeds
+from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import ENDED
@@ -30,7 +30,7 @@ from sitemapcrawler.opening import open_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reading import Reading
-from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.robots.policy import Outcome
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 from sitemapcrawler.selection import Selection
@@ -85,14 +85,10 @@ class AuditSpider(Spider):
         self.named_authorities = params.named_authorities
         self.named_files = params.named_files
         self.selection = Selection(params)
-        self.frontier = Frontier(
-            params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
-            params.max_depth,
-            at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
-            at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
-        )
+        self.frontier = new_frontier(settings, params)
         self.sites = Sites(self.frontier, params.probe)
         self.policies = Policies(self.crawler)
+        self._discovery = Discovery(self.sites, self.policies)
         self.stop_reason = None
         choice = choose(settings, params)
         self.job = open_job(self.crawler, params, any(map(choice.rules, ON_THE_SITE)))
@@ -175,7 +171,8 @@ class AuditSpider(Spider):
             self.frontier.add(Visit(url, "argument"))
         for request in self.next_requests():
             yield request
-        async for site in each(self.enter, self.params.starts, at_least_one(self.settings, "CONCURRENT_REQUESTS")):
+        at_once = at_least_one(self.settings, "CONCURRENT_REQUESTS")
+        async for site in each(self._discovery.enter, self.params.starts, at_once):
             for request in self.next_requests(site):
                 yield request
 
@@ -186,38 +183,14 @@ class AuditSpider(Spider):
 
     # Discovery. Each step queues what it found; the next one is taken where there was nothing.
 
-    async def enter(self, start: Start) -> Site | None:
-        """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
-        *others, last = start.url_candidates
-        for origin in others:
-            policy = await self.policies.of(origin, retry=False)
-            if policy is not None and policy.status is not None:
-                return self._enter(policy)
-            self.logger.warning("%s: %s; trying http", origin, policy and policy.reason)
-        policy = await self.policies.of(last)
-        return None if policy is None else self._enter(policy)
-
-    def _enter(self, policy: Policy) -> Site | None:
-        if policy.outcome is Outcome.UNREACHABLE:  # which forbids everything
-            self.logger.error("%s: %s", policy.url, policy.reason)
-            return None
-        return self.sites.enter(self.policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
-
     def home_request(self, origin: str) -> Request:
         """Ask for the home page of a site."""
         return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
 
     async def parse_home(self, answer: Answer) -> AsyncIterator[Request | SitemapRecord]:
         """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
-        moved = urls.origin(answer.final_url)
-        if moved is not None and moved != urls.origin(answer.url) and not self.sites.entered(moved):
-            for request in self.next_requests(await self.enter(Start((moved,)))):
-                yield request
-            return
-        if answer.ok:
-            page = answer.content(discovery.HTML_BYTES)
-            self.sites.links(answer.final_url, discovery.from_html(page, answer.final_url))
-        for request in self.next_requests():
+        site = await self._discovery.look(answer)
+        for request in self.next_requests(site):
             yield request
 
     # Reading.

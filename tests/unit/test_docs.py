@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 import json
 import re
@@ -31,8 +32,9 @@ from sitemapcrawler.store.schema import VIEWS, statements, tables
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"
 FORMATS, SETTINGS, JOURNEY, JOBS = "docs/formats.md", "docs/settings.md", "docs/journey.md", "docs/jobs.md"
+PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
-PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS)
+PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS, PYTHON)
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
 REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods}
@@ -42,7 +44,7 @@ OWN = {name: value for name, value in vars(settings).items() if name.isupper()}
 OF_SCRAPY = {name for name in vars(default_settings) if name.isupper()} | {"FEEDS"}
 TAKEN_OVER = {"SITEMAP_JOBDIR"}
 """Settings that the spider sets itself."""
-NO_NAMES_OF_OURS = {"CrawlerProcess", "True", "False", "None"}
+NO_NAMES_OF_OURS = {"CrawlerProcess", *dir(builtins)}
 
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")

@@ -1,0 +1,50 @@
+"""Finding the sitemaps of sites: what robots.txt and the home page name is queued, whatever asks for it then."""
+
+from __future__ import annotations
+
+import logging
+
+from sitemapcrawler import discovery, urls
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.argument_values import Start
+from sitemapcrawler.policies import Policies
+from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.sites import Site, Sites
+
+logger = logging.getLogger(__name__)
+
+
+class Discovery:
+    """Queues the sitemaps of the sites of a crawl."""
+
+    def __init__(self, sites: Sites, policies: Policies) -> None:
+        self._sites = sites
+        self._policies = policies
+
+    async def enter(self, start: Start) -> Site | None:
+        """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
+        *others, last = start.url_candidates
+        for origin in others:
+            policy = await self._policies.of(origin, retry=False)
+            if policy is not None and policy.status is not None:
+                return self._enter(policy)
+            logger.warning("%s: %s; trying http", origin, policy and policy.reason)
+        policy = await self._policies.of(last)
+        return None if policy is None else self._enter(policy)
+
+    def _enter(self, policy: Policy) -> Site | None:
+        if policy.outcome is Outcome.UNREACHABLE:  # which forbids everything
+            logger.error("%s: %s", policy.url, policy.reason)
+            return None
+        return self._sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
+
+    async def look(self, home: Answer) -> Site | None:
+        """Queue the sitemaps that a home page links to; where it redirects to another authority, enter that site, and
+        return it if it is new."""
+        moved = urls.origin(home.final_url)
+        if moved is not None and moved != urls.origin(home.url) and not self._sites.entered(moved):
+            return await self.enter(Start((moved,)))
+        if home.ok:
+            page = home.content(discovery.HTML_BYTES)
+            self._sites.links(home.final_url, discovery.from_html(page, home.final_url))
+        return None

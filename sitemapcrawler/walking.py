@@ -1,0 +1,174 @@
+"""Finding and reading the sitemaps of a crawl in one go: what they list comes as fast as it is taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from sitemapcrawler import answers, discovery
+from sitemapcrawler import settings as ours
+from sitemapcrawler.answers import Answer
+from sitemapcrawler.argument_values import Start
+from sitemapcrawler.bodies import Body
+from sitemapcrawler.configuring import at_least_one, limits, new_frontier
+from sitemapcrawler.discovering import Discovery
+from sitemapcrawler.frontier import Visit
+from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.params import Params
+from sitemapcrawler.policies import Policies
+from sitemapcrawler.reading import Reading
+from sitemapcrawler.selection import Selection
+from sitemapcrawler.sites import Site, Sites
+from sitemapcrawler.visiting import Visits
+
+Item = UrlBatch | SitemapRecord
+Done = Callable[[], AsyncGenerator[Item, None]]
+"""What is to be done with what was fetched, when its turn comes."""
+
+
+class Walk:
+    """The way through the sitemaps of a crawl. They are fetched through Scrapy's downloader, and past its scheduler and
+    spider middlewares; up to SITEMAP_FETCH_AHEAD at a time, which wait to be read one after the other."""
+
+    def __init__(self, crawler: Crawler, params: Params, policies: Policies, stopping: Callable[[], bool]) -> None:
+        """`stopping`: true once the crawl ends: then nothing more comes."""
+        settings = crawler.settings
+        self.selection = Selection(params)
+        self.frontier = new_frontier(settings, params)
+        self._crawler = crawler
+        self._stopping = stopping
+        self._limit = max_fetched(settings)
+        self._starts = iter(params.starts)
+        self._sitemaps = params.sitemaps
+        self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
+        sites = Sites(self.frontier, params.probe)
+        self._discovery = Discovery(sites, policies)
+        self._reading = Reading(
+            self.selection,
+            self.frontier,
+            limits(settings),
+            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
+            stopping,
+            params.follow.search if params.follow else None,
+        )
+        self._visits = Visits(self.frontier, sites, policies, self._reading, None, _forget)
+        self._running: list[asyncio.Future[Done]] = []
+        self._entering = 0
+
+    async def items(self) -> AsyncGenerator[Item, None]:
+        """Url records in batches and the record of each file behind them, a file at a time."""
+        try:
+            for url in self._sitemaps:
+                self.frontier.add(Visit(url, "argument"))
+            for refused in self._go_on():
+                yield refused
+            while self._enter_more() and not self._stopping():
+                await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                done = next(task for task in self._running if task.done())
+                self._running.remove(done)
+                async with aclosing(done.result()()) as items:
+                    async for item in items:
+                        yield item
+        finally:
+            for task in self._running:
+                task.add_done_callback(_let_go)
+
+    def _enter_more(self) -> bool:
+        """Look at further sites, no more at a time than there are requests; True where something is under way."""
+        while self._entering < self._at_once and (start := next(self._starts, None)) is not None:
+            self._entering += 1
+            self._launch(self._enter(start))
+        return bool(self._running)
+
+    def _launch(self, work: Coroutine[Any, Any, Done]) -> None:
+        self._running.append(asyncio.ensure_future(work))
+
+    def _go_on(self, site: Site | None = None) -> Iterator[SitemapRecord]:
+        """Ask for the sitemaps whose turn it is, and for home pages; the records of those that cannot be asked for."""
+        for step in self._visits.next(site):
+            if isinstance(step, Site):
+                self._launch(self._look(step))
+            elif isinstance(step, Visit):
+                try:
+                    self._launch(self._fetch(step, request_for(step.url, self._limit)))
+                except ValueError as error:
+                    self.frontier.done(step)
+                    yield self._reading.refused(step, str(error))
+
+    async def _enter(self, start: Start) -> Done:
+        site = await self._discovery.enter(start)
+        self._entering -= 1
+        return partial(self._found, site)
+
+    async def _look(self, site: Site) -> Done:
+        answer = await self._answer(request_for(f"{site.origin}/", discovery.HTML_BYTES))
+        try:
+            return partial(self._found, await self._discovery.look(answer))
+        finally:
+            answer.body.close()
+
+    async def _fetch(self, visit: Visit, request: Request) -> Done:
+        return _Fetched(self._read, visit, await self._answer(request))
+
+    async def _answer(self, request: Request) -> Answer:
+        try:
+            return answers.answered(await self._crawler.engine.download_async(request))
+        except Exception as error:
+            return answers.ended(request, error)
+
+    async def _found(self, site: Site | None) -> AsyncGenerator[Item, None]:
+        for refused in self._go_on(site):
+            yield refused
+
+    async def _read(self, visit: Visit, answer: Answer) -> AsyncGenerator[Item, None]:
+        hit = False
+        read = self._reading.alias if self._visits.is_alias(visit, answer) else self._reading.read
+        try:
+            for item in read(visit, answer):
+                hit = True
+                yield item
+        finally:
+            answer.body.close()
+        site = await self._visits.settle(visit, answer, hit, not self._stopping())
+        for refused in self._go_on(site):
+            yield refused
+
+
+class _Fetched(partial[AsyncGenerator[Item, None]]):
+    """A sitemap that waits to be read."""
+
+    def close(self) -> None:
+        """Free its body."""
+        self.args[-1].body.close()
+
+
+def _let_go(task: asyncio.Future[Done]) -> None:
+    """Free what was fetched and nobody reads."""
+    if not task.cancelled() and task.exception() is None and isinstance(done := task.result(), _Fetched):
+        done.close()
+
+
+def _forget(_: dict[str, Any]) -> None:
+    """No file is passed by, so that nothing is counted."""
+
+
+def max_fetched(settings: BaseSettings) -> int:
+    """Bytes of a sitemap that are fetched at most: DOWNLOAD_MAXSIZE, whose default in Scrapy is meant for any file."""
+    chosen = (settings.getpriority("DOWNLOAD_MAXSIZE") or 0) > SETTINGS_PRIORITIES["default"]
+    return settings.getint("DOWNLOAD_MAXSIZE") if chosen else ours.DOWNLOAD_MAXSIZE
+
+
+def request_for(url: str, limit: int) -> Request:
+    """A request whose body is collected, up to `limit` bytes. ValueError for a URL that cannot be asked for."""
+    meta = Body(limit).meta()
+    if url.startswith("file:"):
+        meta["download_slot"] = "file"
+    return Request(url, NO_CALLBACK, meta=meta, dont_filter=True)

@@ -1,0 +1,376 @@
+"""Spiders of users that crawl the pages of sitemaps, in projects of their own."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.crawl.projects import FEED, QUICK, Done, crawl, finish, project, run, start
+from tests.crawl.site_server import Reply, SiteServer, moved, once
+
+SPIDERS = """
+    from scrapy import Request
+
+    from sitemapcrawler import SitemapRecord, SitemapSpider, UrlRecord
+
+
+    class Shop(SitemapSpider):
+        name = "shop"
+        custom_settings = {"EXTENSIONS": {"scrapy.extensions.telnet.TelnetConsole": None}}
+
+        def wanted(self, entry: UrlRecord) -> bool:
+            if "/broken-hook" in entry.loc:
+                raise KeyError("hook")
+            return "/unwanted" not in entry.loc
+
+        def page_request(self, entry: UrlRecord) -> Request:
+            return Request(entry.loc, headers={"X-Priority": str(entry.priority)})
+
+        def parse_page(self, response, entry: UrlRecord):
+            yield {
+                "url": response.url, "entry": entry.loc, "lastmod": entry.lastmod_at, "type": type(response).__name__,
+                "size": len(response.body), "title": response.css("title::text").get(), "saw": response.meta["saw"],
+            }
+            for link in response.css("a"):
+                yield response.follow(link, self.parse_linked)
+
+        def parse_linked(self, response):
+            yield {"linked": response.url}
+
+        def page_failed(self, failure, entry):
+            yield {"failed": entry.loc, "why": type(failure.value).__name__}
+
+        def sitemap_read(self, record: SitemapRecord):
+            yield {"sitemap": record.sitemap, "outcome": record.outcome}
+
+
+    class Plain(SitemapSpider):
+        name = "plain"
+
+        def parse_page(self, response, entry):
+            return {"url": response.url}
+
+
+    class Watching(Plain):
+        name = "watching"
+        custom_settings = {"SITEMAP_PAGES_WAITING": 50, "DOWNLOADER_MIDDLEWARES": {"shop.middlewares.Soon": 10}}
+        most = 0
+
+        async def parse_page(self, response, entry):
+            self.most = max(self.most, len(self.crawler.engine._slot.scheduler))
+            return {"most": self.most}
+"""
+MIDDLEWARES = """
+    import asyncio
+
+    from scrapy.http import HtmlResponse
+
+
+    class Seeing:
+        def process_request(self, request):
+            request.meta["saw"] = True
+
+
+    class Soon:
+        async def process_request(self, request):
+            if "/page/" in request.url:
+                await asyncio.sleep(0.03)
+                return HtmlResponse(request.url, body=b"<p>")
+"""
+PIPELINES = """
+    class Counting:
+        def process_item(self, item):
+            assert type(item) is dict, type(item)
+            return {**item, "counted": True}
+"""
+SETTINGS = """
+    BOT_NAME = "shop"
+    SPIDER_MODULES = ["shop.spiders"]
+    ROBOTSTXT_OBEY = True
+    DOWNLOADER_MIDDLEWARES = {"shop.middlewares.Seeing": 543}
+    ITEM_PIPELINES = {"shop.pipelines.Counting": 300}
+"""
+PAGE = "<!doctype html><title>{}</title><p>Words"
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def page(title: str, **headers: str) -> Reply:
+    return Reply(PAGE.format(title), headers={**HTML, **headers})
+
+
+def urlset(*locs: str) -> str:
+    entries = "".join(f"<url><loc>{loc}</loc><lastmod>2025-03-01</lastmod></url>" for loc in locs)
+    return f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</urlset>"
+
+
+def index(*locs: str) -> str:
+    entries = "".join(f"<sitemap><loc>{loc}</loc></sitemap>" for loc in locs)
+    return f"<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</sitemapindex>"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a user's project."""
+    folder = tmp_path_factory.mktemp("shop")
+    return project(folder, SPIDERS, middlewares=MIDDLEWARES, pipelines=PIPELINES)
+
+
+@pytest.fixture(scope="module")
+def wired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a middleware and a pipeline of the user's, and settings that are few."""
+    folder = tmp_path_factory.mktemp("wired")
+    return project(folder, SPIDERS, middlewares=MIDDLEWARES, pipelines=PIPELINES, settings=SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[SiteServer]:
+    """A site with all that can happen to a page."""
+    server = SiteServer()
+    home = server.url()
+    listed = [
+        "/1",
+        "/2",
+        "/large",
+        "/gzip",
+        "/missing",
+        "/moved",
+        "/busy",
+        "/private/secret",
+        "/unwanted",
+        "/broken-hook",
+    ]
+    more = ["/2", "/3", "/broken-hook/2"]
+    strange = ["file:///etc/passwd", "mailto:a@example.com", f"http://127.0.0.2:{server.server_address[1]}/inside"]
+    packed = gzip.compress(PAGE.format("packed").encode())
+    server.routes = {
+        "/robots.txt": f"User-agent: *\nDisallow: /private/\nSitemap: {home}/index.xml\n",
+        "/index.xml": index(f"{home}/a.xml", f"{home}/b.xml.gz", f"{home}/none.xml"),
+        "/a.xml": urlset(*(home + path for path in listed)),
+        "/b.xml.gz": gzip.compress(urlset(*(home + path for path in more), *strange).encode()),
+        "/1": page("one"),
+        "/2": Reply(PAGE.format("two") + "<a href='/linked'>x</a>", headers=HTML),
+        "/3": page("three"),
+        "/linked": page("linked"),
+        "/target": page("target"),
+        "/large": Reply(PAGE.format("large") + "x" * 3_000_000, headers=HTML),
+        "/gzip": Reply(packed, headers={**HTML, "Content-Encoding": "gzip"}),
+        "/moved": moved(f"{home}/target"),
+        "/busy": once(Reply("", 429, {"Retry-After": "1"}), page("busy")),
+    }
+    with server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def done(wired: Path, site: SiteServer) -> Done:
+    return crawl(wired, "shop", "-a", f"domain={site.url()}", tracebacks=1)
+
+
+def test_pages_are_crawled_once_with_their_entries(done: Done, site: SiteServer) -> None:
+    pages = {item["url"].removeprefix(site.url()): item for item in done.items if "entry" in item}
+    assert pages.keys() == {"/1", "/2", "/3", "/large", "/gzip", "/target", "/busy"}
+    assert len(done.values("entry")) == len(pages)
+    assert pages["/target"]["entry"] == site.url("/moved")
+    assert {item["lastmod"] for item in pages.values()} == {"2025-03-01T00:00:00Z"}
+    assert Counter(site.paths)["/2"] == 1
+
+
+def test_responses_are_ordinary_ones(done: Done, site: SiteServer) -> None:
+    pages = {item["url"].removeprefix(site.url()): item for item in done.items if "entry" in item}
+    assert {item["type"] for item in pages.values()} == {"HtmlResponse"}
+    assert {item["title"] for item in pages.values()} == {"one", "two", "three", "large", "packed", "target", "busy"}
+    assert pages["/large"]["size"] == len(PAGE.format("large")) + 3_000_000
+    assert done.values("linked") == [site.url("/linked")]
+
+
+def test_failures_go_to_the_hook(done: Done, site: SiteServer) -> None:
+    failed = {item["failed"]: item["why"] for item in done.items if "failed" in item}
+    inside = f"http://127.0.0.2:{site.server_address[1]}/inside"
+    assert failed == {site.url("/missing"): "HttpError", site.url("/private/secret"): "Forbidden", inside: "Unanswered"}
+    assert "/private/secret" not in site.paths
+
+
+def test_hooks_choose_and_change_requests(done: Done, site: SiteServer) -> None:
+    assert "/unwanted" not in site.paths
+    assert site.exchange("/1").headers["x-priority"] == "None"
+    assert done.log.count("no request was made: KeyError: 'hook'") == 2  # the traceback of the first alone is told
+
+
+def test_pipelines_see_what_the_spider_yields_and_nothing_else(done: Done, site: SiteServer) -> None:
+    assert all(item["counted"] for item in done.items)
+    outcomes = {item["sitemap"].removeprefix(site.url()): item["outcome"] for item in done.items if "outcome" in item}
+    assert outcomes == {"/index.xml": "ok", "/a.xml": "ok", "/b.xml.gz": "ok", "/none.xml": "failed"}
+    assert all(done.values("saw"))
+
+
+def test_crawl_is_polite(done: Done, site: SiteServer) -> None:
+    assert [exchange.path for exchange in site.exchanges].count("/robots.txt") == 1
+    first, second = (exchange.at for exchange in site.exchanges if exchange.path == "/busy")
+    assert second - first >= 1
+
+
+def test_crawl_ends_well(done: Done) -> None:
+    assert done.code == 0
+    assert "'finish_reason': 'finished'" in done.log
+    assert "'sitemap/skipped/wanted': 1" in done.log
+    assert "'sitemap/skipped/not-web': 2" in done.log
+
+
+def test_reading_waits_while_requests_wait(shop: Path) -> None:
+    pages = 600
+    with SiteServer() as server:
+        server.routes = {"/s.xml": urlset(*(f"{server.url()}/page/{number}" for number in range(pages)))}
+        done = crawl(shop, "watching", "-a", f"sitemap={server.url()}/s.xml")
+    assert f"'item_scraped_count': {pages}" in done.log
+    assert 25 <= max(done.values("most")) <= 50
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, shop: Path, tmp_path: Path) -> None:
+    paths = [f"/page/{number}" for number in range(30)]
+    with SiteServer() as server:
+        home = server.url()
+        server.routes = {path: page(path) for path in paths} | {
+            "/robots.txt": f"User-agent: *\nCrawl-delay: 0.1\nSitemap: {home}/a.xml\nSitemap: {home}/b.xml\n",
+            "/a.xml": urlset(*(home + path for path in paths[:20])),
+            "/b.xml": urlset(*(home + path for path in paths[15:])),
+        }
+        (shop / FEED).unlink(missing_ok=True)
+        command = ["-m", "scrapy", "crawl", "plain", *QUICK, "-a", f"domain={home}", "-s", f"JOBDIR={tmp_path / 'job'}"]
+        with start(shop, *command, "-o", FEED) as running:
+            server.wait_for(paths[4] if paths[4] in server.routes else "")
+            running.process.send_signal(end)
+            before = finish(running)
+        asked = len(server.exchanges)
+        assert running.seconds < 10
+        assert 0 < len(before.items) < len(paths)
+        assert "'finish_reason': 'shutdown'" in before.log
+        after = run(shop, *command, "-o", FEED)
+        assert sorted(item["url"] for item in after.items) == sorted(home + path for path in paths)
+        assert Counter(server.paths).keys() >= set(paths)
+        assert max(Counter(path for path in server.paths if path in paths).values()) == 1
+        assert asked < len(server.exchanges)
+        again = run(shop, *command, "-o", FEED)
+        assert len(again.items) == len(paths)
+        assert max(Counter(path for path in server.paths if path in paths).values()) == 1
+
+
+KINDS = """
+    import json
+
+    from scrapy.crawler import CrawlerProcess
+
+    from sitemapcrawler import SitemapSpider
+
+
+    class Kind(SitemapSpider):
+        sitemap = ["./one.txt"]
+        max_urls = 1
+        custom_settings = {"SITEMAP_ALLOW_NETWORKS": ["127.0.0.0/8"]}
+
+        def page_failed(self, failure, entry):
+            yield {"failed": entry.loc}
+
+
+    class Generator(Kind):
+        name = "generator"
+
+        def parse_page(self, response, entry):
+            yield {"kind": self.name}
+
+
+    class AsyncGenerator(Kind):
+        name = "async generator"
+
+        async def parse_page(self, response, entry):
+            yield {"kind": self.name}
+
+
+    class Coroutine(Kind):
+        name = "coroutine"
+
+        async def parse_page(self, response, entry):
+            return [{"kind": self.name}]
+
+
+    class Value(Kind):
+        name = "value"
+        handle_httpstatus_list = [404]
+
+        def parse_page(self, response, entry):
+            return {"kind": f"{self.name} {response.status}"}
+
+        def page_request(self, entry):
+            return super().page_request(entry).replace(url=f"{entry.loc}/missing")
+
+
+    class Failing(Kind):
+        name = "failing"
+
+        def page_request(self, entry):
+            return super().page_request(entry).replace(url=f"{entry.loc}/missing")
+
+
+    class Forbidden(Failing):
+        name = "forbidden"
+
+        def page_request(self, entry):
+            return super().page_request(entry).replace(url=f"{entry.loc}/private/x")
+
+
+    process = CrawlerProcess({"FEEDS": {"items.jsonl": {"format": "jsonlines"}}, "LOG_LEVEL": "INFO"})
+    for spider in (Generator, AsyncGenerator, Coroutine, Value, Failing, Forbidden):
+        process.crawl(spider)
+    process.start()
+"""
+
+
+def test_script_without_a_project_and_every_kind_of_callback(tmp_path: Path) -> None:
+    (tmp_path / "kinds.py").write_text(dedent(KINDS))
+    with SiteServer() as server:
+        server.routes = {"/p": page("p"), "/robots.txt": "User-agent: *\nDisallow: /p/private/"}
+        (tmp_path / "one.txt").write_text(f"{server.url()}/p\n{server.url()}/q\n")
+        done = run(tmp_path, "-W", "error", "kinds.py")
+    assert sorted(done.values("kind")) == ["async generator", "coroutine", "generator", "value 404"]
+    assert done.values("failed") == [f"{server.url()}/p"] * 2
+    assert "/q" not in server.paths
+    assert "/p/private/x" not in server.paths
+
+
+def test_spider_runs_with_the_settings_of_this_project(tmp_path: Path) -> None:
+    (tmp_path / "pages.py").write_text(dedent(SPIDERS).replace('"shop.middlewares.Soon": 10', ""))
+    (tmp_path / "pages.py").write_text(
+        (tmp_path / "pages.py").read_text().partition("class Watching")[0].replace('"saw": response.meta["saw"],', "")
+    )
+    with SiteServer() as server:
+        server.routes = {"/s.xml": urlset(f"{server.url()}/1", f"{server.url()}/2"), "/1": page("one")}
+        quick = ["-s", "AUTOTHROTTLE_ENABLED=0"]
+        command = ["-m", "sitemapcrawler.cli", "runspider", "pages.py", *quick, "-O", FEED]
+        done = run(tmp_path, *command, "-a", f"sitemap={server.url()}/s.xml")
+    assert done.code == 0
+    assert done.values("url") == [server.url("/1")]
+    assert "HTTP status code is not handled" in done.log  # as in every crawl of Scrapy
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "argument domain: neither domain nor sitemap is given"),
+        (("-a", "domain=e.com", "-a", "verify=head"), "argument verify='head': is for an audit"),
+        (("-a", "domain=e.com", "-a", "since=yesterday"), "argument since='yesterday': no such date"),
+    ],
+)
+def test_bad_argument_is_one_line_and_touches_nothing(options: tuple[str, ...], words: str, shop: Path) -> None:
+    (shop / FEED).write_text("earlier\n")
+    done = run(shop, "-m", "scrapy", "crawl", "plain", "-s", "LOG_LEVEL=INFO", "-O", FEED, *options)
+    assert done.code == 1
+    assert [line.partition("ERROR: ")[2].startswith(words) for line in done.log.splitlines() if "argument" in line] == [
+        True
+    ]
+    assert (shop / FEED).read_text() == "earlier\n"
