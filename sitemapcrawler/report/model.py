@@ -100,3 +100,7 @@ class Report:
     """Changed pages by field that changed."""
     feeds: Sequence[str] = ()
     """Names of the feeds beside the page, to link to."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """The spider's arguments as given, for those who want to crawl the same way again."""
+    judged: int | None = None
+    """Rules that were applied; 0 where nothing was judged (`select=none`), None where it is not known."""
