@@ -1,6 +1,7 @@
 """What the report page shows: sums and samples, never whole tables, so that the page stays small.
 
-`gathering` fills it from the job's database, `page` makes HTML of it.
+`gathering` fills it from the job's database, `page` makes HTML of it. Text is that of strangers, of any length; no text
+holds half of a surrogate pair.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MAX_CHANGED = 100
 """Pages shown of each kind of change."""
 MAX_BAD = 200
 """URLs shown that do not work."""
+MAX_MONTHS = 360
+"""Months that entries are counted by, those with the most: thirty years, where every entry has a date of its own."""
 
 
 @dataclass(slots=True)
@@ -47,7 +50,8 @@ class RuleReach:
 
 @dataclass(slots=True)
 class FileProblems:
-    """One sitemap file and the number of its findings by severity."""
+    """One sitemap file and the number of its findings by severity: complete, but for those of rules on the whole site
+    beyond `SITEMAP_FINDINGS_PER_RULE`."""
 
     record: SitemapRecord
     errors: int = 0
@@ -60,13 +64,13 @@ class Language:
     """A language version that pages point to (hreflang)."""
 
     code: str
-    """As written in hreflang, lower case."""
+    """In its usual spelling, such as `de-AT` or `x-default`."""
     links: int
-    """Links to pages of this language."""
+    """Links from listed pages to pages of this language, to themselves included."""
     unreturned: int
-    """Of these, links to a listed page that does not link back."""
+    """Of these, links to a listed page that does not link back, as the rule `hreflang-return-missing` has it."""
     unlisted: int
-    """Of these, links to a page that no sitemap lists."""
+    """Of these, links to a page of a host that was crawled which no file lists."""
 
 
 @dataclass(slots=True)
@@ -80,26 +84,37 @@ class Report:
     """At most MAX_SITEMAPS, by problems."""
     months: Mapping[str, int] = field(default_factory=dict)
     """Entries by month of `lastmod_at` (`2024-05`), in order of time."""
+    other_months: int = 0
+    """Entries of months beyond MAX_MONTHS."""
     undated: int = 0
     """Entries without a lastmod that can be read."""
     statuses: Mapping[str, int] = field(default_factory=dict)
-    """Checked URLs by HTTP status, or by kind of reply where there is none; empty where nothing was verified."""
+    """Checked entries by HTTP status of the last answer, or by kind of reply where there is none; the most frequent
+    first; empty where nothing was verified."""
     bad: Sequence[UrlRecord] = ()
-    """URLs that do not work, at most MAX_BAD."""
+    """URLs that do not answer with a page at once, each once, at most MAX_BAD: those without a page first, then those
+    that redirect. Of the record, `loc`, `sitemap`, `line` and `reply` are there."""
     robots: Sequence[RobotsRecord] = ()
-    """At most MAX_ROBOTS, by listed URLs."""
+    """At most MAX_ROBOTS, by listed URLs; of `sitemaps` the first ones only."""
+    robots_count: int = 0
+    """robots.txt files, also those that are not shown."""
     judged_agents: Sequence[str] = ()
     """Crawlers that robots.txt was judged for."""
     languages: Sequence[Language] = ()
     """At most MAX_LANGUAGES, by links."""
+    language_count: int = 0
+    """Languages, also those that are not shown."""
     changes: Mapping[str, int] = field(default_factory=dict)
-    """Pages added, removed, changed and unchanged since the baseline; empty without one."""
+    """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)
-    """At most MAX_CHANGED pages added, removed and changed."""
+    """At most MAX_CHANGED entries added, removed and changed. Of the record, `loc`, `sitemap`, `line`, `lastmod`,
+    `change` and `changed_fields` are there."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
-    """Changed pages by field that changed."""
+    """Changed entries by field that changed, the most frequent first."""
     feeds: Sequence[str] = ()
-    """Names of the feeds beside the page, to link to."""
+    """Names of the files beside the page, to link to."""
+    left_out: Sequence[str] = ()
+    """Fields of this model that are empty only because there was no time to fill them, after a stop, or no room."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """The spider's arguments as given, for those who want to crawl the same way again."""
     judged: int | None = None
