@@ -59,7 +59,7 @@ def size(amount: int) -> str:
 
 def duration(seconds: float) -> str:
     """`2 h 5 min`, `3 min 20 s`, `4.2 s`."""
-    if seconds < MINUTE:
+    if round(seconds, 1) < MINUTE:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < HOUR:
@@ -79,7 +79,7 @@ def moment(text: str | None, clock: bool = True) -> Markup | str:
             words = f"{at.day} {at:%b} {at.year}, {at:%H:%M} UTC"
     except (ValueError, OverflowError):
         return text
-    return Markup("<time datetime='{}'>{}</time>").format(text, words)
+    return Markup("<time datetime='{}'>{}</time>").format(at.isoformat(), words)
 
 
 def address(url: str | None, origin: str = "", line: int | None = None, column: int | None = None) -> Markup:
