@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.report.blocks import state
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import count, listed
 
@@ -59,27 +60,43 @@ class Verdict:
 
 def verdict(report: Report) -> Verdict:
     """How the site does, as far as the crawl can tell."""
-    severities = report.summary.severities
-    errors, warnings, infos = (severities.get(name, 0) for name in ("error", "warning", "info"))
-    notes = f" There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing." if infos else ""
     if (nothing := _nothing(report)) is not None:
         return nothing
+    errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
+    scope = "in what was read" if report.summary.partial else "in any file"
+    level, headline = Level.OK, "Healthy so far" if report.summary.partial else "Healthy"
+    told = [f"No errors and no warnings {scope}."]
     if errors:
         also = f" and {count(warnings, 'warning')}" if warnings else ""
-        return Verdict(
-            Level.ERROR,
-            "Needs repair",
-            f"{count(errors, 'error')}{also}. Search engines reject, ignore or misread what has an error.{notes}",
+        level, headline = Level.ERROR, "Needs repair"
+        told = [f"{count(errors, 'error')}{also}.", "Search engines reject, ignore or misread what has an error."]
+    elif report.judged == 0:
+        level, headline = Level.UNKNOWN, "Not judged"
+        told = ["No rules were applied, so nothing can be said about its health."]
+    elif warnings:
+        level, headline, told = (
+            Level.WARNING,
+            "Works, with warnings",
+            [f"No errors {scope}; {count(warnings, 'warning')}."],
         )
-    if report.judged == 0:
-        return Verdict(Level.UNKNOWN, "Not judged", "No rules were applied, so nothing can be said about its health.")
-    scope = "in what was read" if report.summary.partial else "in any file"
-    if warnings:
-        return Verdict(
-            Level.WARNING, "Works, with warnings", f"No errors {scope}, but {count(warnings, 'warning')}.{notes}"
-        )
-    headline = "Healthy so far" if report.summary.partial else "Healthy"
-    return Verdict(Level.OK, headline, f"No errors and no warnings {scope}.{notes}")
+    if infos:
+        told.append(f"There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing.")
+    if troubles := _troubles(report):
+        told += troubles
+        if level is Level.OK:  # the rules that would have told were not among those that were chosen
+            level, headline = Level.WARNING, "Not everything works"
+    return Verdict(level, headline, " ".join(told))
+
+
+def _troubles(report: Report) -> list[str]:
+    """What is bad whatever the rules say."""
+    told = []
+    if unread := sum(state(file) == "unread" for file in report.files):
+        told.append(f"{count(unread, 'file')} could not be read.")
+    bad = report.summary.bad
+    if bad and bad.bad:
+        told.append(f"{bad.bad:,} of {count(bad.checked, 'checked URL')} did not answer with a page at once.")
+    return told
 
 
 def partial(report: Report) -> str:

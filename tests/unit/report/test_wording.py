@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import READ, RobotsRecord, Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.reply import Kind, Reason
 from sitemapcrawler.report import wording, words
 from sitemapcrawler.report.blocks import MAX_DRAWN, blocks, legend
@@ -86,6 +86,8 @@ def test_address_is_shown_without_the_origin_of_the_site() -> None:
         (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1, "error": 1}), 100, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5, severities={"error": 1}), None, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5), 0, "Not judged"),
+        (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), 100, "Not everything works"),
+        (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 0, 0, 0, 0)), 100, "Healthy"),
     ],
 )
 def test_verdict_follows_from_the_findings(summary: SummaryRecord, judged: int | None, headline: str) -> None:
