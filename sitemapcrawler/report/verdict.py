@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,12 +33,16 @@ LEFT_OUT = {
 }
 """What was left out, by reason in the summary: one, many, and the rest of the sentence."""
 UNCHECKED = {
-    "blocked": "because robots.txt forbids us to",
-    "sampled-out": "since a sample was drawn",
-    "off-site": "because they are on other hosts",
-    "stopped": "because the crawl ended, or left their host alone, before their turn",
+    "blocked": "robots.txt forbids us to",
+    "sampled-out": "not in the sample",
+    "off-site": "on another host",
+    "stopped": "the crawl ended, or left the host alone, before",
 }
 """Why URLs were not asked for, by reason in the summary."""
+
+
+MAX_RULES = 3
+"""Rules named that could not judge everything: after one broken file they are many."""
 
 
 class Level(StrEnum):
@@ -55,7 +60,7 @@ class Verdict:
 
     level: Level
     headline: str
-    explanation: str
+    sentences: Sequence[str]
 
 
 def verdict(report: Report) -> Verdict:
@@ -85,7 +90,7 @@ def verdict(report: Report) -> Verdict:
         told += troubles
         if level is Level.OK:  # the rules that would have told were not among those that were chosen
             level, headline = Level.WARNING, "Not everything works"
-    return Verdict(level, headline, " ".join(told))
+    return Verdict(level, headline, told)
 
 
 def _troubles(report: Report) -> list[str]:
@@ -113,13 +118,13 @@ def gaps(report: Report) -> list[str]:
 def _nothing(report: Report) -> Verdict | None:
     """The verdict where there is nothing to judge."""
     if not report.summary.sitemaps:
-        return Verdict(Level.ERROR, "No sitemap found", "The crawl found no sitemap, so no URL is listed for crawlers.")
+        return Verdict(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.summary.urls:
         return Verdict(
             Level.ERROR,
             "Nothing could be read",
-            f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read.",
+            [f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
         )
     return None
 
@@ -138,7 +143,7 @@ def _not_asked(report: Report) -> list[str]:
     if not replies:
         return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
     return [
-        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for, {why}."
+        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
@@ -152,7 +157,8 @@ def _left_out(report: Report) -> list[str]:
         if skipped.get(reason)
     ]
     if rules := sorted(skipped.keys() - LEFT_OUT.keys()):
-        told.append(f"{count(len(rules), 'rule')} could not judge every file: {listed(rules)}.")
+        why = "since not everything was read or asked for"
+        told.append(f"{count(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")
     return told

@@ -16,8 +16,9 @@ MAX_SHOWN = 160
 """Characters shown of an address: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
 """Words of a list that a sentence names."""
-SIZES = ("bytes", "kB", "MB", "GB", "TB")
+SIZES = ("B", "kB", "MB", "GB", "TB")
 _CODE = re.compile("`([^`]+)`")
+_SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 MINUTE, HOUR = 60, 3600
 """Seconds."""
 
@@ -91,10 +92,17 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
         return Markup("")
     label = url[len(origin) :] if origin and url.startswith(origin + "/") else url
     place = "".join(f":{at}" for at in (line, column) if at is not None)
-    text = escape(inert(label, MAX_SHOWN) + place)
+    text = escape(inert(label, MAX_SHOWN))
+    if place:
+        text += Markup("<span class=at>{}</span>").format(place)
     if not is_web(url):
         return Markup("<span class=url>{}</span>").format(text)
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
+
+
+def sentences(text: str) -> list[str]:
+    """The first sentence without its full stop, and the rest, if any."""
+    return [part for part in _SENTENCE_END.split(text.removesuffix("."), 1) if part]
 
 
 def coded(text: str) -> Markup:
@@ -127,6 +135,6 @@ def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:
 
 FILTERS = {
     function.__name__: function
-    for function in (number, count, percent, size, duration, moment, address, coded, beside, listed)
+    for function in (number, count, percent, size, duration, moment, address, coded, sentences, beside, listed)
 }
 """What templates may call."""

@@ -30,8 +30,8 @@ from tests.unit.report import reports
         (wording.percent(1, 40), "2.5 %"),
         (wording.percent(1, 3), "33 %"),
         (wording.percent(1, 0), "0 %"),
-        (wording.size(0), "0 bytes"),
-        (wording.size(999), "999 bytes"),
+        (wording.size(0), "0 B"),
+        (wording.size(999), "999 B"),
         (wording.size(1000), "1.0 kB"),
         (wording.size(52_428_800), "52.4 MB"),
         (wording.size(520_000_000), "520 MB"),
@@ -70,8 +70,22 @@ def test_dates_are_for_people(text: str | None, clock: bool, expected: str) -> N
     assert (str(made).partition(">")[2].partition("<")[0] or made) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("The file ends before its end.", ["The file ends before its end"]),
+        ("An ampersand is not written as `&amp;`.", ["An ampersand is not written as `&amp;`"]),
+        ("No date. Once for a file. Rare.", ["No date", "Once for a file. Rare"]),
+        ("A priority below 0.0 or above 1.0.", ["A priority below 0.0 or above 1.0"]),
+        ("", []),
+    ],
+)
+def test_first_sentence_of_a_rule_is_its_title(text: str, parts: list[str]) -> None:
+    assert wording.sentences(text) == parts
+
+
 def test_address_is_shown_without_the_origin_of_the_site() -> None:
-    assert ">/a:7</a>" in wording.address("https://example.com/a", "https://example.com", 7)
+    assert "/a<span class=at>:7</span></a>" in wording.address("https://example.com/a", "https://example.com", 7)
     assert ">https://example.com.evil/a</a>" in wording.address("https://example.com.evil/a", "https://example.com")
 
 
@@ -102,13 +116,12 @@ def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
 def test_verdict_counts_in_singular_and_plural() -> None:
     one = Report(SummaryRecord(sitemaps=1, urls=1, severities={"error": 1, "warning": 1, "info": 1}))
     many = Report(SummaryRecord(sitemaps=1, urls=1, severities={"error": 2000, "warning": 2, "info": 2}))
-    assert (
-        verdict(one).explanation.startswith("1 error and 1 warning.") and "There is 1 note" in verdict(one).explanation
+    assert " ".join(verdict(one).sentences).startswith("1 error and 1 warning.") and "There is 1 note" in " ".join(
+        verdict(one).sentences
     )
-    assert (
-        verdict(many).explanation.startswith("2,000 errors and 2 warnings.")
-        and "There are 2 notes" in verdict(many).explanation
-    )
+    assert " ".join(verdict(many).sentences).startswith(
+        "2,000 errors and 2 warnings."
+    ) and "There are 2 notes" in " ".join(verdict(many).sentences)
 
 
 def test_gaps_name_what_was_not_checked() -> None:
@@ -118,7 +131,7 @@ def test_gaps_name_what_was_not_checked() -> None:
     assert "agents=search,ai" in told[1] and "verify=head" in told[2]
     assert "1 entry was left out as older than the argument since, or undated." in told
     assert "1,200 entries were left out beyond max_urls." in told
-    assert "1 rule could not judge every file: loc-duplicate." in told
+    assert "1 rule could not judge everything, since not everything was read or asked for: loc-duplicate." in told
     assert "only=changes" in told[-1]
 
 
@@ -126,8 +139,8 @@ def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
     summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 2})
     told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"]))
     assert told == [
-        "2 URLs were not asked for, because robots.txt forbids us to.",
-        "1 URL was not asked for, since a sample was drawn.",
+        "2 URLs were not asked for: robots.txt forbids us to.",
+        "1 URL was not asked for: not in the sample.",
     ]
 
 
