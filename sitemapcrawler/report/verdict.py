@@ -67,41 +67,26 @@ def verdict(report: Report) -> Verdict:
     """How the site does, as far as the crawl can tell."""
     if (nothing := _nothing(report)) is not None:
         return nothing
+    troubles = _troubles(report)
     errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
-    level, headline = Level.OK, "Healthy so far" if report.summary.partial else "Healthy"
-    told = [f"No errors and no warnings {scope}."]
+    notes = [f"There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing."] if infos else []
     if errors:
-        also = f" and {count(warnings, 'warning')}" if warnings else ""
-        level, headline = Level.ERROR, "Needs repair"
-        told = [f"{count(errors, 'error')}{also}.", "Search engines reject, ignore or misread what has an error."]
-    elif report.judged == 0:
-        level, headline = Level.UNKNOWN, "Not judged"
-        told = ["No rules were applied, so nothing can be said about its health."]
-    elif warnings:
-        level, headline, told = (
-            Level.WARNING,
-            "Works, with warnings",
-            [f"No errors {scope}; {count(warnings, 'warning')}."],
-        )
-    if infos:
-        told.append(f"There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing.")
-    if troubles := _troubles(report):
-        told += troubles
-        if level is Level.OK:  # the rules that would have told were not among those that were chosen
-            level, headline = Level.WARNING, "Not everything works"
-    return Verdict(level, headline, told)
-
-
-def _troubles(report: Report) -> list[str]:
-    """What is bad whatever the rules say."""
-    told = []
-    if unread := sum(state(file) == "unread" for file in report.files):
-        told.append(f"{count(unread, 'file')} could not be read.")
-    bad = report.summary.bad
-    if bad and bad.bad:
-        told.append(f"{bad.bad:,} of {count(bad.checked, 'checked URL')} did not answer with a page at once.")
-    return told
+        found = [count(errors, "error")] + [
+            count(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
+        ]
+        misread = "Search engines reject, ignore or misread what has an error."
+        return Verdict(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, misread])
+    if report.judged == 0:
+        unknown = "No rules were applied, so nothing can be said about its health."
+        return Verdict(Level.UNKNOWN, "Not judged", [unknown, *troubles])
+    if warnings:
+        found = [f"No errors {scope}; {count(warnings, 'warning')}.", *troubles, *notes]
+        return Verdict(Level.WARNING, "Works, with warnings", found)
+    clean = [f"No errors and no warnings {scope}.", *troubles, *notes]
+    if troubles:  # the rules that would have told were not among those that were chosen
+        return Verdict(Level.WARNING, "Not everything works", clean)
+    return Verdict(Level.OK, "Healthy so far" if report.summary.partial else "Healthy", clean)
 
 
 def partial(report: Report) -> str:
@@ -113,6 +98,17 @@ def partial(report: Report) -> str:
 def gaps(report: Report) -> list[str]:
     """What the crawl did not check, a sentence each."""
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
+
+
+def _troubles(report: Report) -> list[str]:
+    """What is bad whatever the rules say."""
+    told = []
+    if unread := sum(state(file) == "unread" for file in report.files):
+        told.append(f"{count(unread, 'file')} could not be read.")
+    bad = report.summary.bad
+    if bad and bad.bad:
+        told.append(f"{bad.bad:,} of {count(bad.checked, 'checked URL')} did not answer with a page at once.")
+    return told
 
 
 def _nothing(report: Report) -> Verdict | None:

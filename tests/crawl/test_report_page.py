@@ -12,7 +12,7 @@ import pytest
 
 from sitemapcrawler.report.page import page
 from tests.unit.report import reports
-from tests.unit.report.test_page import HOSTILE, spoiled
+from tests.unit.report.hostile import HOSTILE, spoiled
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
