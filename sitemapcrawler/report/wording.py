@@ -10,8 +10,12 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.findings import MAX_URL, inert
+from sitemapcrawler.findings import inert
 
+MAX_TEXT = 400
+"""Characters of any other text; the files beside the page have the rest."""
+MAX_LINK = 1000
+"""Characters of an address that is a link; what is longer is no page that somebody wants to open."""
 MAX_SHOWN = 160
 """Characters shown of an address: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
@@ -25,7 +29,7 @@ MINUTE, HOUR = 60, 3600
 
 def shown(value: Any) -> Any:
     """What a template writes for a value: texts are made inert, whoever they come from."""
-    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return inert(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def number(value: float) -> str:
@@ -107,13 +111,13 @@ def sentences(text: str) -> list[str]:
 
 def coded(text: str) -> Markup:
     """Text of a rule's documentation: what stands between backticks is code."""
-    text = str(escape(inert(text)))
+    text = str(escape(inert(text, MAX_TEXT)))
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
 def is_web(url: str) -> bool:
     """True for a URL that a click may open: http or https with a host, and without what cannot be seen."""
-    if len(url) > MAX_URL or not url.isprintable() or not url.startswith(("http://", "https://")):
+    if len(url) > MAX_LINK or not url.isprintable() or not url.startswith(("http://", "https://")):
         return False
     try:
         return bool(urlsplit(url).hostname)

@@ -143,6 +143,8 @@ def test_text_of_strangers_can_still_be_read() -> None:
         "ftp://example.com/",
         "//example.com/",
         "HTTPS:x",
+        "httpx://example.com/",
+        "http:example.com",
         "https://",
         "vbscript:x",
         " https://example.com/",
