@@ -16,6 +16,7 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler import namespaces, overview, page, reader, reply, robots, rules, schemas, store, urllists
+from sitemapcrawler import namespaces, page, reader, reply, report, robots, rules, schemas, store, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (
@@ -43,6 +44,7 @@ SINGLE = (
 )
 """Pure modules that are no package."""
 PACKAGES = (reader, namespaces, overview, page, reply, robots, rules, schemas, store, urllists)
+PACKAGES = (reader, namespaces, page, reply, report, robots, rules, schemas, store, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys
