@@ -13,7 +13,7 @@ import pytest
 
 from tests.crawl.crawling import FEED, LOG, Crawl, crawl
 from tests.crawl.job_site import MISSING, PLAIN, JobSite
-from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, Job, Moment, Undisturbed
+from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, VERIFIED, Job, Moment, Undisturbed
 from tests.crawl.mounts import read_only, without_overrides
 from tests.crawl.site_server import SiteServer
 
@@ -232,7 +232,7 @@ def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path
         job.wait(running, Moment(len(known.asked) // 4))
         shop.gate.clear()
         settings = {"JOBDIR": str(tmp_path / JOBDIR)}
-        refusal = crawl(second, settings=settings, domain=shop.url(), verify="get", fresh=fresh)
+        refusal = crawl(second, settings=settings, domain=shop.url(), **VERIFIED, fresh=fresh)
         shop.gate.set()
         first = running.finish()
     [line] = refusal.log.splitlines()
