@@ -67,7 +67,7 @@ class PageRequests:
         self._stats.set_value("sitemap/pages", self.count)
         files, stopped = self._stats.get_value("sitemap/files", 0), self._spider.stopping()
         level = logging.INFO if self.count or stopped else logging.WARNING
-        logger.log(level, "%d sitemaps read, %d pages to crawl%s", files, self.count, " so far" if stopped else "")
+        logger.log(level, "%d sitemaps, %d pages to crawl%s", files, self.count, " so far" if stopped else "")
 
     def _request(self, entry: UrlRecord) -> Request | None:
         if not urls.is_web(entry.loc):

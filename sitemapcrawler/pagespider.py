@@ -76,9 +76,9 @@ class SitemapSpider(Spider):
         """False for an entry whose page is not to be asked for."""
         return True
 
-    def page_request(self, entry: UrlRecord) -> Request | None:
-        """The request for a page, None for none: change its method, headers, meta, priority... Its callback is
-        `parse_page` and its errback leads to `page_failed`, unless it has a callback already."""
+    def page_request(self, entry: UrlRecord) -> Request:
+        """The request for a page: change its method, headers, meta, priority... Its callback is `parse_page` and its
+        errback leads to `page_failed`, unless it has a callback already."""
         return Request(entry.loc)
 
     def page_failed(self, failure: Failure, entry: UrlRecord) -> Any:

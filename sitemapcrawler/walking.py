@@ -70,8 +70,10 @@ class Walk:
                 self.frontier.add(Visit(url, "argument"))
             for refused in self._go_on():
                 yield refused
-            while self._enter_more() and not self._stopping():
+            while self._enter_more():
                 await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                if self._stopping():
+                    return
                 done = next(task for task in self._running if task.done())
                 self._running.remove(done)
                 async with aclosing(done.result()()) as items:

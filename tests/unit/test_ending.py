@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from scrapy import Request
@@ -75,6 +77,17 @@ def test_nothing_begins_after_the_grace(timer: Timer) -> None:
     timer.calls[0][1]()
     with pytest.raises(DownloadCancelledError):
         end.admit(REQUEST)
+
+
+def test_request_that_the_spider_does_not_take_up_again_ends_by_itself(timer: Timer) -> None:
+    end = begun(timer)
+    crawler: Any = end._crawler
+    crawler.spider = SimpleNamespace(may_cancel=lambda request: request is not REQUEST)
+    with end.running(REQUEST, lambda: pytest.fail("cancelled")):
+        timer.calls[0][1]()
+    end.admit(REQUEST)
+    with pytest.raises(DownloadFailedError), end.running(REQUEST, lambda: None):
+        raise DownloadFailedError
 
 
 def test_cancelled_task_stays_cancelled(timer: Timer) -> None:

@@ -49,3 +49,15 @@ def test_requests_that_wait_are_ended() -> None:
     cancel_waiting(downloader)
     assert [type(error) for error in errors] == [DownloadCancelledError] * 2
     assert not waiting.queue
+
+
+def test_requests_that_are_to_end_by_themselves_stay() -> None:
+    waiting, errors = slot(5), []
+    for path in ("ours", "theirs", "ours", "theirs"):
+        turn: Deferred[Any] = Deferred()
+        turn.addErrback(lambda failure: errors.append(str(failure.value)))
+        waiting.queue.append((Request(f"https://e.com/{path}"), turn))
+    downloader: Any = SimpleNamespace(slots={"e.com": waiting})
+    cancel_waiting(downloader, lambda request: request.url.endswith("ours"))
+    assert len(errors) == 2
+    assert [request.url for request, _ in waiting.queue] == ["https://e.com/theirs"] * 2
