@@ -83,7 +83,7 @@ class AuditSpider(Spider):
         settings = self.settings
         self.params = params
         self.named_authorities = params.named_authorities
-        self.named_files = params.named_files
+        self.named_files = set(params.named_files)
         self.selection = Selection(params)
         self.frontier = Frontier(
             params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
@@ -92,7 +92,7 @@ class AuditSpider(Spider):
             at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
         )
         self.sites = Sites(self.frontier, params.probe)
-        self.policies = Policies(self.crawler)
+        self.policies = Policies(self.crawler, params.offline)
         self.stop_reason = None
         choice = choose(settings, params)
         self.job = open_job(self.crawler, params, any(map(choice.rules, ON_THE_SITE)))
@@ -106,6 +106,8 @@ class AuditSpider(Spider):
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
             self.policies.prove,
+            params.offline,
+            self.named_files.add,
         )
         self._visits = Visits(
             self.frontier, self.sites, self.policies, self._reading, self.job, partial(restoring.add, spider=self)
@@ -131,7 +133,8 @@ class AuditSpider(Spider):
     def starts(self) -> set[str]:
         """Origins of the sites and sitemaps that the user named, and of the sites they led to."""
         named = {url for start in self.params.starts for url in start.url_candidates}
-        named |= {origin for url in self.params.sitemaps if (origin := urls.origin(url)) is not None}
+        places = (*self.params.sitemaps, self.params.base_url or "")
+        named |= {origin for url in places if (origin := urls.origin(url)) is not None}
         return named | {site.origin for site in self.sites}
 
     @property
@@ -172,7 +175,7 @@ class AuditSpider(Spider):
         if self.params.urls is not None and not (self.job is not None and self.params.urls in self.job.done):
             yield self.request(self.params.urls, "parse_list", 1)
         for url in self.params.sitemaps:
-            self.frontier.add(Visit(url, "argument"))
+            self.frontier.add(Visit(url, "argument", place=self.params.place_of(url)))
         for request in self.next_requests():
             yield request
         async for site in each(self.enter, self.params.starts, at_least_one(self.settings, "CONCURRENT_REQUESTS")):
