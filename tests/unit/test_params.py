@@ -313,7 +313,9 @@ def test_numbers_of_crawlerprocess_users_are_taken_and_other_objects_refused() -
 
 def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
     text = refusal(domain="e.com", **{"max-url": "5"})
-    assert text.startswith("argument max-url='5': unknown, did you mean max_urls?; accepted: domain, sitemap, base_url,")
+    assert text.startswith(
+        "argument max-url='5': unknown, did you mean max_urls?; accepted: domain, sitemap, base_url,"
+    )
     assert "did you mean domain?" in refusal(domains="e.com")
 
 
@@ -379,6 +381,7 @@ def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[s
 def test_every_argument_is_listed_with_default_and_help() -> None:
     assert [argument.name for argument in ARGUMENTS] == [field.metadata["name"] for field in fields(Params)]
     assert {argument.name: argument.default for argument in ARGUMENTS if argument.default} == {
+        "offline": "no",
         "probe": "auto",
         "max_depth": "10",
         "agents": "search,ai",

@@ -1,0 +1,61 @@
+"""Standard input as a file that can be read like any other, and standard output that takes all or says why not."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+CHUNK = 1 << 16
+"""Bytes that are copied at a time: what a pipe holds."""
+
+
+def spool_input(limit: int = 0) -> None:
+    """Have /dev/stdin name a file with all that comes by standard input, so that it can be read like any other. The
+    file has no name of its own, and is gone with the process. ValueError, one line, where nothing can come.
+
+    `limit`: bytes that are wanted; one more is read, to tell that there are more. 0: all.
+    """
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    if sys.stdin.isatty():
+        raise ValueError("standard input is a terminal; a pipe or a file is read")
+    try:
+        with tempfile.TemporaryFile() as file:
+            for chunk in _chunks(sys.stdin.buffer, limit):
+                file.write(chunk)
+            file.flush()
+            os.dup2(file.fileno(), sys.stdin.fileno())
+    except OSError as error:
+        raise ValueError(f"standard input cannot be read: {error.strerror}") from None
+
+
+def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
+    left = limit + 1 if limit else sys.maxsize
+    while left and (chunk := source.read(min(left, CHUNK))):
+        left -= len(chunk)
+        yield chunk
+
+
+def pour(source: IO[bytes]) -> None:
+    """Write all of a file to standard output. A reader that has gone has what it wants; ValueError, one line, where
+    nothing more can be written."""
+    try:
+        descriptor = sys.stdout.fileno()
+        os.set_blocking(descriptor, True)
+        while chunk := source.read(CHUNK):
+            written = 0
+            while written < len(chunk):
+                written += os.write(descriptor, chunk[written:])
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        raise ValueError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def put(text: str) -> None:
+    """Write text to standard output, with escapes for what that cannot hold. ValueError as for `pour`."""
+    pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
