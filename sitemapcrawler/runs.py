@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-RUN = 20_000
-"""Lines that are held in memory at most: some 10 MB of them."""
+RUN = 10_000
+"""Lines that are held in memory at most: some 5 MB of them."""
 
 
 class SortedLines:

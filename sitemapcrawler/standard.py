@@ -31,6 +31,8 @@ def spool_input(limit: int = 0) -> None:
             os.dup2(file.fileno(), sys.stdin.fileno())
     except OSError as error:
         raise ValueError(f"standard input cannot be read: {error.strerror}") from None
+    except KeyboardInterrupt:
+        raise ValueError("stopped while standard input was read") from None
 
 
 def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.argument_values import shown
+from sitemapcrawler.configuring import prepare_feeds
 from sitemapcrawler.findings import MAX_URL, inert
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.rules import Severity
@@ -73,15 +74,17 @@ def named_in(arguments: Sequence[str]) -> list[str]:
     return named
 
 
-def set_feed(settings: BaseSettings, path: str, format: str, **options: Any) -> None:
-    """Have the run write one feed. `format`: one of FORMATS; `options`: what the exporter of text takes."""
+def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
+    """Have the run write one feed. `format`: one of FORMATS; `options`: those of the exporter of text. ValueError, one
+    line, where it cannot be written."""
     feed: dict[str, Any] = {"format": format, "overwrite": True}
     if format == "text":
         settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
     elif format == "json":
         feed |= {"item_classes": RECORDS, "indent": 0}
-    settings.set("FEEDS", {path.replace("%", "%%"): feed}, "cmdline")
+    settings.set("FEEDS", {place: feed}, "cmdline")
+    prepare_feeds(settings)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import logging
 import shutil
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 from scrapy import signals
@@ -42,6 +43,9 @@ TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
 class Command(ScrapyCommand):
     """Runs our spider in this process on what is named, with one feed of findings."""
 
+    _folder: tempfile.TemporaryDirectory[str] | None = None
+    """Where the findings wait until they are poured into standard output; None where they go to a file."""
+
     def syntax(self) -> str:
         """What may be named."""
         return "[options] URL|FILE|-|DOMAIN ..."
@@ -69,6 +73,7 @@ class Command(ScrapyCommand):
         """Check everything that was said. One line and exit code 2 for what cannot work."""
         super().process_options(args, opts)
         self.requires_crawler_process = not (opts.explain or opts.list_rules)
+        opts.output = None if opts.output == targets.STDIN else opts.output
         try:
             if sys.stdout is None and not opts.output:
                 raise ValueError("standard output is closed; --output names a file")
@@ -76,6 +81,8 @@ class Command(ScrapyCommand):
                 self._prepare(args, opts)
         except ValueError as error:
             refuse(str(error))
+        except OSError as error:  # no place for temporary files
+            refuse(f"{error.filename or 'a temporary file'} cannot be written: {error.strerror}")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Judge and write, or print the pages of rules; how it ended becomes the exit code."""
@@ -95,16 +102,21 @@ class Command(ScrapyCommand):
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._arguments = validating.arguments_of(named, options, self._given(opts.spargs))
         self._set_log(opts)
-        self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
-        self._feed = Path(opts.output or Path(self._folder.name, "findings"))
-        colour = opts.output is None and opts.format == "text" and wants_colour(sys.stdout)
-        encoding = "utf-8" if opts.output else sys.stdout.encoding
-        validating.set_feed(
-            self.settings, str(self._feed), opts.format, encoding=encoding, names=named.names, colour=colour
-        )
         if named.reads_stdin:
             spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
+        if opts.output is not None:
+            validating.set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names)
         check(self.settings, self._arguments)
+        if opts.output is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
+            show = {"encoding": sys.stdout.encoding, "names": named.names, "colour": wants_colour(sys.stdout)}
+            validating.set_feed(self.settings, str(self._feed), opts.format, **show)
+
+    @property
+    def _feed(self) -> Path:
+        """The file that waits for standard output."""
+        assert self._folder is not None
+        return Path(self._folder.name, "findings")
 
     @staticmethod
     def _given(pairs: list[str]) -> dict[str, str]:
@@ -126,14 +138,14 @@ class Command(ScrapyCommand):
         assert self.crawler_process is not None
         crawler, outcome = self.crawler_process.create_crawler(AuditSpider), validating.Outcome()
         crawler.signals.connect(outcome.take, signals.item_scraped)
-        with self._folder:
+        with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments)
             lost = bool(getattr(crawler.spider, "lost", False))
             outcome.explain(lost)
-            if opts.output is None and self._feed.exists():
+            if self._folder is not None and self._feed.exists():
                 with self._feed.open("rb") as feed:
                     pour(feed)
-        if opts.output is not None and outcome.summary is not None and sys.stdout is not None:
+        if self._folder is None and outcome.summary is not None and sys.stdout is not None:
             put("".join(f"{line}\n" for line in told(outcome.summary, None, plain)))
         return outcome.exit_code(code, lost, opts.fail_on)
 
