@@ -20,7 +20,7 @@ from sitemapcrawler.answers import Answer
 from sitemapcrawler.argument_values import Start
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import at_least_one, limits, new_status, prepare_feeds
+from sitemapcrawler.configuring import at_least_one, leave_out, limits, new_status, prepare_feeds
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import ENDED
@@ -65,6 +65,7 @@ class AuditSpider(Spider):
         JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
         """
         super().update_settings(settings)
+        leave_out(settings)
         prepare_feeds(settings)
         if settings.get("JOBDIR"):
             settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
