@@ -20,6 +20,8 @@ from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.runs import SortedLines
 from sitemapcrawler.urls import local_path
 
+MAX_LISTED = 200
+"""Characters of a listed URL behind a message: two lines of a terminal."""
 CRAWL = "crawl"
 """Stands for the file, where a finding is about no file at all."""
 SEVERITIES = ("error", "warning", "info")
@@ -82,7 +84,7 @@ class LinesExporter(BaseItemExporter):
         at = [finding.line, finding.column] if finding.line else []
         place = ":".join((file, *(str(number) for number in at if number and number > 0)))
         severity = inert(finding.severity)
-        url = f" ({inert(finding.url, MAX_URL)})" if finding.url and finding.url not in finding.message else ""
+        url = f" ({inert(finding.url, MAX_LISTED)})" if finding.url and finding.url not in finding.message else ""
         painted = f"{self._paint(place, 'place')} {self._paint(severity, severity)}"
         return f"{painted} {inert(finding.rule)} {self._renamed(inert(finding.message))}{url}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from sitemapcrawler.lines import LinesExporter
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 TEXT = st.text(st.characters(exclude_categories=[]))
-MATCHER = re.compile(r"^(\S+?)(?::(\d+))?(?::(\d+))? (error|warning|info) ([a-z0-9-]+) (.+)$")
-"""What docs/commands.md gives to editors."""
+COMMANDS = Path(__file__).parents[2] / "docs" / "commands.md"
+MATCHER = re.compile(json.loads(re.findall(r"```json\n(.*?)```", COMMANDS.read_text("utf-8"), re.DOTALL)[0])["regexp"])
+"""What the documentation gives to editors."""
 
 
 def write(file: Any, items: Any, **options: Any) -> None:
@@ -45,13 +47,18 @@ def lines(*items: Any, **options: Any) -> list[str]:
         ({"sitemap": None}, "crawl error loc-relative '/x' is not absolute"),
         ({"severity": "info", "line": 1}, f"{SITEMAP}:1 info loc-relative '/x' is not absolute"),
         ({"url": "https://e.com/x"}, f"{SITEMAP} error loc-relative '/x' is not absolute (https://e.com/x)"),
+        ({"url": f"/{'y' * 300}"}, f"{SITEMAP} error loc-relative '/x' is not absolute (/{'y' * 196}...)"),
         ({"url": "/x"}, f"{SITEMAP} error loc-relative '/x' is not absolute"),
         ({"message": "a\nb\x1b[31m\u202e"}, f"{SITEMAP} error loc-relative a\\nb\\x1b[31m\\u202e"),
     ],
 )
 def test_line_of_a_finding(fields: dict[str, Any], line: str) -> None:
     assert lines(a_finding(**fields)) == [line]
-    assert MATCHER.match(line)
+    found = MATCHER.match(line)
+    assert found
+    place = [part and int(part) for part in found.group(2, 3)]
+    known = [fields.get("line") or None, fields.get("column") if fields.get("line") else None]
+    assert (found[1], place, found[5]) == (fields.get("sitemap", SITEMAP) or "crawl", known, "loc-relative")
 
 
 def test_files_stand_together_in_the_order_they_were_named() -> None:
