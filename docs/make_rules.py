@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
-from sitemapcrawler.rules import Rule, all_rules
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.catalogue import section
 from sitemapcrawler.rules.registry import families
 
 TARGET = Path(__file__).with_name("rules.md")
@@ -35,19 +35,6 @@ def document() -> str:
         parts.append(f"\n## {family}-\n")
         parts += [section(rule) for rule in rules if rule.family == family]
     return "".join(parts)
-
-
-def section(rule: Rule) -> str:
-    """One rule: its id, severity, docstring, source and other names."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", inspect.cleandoc(rule.documentation) + "\n"]
-    if rule.source.startswith("http"):
-        lines.append(f"Source: <{rule.source}>\n")
-    elif rule.source:
-        lines.append(f"Source: {rule.source}\n")
-    if rule.also:
-        names = "; ".join(f"{tool}: {name}" for tool, name in rule.also.items())
-        lines.append(f"Elsewhere: {names}\n")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

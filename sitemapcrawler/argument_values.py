@@ -21,6 +21,7 @@ _SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_WITHOUT_PATH = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 _SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
 # host.tld/, host:port/, localhost/ or [::1]/
 BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
@@ -88,12 +89,23 @@ def sitemap(item: str) -> str:
     scheme = _SCHEME.match(item)
     if item[:5].lower() == "file:" or (scheme is None and not BARE_URL.match(item)):
         return named_file(item)
-    url = urls.resolve("", item if scheme else f"https://{item}")
+    return web_url(item)
+
+
+def web_url(item: str) -> str:
+    """A web URL without its fragment; https where no scheme is given."""
+    url = urls.resolve("", item if _SCHEME.match(item) else f"https://{item}")
     if url is None:
         raise ValueError("no valid http or https URL")
     if "@" in re.split(r"[/?#]", url, maxsplit=3)[2]:
         raise ValueError(_PASSWORD)
     return url.partition("#")[0].replace(" ", "%20")
+
+
+def base_url(text: str) -> str:
+    """The web URL of a file or, where it ends in `/`, of a folder; a host alone is its root folder."""
+    url = web_url(text)
+    return f"{url}/" if url == _WITHOUT_PATH.match(url)[0] else url  # type: ignore[index]  # it matches every web URL
 
 
 def named_file(item: str) -> str:

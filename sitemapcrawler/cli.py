@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+import scrapy.core.downloader.contextfactory  # noqa: F401 - at once: it walks the stack of its importers, slow if deep
 from scrapy.cmdline import execute
 from scrapy.settings import Settings
 

@@ -31,10 +31,13 @@ class Visit:
     """URLs of the indexes above it, the topmost first."""
     listed_at: str | None = None
     """When it was last changed, as its index says: ISO 8601 in UTC."""
+    place: str | None = None
+    """URL at which a file of this machine will live; None where that is not known, and for what is on the web."""
 
-    def child(self, url: str, listed_at: str | None) -> Visit:
+    def child(self, url: str, listed_at: str | None, place: str | None = None) -> Visit:
         """The visit of a file that this one lists."""
-        return Visit(url, "index", self.url, self.depth + 1, False, _below(self.ancestors, self.url), listed_at)
+        above = _below(self.ancestors, self.place or self.url)
+        return Visit(url, "index", self.url, self.depth + 1, False, above, listed_at, place)
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 
 from sitemapcrawler import urls
+from sitemapcrawler.colours import wants_colour
 from sitemapcrawler.findings import inert
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.overview import document, urls_only
@@ -20,7 +22,7 @@ from sitemapcrawler.overview.inspection import Inspection
 from sitemapcrawler.overview.screen import Screen
 from sitemapcrawler.robots.policy import Outcome
 from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, run
-from sitemapcrawler.standard_output import StandardOutput, takes_colour
+from sitemapcrawler.standard_output import StandardOutput
 from sitemapcrawler.targets import FILE, Target
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
@@ -116,7 +118,7 @@ class Inspector:
     def _screen(self) -> Screen:
         output = self.output
         width = shutil.get_terminal_size().columns if output.is_terminal or os.environ.get("COLUMNS") else 0
-        return Screen(width, output.encoding.lower().startswith("utf"), takes_colour(output.is_terminal))
+        return Screen(width, output.encoding.lower().startswith("utf"), wants_colour(sys.stdout))
 
     def _complaint(self, code: int) -> str | None:
         """Why not everything was read, in one line; None where that is shown already."""

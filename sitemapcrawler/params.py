@@ -56,6 +56,8 @@ _PAGES = "a regular expression, searched in page URLs"
 _PROBES = ("auto", "always", "never")
 _METHODS = ("off", "head", "get")
 _ONLY = ("changes",)
+UNNAMED = "sitemap.xml"
+"""Name of what comes by standard input, in the folder where it will live."""
 OF_A_RUN = frozenset({"force", "fresh", "max_time"})
 """Arguments that say nothing of what a job is to find."""
 
@@ -82,6 +84,24 @@ class Params:
             "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
             values.sitemap,
             values.COMMA_BEFORE_URL,
+        ),
+    )
+    base_url: str | None = field(
+        default=None,
+        metadata=_argument(
+            "base_url",
+            "where a file of this machine will live, so that it is judged as if it were served there",
+            "the http(s) URL of the file, or one that ends in / for its folder",
+            values.base_url,
+        ),
+    )
+    offline: bool = field(
+        default=False,
+        metadata=_argument(
+            "offline",
+            "read files of this machine only, and ask nothing of any host",
+            ", ".join(values.ANSWERS),
+            values.yes,
         ),
     )
     probe: str = field(
@@ -285,17 +305,40 @@ class Params:
                 raise ArgumentError(name, _canonical(value), "there is nothing to compare with", "beside baseline")
         if self.sample is None and self.seed:
             raise ArgumentError("seed", self.seed, "no sample is drawn", "beside sample")
+        self._check_files()
+
+    def _check_files(self) -> None:
+        """ArgumentError for arguments about files of this machine where other things are named."""
+        files = [url for url in self.sitemaps if url.startswith("file:")]
+        if self.base_url is not None and not files:
+            raise ArgumentError("base_url", self.base_url, "no file of this machine is named", "beside sitemap=FILE")
+        if self.base_url is not None and not self.base_url.endswith("/") and len(files) > 1:
+            accepted = "a URL that ends in /, to which the name of each file is added"
+            raise ArgumentError("base_url", self.base_url, f"{len(files)} files cannot live at one URL", accepted)
+        if self.offline and (self.starts or self.urls is not None or len(files) < len(self.sitemaps)):
+            raise ArgumentError("offline", "yes", "hosts are to be asked", "beside sitemap=FILE alone")
+        if self.offline and self.verify != "off":
+            raise ArgumentError("offline", "yes", f"verify={self.verify} asks hosts", "beside verify=off")
 
     @property
     def judged_agents(self) -> list[Agent]:
-        """The crawlers that robots.txt is judged for, each once."""
-        return distinct(agent for name in self.agents if name != NONE for agent in named(name))
+        """The crawlers that robots.txt is judged for, each once; none without a network."""
+        names = () if self.offline else self.agents
+        return distinct(agent for name in names if name != NONE for agent in named(name))
+
+    def place_of(self, url: str) -> str | None:
+        """URL at which a named file will live; None where that is not said, and for what is on the web."""
+        if self.base_url is None or not url.startswith("file:"):
+            return None
+        if not self.base_url.endswith("/"):
+            return self.base_url
+        return self.base_url + (UNNAMED if url == urls.STANDARD_INPUT else url.rpartition("/")[2])
 
     @property
     def named_authorities(self) -> frozenset[Authority]:
         """Hosts and ports that the user named: both default ports of a bare host, and its own of a URL."""
         named = [url for start in self.starts for url in start.url_candidates]
-        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
+        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps, self.base_url or ""])))
 
     @property
     def named_files(self) -> frozenset[str]:

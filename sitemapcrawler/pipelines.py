@@ -70,8 +70,8 @@ class StructurePipeline(CrawlPipeline):
 
     async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:
         """Ask for the robots.txt of the hosts that a file lists: one may prove that the file may list them."""
-        home = urls.origin(file.url)
-        if home is None:  # a file of this machine may list anything
+        home = urls.origin(file.place)
+        if home is None:  # a file of this machine may list anything, unless it will live elsewhere
             return
         if self._policies.at(home) is None:
             await self._policies.of(home)

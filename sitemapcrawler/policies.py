@@ -44,8 +44,10 @@ TOO_MANY = "max redirections reached"
 class Policies:
     """The robots files of one crawl."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, offline: bool = False) -> None:
+        """`offline`: nothing is asked, and nothing known."""
         self._crawler = crawler
+        self._offline = offline
         self._left = crawler.settings.getint("SITEMAP_MAX_ROBOTS")
         self._asked: dict[str, asyncio.Future[Policy | None]] = {}
         self._known: dict[str, Policy] = {}
@@ -64,9 +66,10 @@ class Policies:
         return self._known
 
     async def of(self, url: str, retry: bool = True) -> Policy | None:
-        """The policy for a URL; None where there is none to ask for: no web URL, or the crawl is being stopped."""
+        """The policy for a URL; None where there is none to ask for: no web URL, no network, or the crawl is being
+        stopped."""
         origin = urls.origin(url)
-        if origin is None:
+        if origin is None or self._offline:
             return None
         known = self._known.get(origin)
         if retry and origin in self._hasty and known is not None and known.status is None:
@@ -78,6 +81,8 @@ class Policies:
 
     async def prepare(self, listed: Iterable[str]) -> None:
         """Ask for the policies of hosts that sitemaps name, so that `at` knows them; up to SITEMAP_MAX_ROBOTS."""
+        if self._offline:
+            return
         origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
         new = [origin for origin in sorted(origins) if origin not in self._asked]
         allowed = new[: self._left]

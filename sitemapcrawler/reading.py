@@ -14,6 +14,7 @@ import msgspec
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.nearby import file_beside
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.selection import FULL, Selection
@@ -64,6 +65,10 @@ class Reading:
     """True where rules run: records then carry the facts they need."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
     """Knows which file may list a URL of another host; see `rules.facts.FileFacts.proven`."""
+    offline: bool = False
+    """True where files of this machine alone are read."""
+    name_file: Callable[[str], None] | None = None
+    """Told the `file:` URL of what an index lists and is read from beside it."""
     indexes: int = 0
     """Indexes read so far."""
 
@@ -71,7 +76,7 @@ class Reading:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
         record = _record(visit, answer)
         told = record.told = Told(answer.body.digest().hex())
-        document = Document(visit.url, answer.final_url, self.limits, answer.error, self.judging)
+        document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
             record.know(self._facts(visit, record, document, answer.at, answer.header("Content-Type")))
         if answer.ok:
@@ -84,6 +89,18 @@ class Reading:
         level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
         logger.log(level, "%s: %s, %d entries%s", visit.url, record.outcome, record.url_count, _why(record))
         yield record
+
+    def queue(self, index: Visit, url: str, listed_at: str | None) -> bool:
+        """Queue what an index lists, the file beside it where there is one; False where it will not be read."""
+        beside = file_beside(index.url, index.place, url) if index.place is not None else None
+        if beside is None and self.offline:
+            self.frontier.skipped["offline"] += 1
+            return False
+        if beside is None:
+            return self.frontier.add(index.child(url, listed_at))
+        if self.name_file is not None:
+            self.name_file(beside)
+        return self.frontier.add(index.child(beside, listed_at, url))
 
     def refused(self, visit: Visit, reason: str) -> SitemapRecord:
         """The record of a file whose URL cannot be asked for."""
@@ -125,6 +142,7 @@ class Reading:
             document,
             content_type,
             at,
+            served_at=visit.place,
             ancestors=visit.ancestors,
             listed_at=visit.listed_at,
             prove=self.prove,
@@ -180,7 +198,7 @@ class Reading:
                 continue
             told.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
-            if not self.frontier.add(visit.child(record.loc, record.lastmod_at)) and file is not None:
+            if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
                 file.left_out += self.frontier.skipped - before
         return pages
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import stat
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 CLOSED = "standard output is closed"
+CHUNK = 1 << 16
+"""Bytes that are copied at a time: what a pipe holds."""
 
 
 class StandardOutput:
@@ -84,6 +87,22 @@ def silence(stream: IO[Any]) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def takes_colour(is_terminal: bool) -> bool:
-    """True for a terminal whose user has not refused colours. Source: https://no-color.org"""
-    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def pour(source: IO[bytes]) -> None:
+    """Write all of a file to standard output. A reader that has gone has what it wants; ValueError, one line, where
+    nothing more can be written."""
+    try:
+        descriptor = sys.stdout.fileno()
+        os.set_blocking(descriptor, True)
+        while chunk := source.read(CHUNK):
+            written = 0
+            while written < len(chunk):
+                written += os.write(descriptor, chunk[written:])
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        raise ValueError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def put(text: str) -> None:
+    """Write text to standard output, with escapes for what that cannot hold. ValueError as for `pour`."""
+    pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))

@@ -1,11 +1,12 @@
-"""What a command is about: a URL, a file of this machine or a domain, told apart by how it is written and by what is
+"""What a command is about: URLs, files of this machine, domains, told apart by how they are written and by what is
 there.
 
 - `https://example.com/sitemap.xml` is a URL; without a path (`https://example.com/`) it is a domain.
 - What exists as a file is a file, whatever its name. A `file:` URL is one.
 - `example.com/sitemap.xml`, a host with a dot or a port before the first slash, is a URL: https.
-- What else has a slash, or ends like a sitemap (`sitemap.xml`), is a file, and must be there.
+- What else has a slash, ends like a sitemap (`sitemap.xml`) or is a mere word, is a file, and must be there.
 - All else is a domain: `example.com`, `localhost`, `127.0.0.1:8000`.
+- `-` is standard input, for commands that read it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitemapcrawler import argument_values as values
@@ -24,6 +26,12 @@ DOMAIN, FILE, URL = "domain", "file", "url"
 """Kinds of target."""
 FILE_NAME = re.compile(r"\.(?:xml|txt|rss|atom|gz|html?|json|jsonl|csv|xsl)\Z", re.IGNORECASE)
 """Ends of names that are files, and no domain."""
+HOST = re.compile(r"localhost|.*[.:].*", re.IGNORECASE | re.DOTALL)
+"""What may be a host without more: a mere word is a file that is not there."""
+LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
+STDIN = "-"
+SHOWN_STDIN = "<stdin>"
+"""How compilers call it."""
 MAX_SHOWN = 300
 """Characters of a target in a message."""
 SEPARATORS = re.compile(r"[/\\]")
@@ -44,6 +52,40 @@ class Target:
     def argument(self) -> str:
         """The argument of the spider."""
         return "domain" if self.kind == DOMAIN else "sitemap"
+
+
+@dataclass(slots=True)
+class Targets:
+    """What was named, sorted by kind; what is named again counts once."""
+
+    sites: list[str] = field(default_factory=list)
+    """Items of the argument `domain`."""
+    sitemaps: list[str] = field(default_factory=list)
+    """Items of the argument `sitemap`: URLs, and `file:` URLs of files, in the order in which they were named."""
+    names: dict[str, str] = field(default_factory=dict)
+    """{`file:` URL: the path as it was named}."""
+
+    @property
+    def reads_stdin(self) -> bool:
+        """True where standard input is one of the files."""
+        return urls.STANDARD_INPUT in self.names
+
+    @property
+    def local(self) -> bool:
+        """True where there are files only."""
+        return not self.sites and len(self.names) == len(self.sitemaps)
+
+
+def read(named: Iterable[str]) -> Targets:
+    """Sort what was named, standard input included. ValueError, one line, for what is nothing of all that."""
+    targets = Targets()
+    for text in named:
+        found = Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)
+        items = targets.sites if found.kind == DOMAIN else targets.sitemaps
+        items += [found.value] if found.value not in items else []
+        if found.kind == FILE:
+            targets.names.setdefault(found.value, found.text)
+    return targets
 
 
 def target(text: str) -> Target:
@@ -71,7 +113,7 @@ def _shown(text: str) -> str:
 def _target(text: str) -> Target:
     if not text:
         raise ValueError("is empty")
-    if text == "-":
+    if text == STDIN:
         raise ValueError("standard input is not read here; accepted: a URL, a file or a domain")
     if values.CONTROL.search(text) and not os.path.lexists(text):
         raise ValueError("has a control character")
@@ -82,9 +124,12 @@ def _target(text: str) -> Target:
     if text.lower().startswith("file:") or _is_there(text):
         return _of_file(text)
     if values.BARE_URL.match(text) and not FILE_NAME.search(text.partition("/")[0]):
-        return _of_url(text, f"https://{text}")
+        host, _, path = text.partition("/")
+        return _of_url(text, f"https://{text}") if path else Target(DOMAIN, text, str(values.start(host)))
     if SEPARATORS.search(text) or FILE_NAME.search(text):
         return _of_file(text)
+    if not HOST.fullmatch(text):
+        raise ValueError(f"no such file; as a host, write http://{text}/" if LABEL.fullmatch(text) else "no such file")
     return Target(DOMAIN, text, str(values.start(text)))
 
 

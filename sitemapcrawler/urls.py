@@ -15,6 +15,8 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+STANDARD_INPUT = "file:///dev/stdin"
+"""URL of what a command reads in place of a file."""
 MAX_HOST = 253  # characters; RFC 1035, 2.3.4: 255 octets with their length bytes
 MAX_PLACE = MAX_HOST + len(".:65535")  # characters of host, root dot and port
 

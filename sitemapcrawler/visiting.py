@@ -101,7 +101,7 @@ class Visits:
         self._reading.indexes += done.index
         if done.index and self._job is not None:
             for loc, lastmod_at in self._job.children(visit.url):
-                self._frontier.add(visit.child(loc, lastmod_at))
+                self._reading.queue(visit, loc, lastmod_at)
         if visit.probe and done.hit:
             self._frontier.count_guess()
         self._frontier.done(visit)

@@ -69,7 +69,7 @@ class Cluster:
                 self._count(position, value, href)
                 return
         if _is_version(alternate):
-            link = Link(position, alternate, read_code(value or ""), resolve(self._entry.file.url, href or ""))
+            link = Link(position, alternate, read_code(value or ""), resolve(self._entry.file.place, href or ""))
             self.odd.append(link)
             if link.counts:
                 self._count(position, link.code.canonical or "", link.url or "")

@@ -59,6 +59,8 @@ class FileFacts:
     """Content-Type header as sent."""
     fetched_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     """When its answer began."""
+    served_at: str | None = None
+    """URL at which a file of this machine will live; None where that is not known, and for what is on the web."""
     ancestors: tuple[str, ...] = ()
     """URLs of the indexes above the file, the topmost first."""
     listed_at: str | None = None
@@ -137,15 +139,25 @@ class FileFacts:
         """Finds the entries that need a closer look."""
         return Suspects(self._folders(), self.places, self.fetched_at)
 
+    @property
+    def is_local(self) -> bool:
+        """True for a file of this machine, wherever it will live."""
+        return self.url.startswith("file:")
+
+    @property
+    def place(self) -> str:
+        """URL by which the file is judged: that it was asked for under, unless it will live elsewhere."""
+        return self.served_at or self.url
+
     @cached_property
     def parts(self) -> SplitResult:
-        """The parts of the file's URL."""
-        return split(self.url)
+        """The parts of the file's place."""
+        return split(self.place)
 
     @cached_property
     def authority(self) -> Authority | None:
-        """Host and port of the file's URL; None for a file of this machine."""
-        return authority(self.url)
+        """Host and port of the file's place; None for a file of this machine that has no other."""
+        return authority(self.place)
 
     @property
     def is_missing_child(self) -> bool:
@@ -161,8 +173,8 @@ class FileFacts:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """URLs that the file has: the one asked for, and the one that redirects led to."""
-        return (self.url, self.record.final_url) if self.record.final_url else (self.url,)
+        """URLs that the file has: its place, and the one that redirects led to."""
+        return (self.place, self.record.final_url) if self.record.final_url else (self.place,)
 
     def proven(self, url: str) -> bool:
         """True where the host of `url` is known to let this file list its URLs (cross-submission): its robots.txt

@@ -119,7 +119,7 @@ def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
     Good: `/maps/sitemap-1.xml` in `/maps/sitemap.xml`, or the index in `/`
     """
     if child.standing is Standing.OUTSIDE_FOLDER:
-        path, folder = path_of(child.record.loc), folder_of(child.file.url)
+        path, folder = path_of(child.record.loc), folder_of(child.file.place)
         yield Message(f"{path} is not below {folder}, the folder of the index", child.record.line, value=path)
 
 

@@ -148,7 +148,7 @@ def loc_protocol_mismatch(entry: Listed) -> Iterator[Message]:
     Good: `https://example.com/`
     """
     if entry.standing is Standing.OTHER_SCHEME:
-        here, there = (url.partition(":")[0] for url in (entry.file.url, entry.record.loc))
+        here, there = (url.partition(":")[0] for url in (entry.file.place, entry.record.loc))
         yield told(entry, f"{there}, but the sitemap is on {here}", there)
 
 
@@ -161,7 +161,7 @@ def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     Good: the sitemap in `/`, or named in robots.txt
     """
     if entry.standing is Standing.OUTSIDE_FOLDER:
-        path, folder = path_of(entry.record.loc), folder_of(entry.file.url)
+        path, folder = path_of(entry.record.loc), folder_of(entry.file.place)
         yield told(entry, f"{path} is not below {folder}, the sitemap's folder")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts import FileFacts, split
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls import authority
+from sitemapcrawler.urls import STANDARD_INPUT, authority
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 REPORT = "https://support.google.com/webmasters/answer/7451001"
@@ -45,7 +45,7 @@ def answer_fault(file: FileFacts) -> str | None:
             return fault
     if record.status is not None:
         return _status_fault(record.status)
-    return "doc-fetch-failed" if file.authority is None else "doc-connection-error"
+    return "doc-fetch-failed" if file.is_local else "doc-connection-error"
 
 
 def _status_fault(status: int) -> str:
@@ -59,7 +59,7 @@ def _is_page(file: FileFacts) -> bool:
 
 
 def _final(file: FileFacts) -> str:
-    return file.record.final_url or file.url
+    return file.record.final_url or file.place
 
 
 def _unanswered(file: FileFacts, rule_id: str) -> Iterator[Message]:
@@ -292,7 +292,7 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
         yield Message(twice.message)
     elif named and not compressed:
         yield Message("the name ends in .gz, but the content is not compressed")
-    elif compressed and not named and (file.authority is None or GZIP_TYPE.search(kind)):
+    elif compressed and not named and (GZIP_TYPE.search(kind) or (file.is_local and file.url != STANDARD_INPUT)):
         # with another type, gzip may be the Content-Encoding of the answer
         yield Message("the content is gzip, but the name does not end in .gz")
 
@@ -307,7 +307,7 @@ def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     """
     others = (file.record.final_url, file.record.parent)
     if file.parts.scheme.lower() == "http" and any(_is_https_of(file, url) for url in others):
-        yield Message(f"{file.url} is on http, its site on https", value=file.url)
+        yield Message(f"{file.place} is on http, its site on https", value=file.place)
 
 
 def _is_https_of(file: FileFacts, url: str | None) -> bool:

@@ -19,7 +19,7 @@ from sitemapcrawler import answers, discovery, restoring, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import at_least_one, limits, new_frontier, new_status, prepare_feeds
+from sitemapcrawler.configuring import at_least_one, leave_out, limits, new_frontier, new_status, prepare_feeds
 from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
@@ -65,6 +65,7 @@ class AuditSpider(Spider):
         JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
         """
         super().update_settings(settings)
+        leave_out(settings)
         prepare_feeds(settings)
         if settings.get("JOBDIR"):
             settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
@@ -83,11 +84,11 @@ class AuditSpider(Spider):
         settings = self.settings
         self.params = params
         self.named_authorities = params.named_authorities
-        self.named_files = params.named_files
+        self.named_files = set(params.named_files)
         self.selection = Selection(params)
         self.frontier = new_frontier(settings, params)
         self.sites = Sites(self.frontier, params.probe)
-        self.policies = Policies(self.crawler)
+        self.policies = Policies(self.crawler, params.offline)
         self._discovery = Discovery(self.sites, self.policies)
         self.stop_reason = None
         choice = choose(settings, params)
@@ -102,6 +103,8 @@ class AuditSpider(Spider):
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
             self.policies.prove,
+            params.offline,
+            self.named_files.add,
         )
         self._visits = Visits(
             self.frontier, self.sites, self.policies, self._reading, self.job, partial(restoring.add, spider=self)
@@ -127,7 +130,8 @@ class AuditSpider(Spider):
     def starts(self) -> set[str]:
         """Origins of the sites and sitemaps that the user named, and of the sites they led to."""
         named = {url for start in self.params.starts for url in start.url_candidates}
-        named |= {origin for url in self.params.sitemaps if (origin := urls.origin(url)) is not None}
+        places = (*self.params.sitemaps, self.params.base_url or "")
+        named |= {origin for url in places if (origin := urls.origin(url)) is not None}
         return named | {site.origin for site in self.sites}
 
     @property
@@ -168,7 +172,7 @@ class AuditSpider(Spider):
         if self.params.urls is not None and not (self.job is not None and self.params.urls in self.job.done):
             yield self.request(self.params.urls, "parse_list", 1)
         for url in self.params.sitemaps:
-            self.frontier.add(Visit(url, "argument"))
+            self.frontier.add(Visit(url, "argument", place=self.params.place_of(url)))
         for request in self.next_requests():
             yield request
         at_once = at_least_one(self.settings, "CONCURRENT_REQUESTS")

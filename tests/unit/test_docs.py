@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import builtins
 import dataclasses
@@ -16,9 +17,10 @@ from typing import Any, get_args
 
 import duckdb
 import pytest
-from scrapy.settings import default_settings
+from scrapy.settings import Settings, default_settings
 
-from sitemapcrawler import __version__, running, settings
+from sitemapcrawler import __version__, running, settings, validating
+from sitemapcrawler.commands import validate
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
@@ -34,7 +36,8 @@ PACKAGE = ROOT / "sitemapcrawler"
 FORMATS, SETTINGS, JOURNEY, JOBS = "docs/formats.md", "docs/settings.md", "docs/journey.md", "docs/jobs.md"
 PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
-PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS, PYTHON)
+COMMANDS = "docs/commands.md"
+PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS, PYTHON, COMMANDS)
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
 REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods}
@@ -191,6 +194,29 @@ def test_exit_codes_are_those_of_the_code() -> None:
     assert told and [int(code) for code in re.findall(r"(?:^|\s)(\d) ", told[1])] == codes
 
 
+# Commands
+
+
+def test_options_of_validate_are_those_of_the_command() -> None:
+    command, parser = validate.Command(), argparse.ArgumentParser()
+    command.settings = Settings()
+    command.add_options(parser)
+    options = {
+        option
+        for action in parser._actions
+        if action.container.title != "Global Options"
+        for option in action.option_strings
+    }
+    cells = " ".join(row[0] for row in rows(section(COMMANDS, "Options")))
+    assert options - set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cells)) == {"-h", "--help"}
+    assert set(validating.FORMATS) | set(validating.THRESHOLDS) <= set(re.findall(r"\w+", cells))
+
+
+def test_exit_codes_of_validate_are_those_of_the_code() -> None:
+    codes = [int(row[0]) for row in rows(re.findall(r"### Exit codes\n(.*?)\n\w", page(COMMANDS), re.DOTALL)[0])]
+    assert codes == [validating.CLEAN, validating.FOUND, validating.NOT_RUN]
+
+
 # Records and feeds
 
 
@@ -302,7 +328,7 @@ def test_settings_that_are_named_exist(name: str) -> None:
 def test_arguments_that_are_named_exist(name: str) -> None:
     words = set(re.findall(r"-a \"?(\w+)=", page(name)))
     words |= {match[1] for word in INLINE.findall(prose(name)) if (match := re.fullmatch(r"([a-z_]+)=\S*", word))}
-    assert words <= {argument.name for argument in ARGUMENTS} | {"name"}
+    assert words <= {argument.name for argument in ARGUMENTS} | {"name", "NAME"}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler import argument_values, params
+from sitemapcrawler import argument_values, params, urls
 from sitemapcrawler.argument_values import Start
 from sitemapcrawler.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.urls import Authority
@@ -313,7 +313,9 @@ def test_numbers_of_crawlerprocess_users_are_taken_and_other_objects_refused() -
 
 def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
     text = refusal(domain="e.com", **{"max-url": "5"})
-    assert text.startswith("argument max-url='5': unknown, did you mean max_urls?; accepted: domain, sitemap, probe,")
+    assert text.startswith(
+        "argument max-url='5': unknown, did you mean max_urls?; accepted: domain, sitemap, base_url,"
+    )
     assert "did you mean domain?" in refusal(domains="e.com")
 
 
@@ -379,6 +381,7 @@ def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[s
 def test_every_argument_is_listed_with_default_and_help() -> None:
     assert [argument.name for argument in ARGUMENTS] == [field.metadata["name"] for field in fields(Params)]
     assert {argument.name: argument.default for argument in ARGUMENTS if argument.default} == {
+        "offline": "no",
         "probe": "auto",
         "max_depth": "10",
         "agents": "search,ai",
@@ -506,3 +509,64 @@ def test_another_job_asks_for_something_else(folder: Path, other: dict[str, str]
     (folder / "audit.duckdb").touch()
     asked = {"domain": "e.com", "baseline": str(folder)}
     assert Params.parse({**asked, **other}).asks_for() != Params.parse(asked).asks_for()
+
+
+# Files of this machine
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.xml", "b c.xml"):
+        (tmp_path / name).touch()
+    return "./a.xml,./b c.xml"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "places"),
+    [
+        ("https://e.com/maps/", ["https://e.com/maps/a.xml", "https://e.com/maps/b%20c.xml"]),
+        ("https://e.com", ["https://e.com/a.xml", "https://e.com/b%20c.xml"]),
+        ("e.com:8080", ["https://e.com:8080/a.xml", "https://e.com:8080/b%20c.xml"]),
+        ("HTTP://E.com/#x", ["http://E.com/a.xml", "http://E.com/b%20c.xml"]),
+    ],
+)
+def test_files_live_in_the_folder_of_the_base_url(two: str, base_url: str, places: list[str]) -> None:
+    parsed = Params.parse({"sitemap": two, "base_url": base_url})
+    assert [parsed.place_of(url) for url in parsed.sitemaps] == places
+    assert parsed.named_authorities == {urls.authority(places[0])}
+
+
+def test_one_file_lives_at_the_base_url_itself(two: str) -> None:
+    parsed = Params.parse({"sitemap": "./a.xml,https://f.com/x.xml", "base_url": "https://e.com/s.php?page=1"})
+    assert [parsed.place_of(url) for url in parsed.sitemaps] == ["https://e.com/s.php?page=1", None]
+
+
+def test_standard_input_has_a_usual_name_in_its_folder() -> None:
+    assert Params(base_url="https://e.com/").place_of(urls.STANDARD_INPUT) == "https://e.com/sitemap.xml"
+
+
+def test_without_base_url_a_file_has_no_place(two: str) -> None:
+    assert Params.parse({"sitemap": two}).place_of((Path.cwd() / "a.xml").as_uri()) is None
+
+
+def test_offline_judges_no_robots_txt(two: str) -> None:
+    assert Params.parse({"sitemap": two, "offline": "yes"}).judged_agents == []
+    assert Params.parse({"sitemap": two, "offline": "no"}).judged_agents
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"base_url": "https://e.com/s.xml"}, "2 files cannot live at one URL"),
+        ({"base_url": "/public"}, "no valid http or https URL"),
+        ({"base_url": "https://me:secret@e.com/"}, "a password"),
+        ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no file of this machine is named"),
+        ({"offline": "yes", "domain": "e.com"}, "hosts are to be asked"),
+        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "hosts are to be asked"),
+        ({"offline": "yes", "verify": "head"}, "verify=head asks hosts"),
+        ({"offline": "perhaps"}, "no such choice"),
+    ],
+)
+def test_arguments_about_files_fit_each_other(two: str, arguments: dict[str, str], problem: str) -> None:
+    assert problem in refusal(**{"sitemap": two, **arguments})

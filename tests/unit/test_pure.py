@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, overview, page, reader, reply, robots, rules, schemas, store, urllists
-from sitemapcrawler import namespaces, page, reader, reply, report, robots, rules, schemas, store, urllists
+from sitemapcrawler import namespaces, overview, page, reader, reply, report, robots, rules, schemas, store, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (

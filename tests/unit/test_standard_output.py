@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.standard_output import CLOSED, StandardOutput, takes_colour
+from sitemapcrawler.standard_output import CLOSED, StandardOutput
 
 
 def output(monkeypatch: pytest.MonkeyPatch, number: int, encoding: str = "utf-8") -> tuple[StandardOutput, list[str]]:
@@ -50,21 +50,3 @@ def test_closed_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     written = StandardOutput()
     written.write("a\n")
     assert (written.error, written.is_open, written.is_terminal) == (CLOSED, False, False)
-
-
-@pytest.mark.parametrize(
-    ("is_terminal", "variables", "expected"),
-    [
-        (True, {}, True),
-        (False, {}, False),
-        (True, {"NO_COLOR": "1"}, False),
-        (True, {"NO_COLOR": ""}, True),
-        (True, {"TERM": "dumb"}, False),
-    ],
-)
-def test_user_may_refuse_colours(
-    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, variables: dict[str, str], expected: bool
-) -> None:
-    for name, value in {"TERM": "xterm", "NO_COLOR": "", **variables}.items():
-        monkeypatch.setenv(name, value)
-    assert takes_colour(is_terminal) is expected

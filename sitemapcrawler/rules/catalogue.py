@@ -1,0 +1,74 @@
+"""The page of a rule, for the documentation and for a terminal, from the rule itself and its docstring."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable
+
+from sitemapcrawler.colours import Paint
+from sitemapcrawler.rules.registry import Rule
+
+MAX_NEAR = 3
+"""Names that are offered in place of one that is not known."""
+_PART = re.compile(r"^(?=(?:Why|Bad|Good): )", re.MULTILINE)
+
+
+def section(rule: Rule) -> str:
+    """A rule in Markdown: its id, severity, docstring, source and other names."""
+    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", inspect.cleandoc(rule.documentation) + "\n"]
+    if rule.source.startswith("http"):
+        lines.append(f"Source: <{rule.source}>\n")
+    elif rule.source:
+        lines.append(f"Source: {rule.source}\n")
+    if rule.also:
+        lines.append(f"Elsewhere: {names_elsewhere(rule)}\n")
+    return "\n".join(lines)
+
+
+def names_elsewhere(rule: Rule) -> str:
+    """The names that other tools give the rule."""
+    return "; ".join(f"{tool}: {name}" for tool, name in rule.also.items())
+
+
+def page(rule: Rule, width: int, paint: Paint) -> str:
+    """The same as lines of up to `width` characters; `paint` styles headings and severities."""
+    what, *parts = (" ".join(part.split()) for part in _PART.split(inspect.cleandoc(rule.documentation)))
+    blocks = [f"{paint(rule.id, 'id')}  {paint(rule.severity, rule.severity)}", _filled(what, width, "")]
+    told = [part.split(": ", 1) for part in parts] + [["Source", rule.source], ["Elsewhere", names_elsewhere(rule)]]
+    for name, text in told:
+        if text:
+            label = f"{name}:".ljust(len("Elsewhere: "))
+            blocks.append(paint(label, "label") + _filled(text, width, " " * len(label)))
+    return "\n\n".join(blocks[:2]) + "\n\n" + "\n".join(blocks[2:]) + "\n"
+
+
+def listed(rules: Iterable[Rule], paint: Paint) -> str:
+    """A line for each rule: severity, id and the first sentence of what it says."""
+    rules = list(rules)
+    width = max((len(rule.id) for rule in rules), default=0)
+    lines = (
+        f"{paint(f'{rule.severity:<7}', rule.severity)}  {paint(f'{rule.id:<{width}}', 'id')}  {first_sentence(rule)}\n"
+        for rule in rules
+    )
+    return "".join(lines)
+
+
+def first_sentence(rule: Rule) -> str:
+    """What the rule says, in one sentence."""
+    what = " ".join(inspect.cleandoc(rule.documentation).partition("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", what, maxsplit=1)[0]
+
+
+def near(name: str, rules: Iterable[Rule]) -> list[str]:
+    """Ids that `name` may have meant, the most likely first; those of a family, where it is one."""
+    ids = list(dict.fromkeys(rule.id for rule in rules))
+    return difflib.get_close_matches(name.lower(), ids, MAX_NEAR) or [id for id in ids if name.lower() in id][:MAX_NEAR]
+
+
+def _filled(text: str, width: int, indent: str) -> str:
+    """Text in lines, the first of which has its indent already."""
+    lines = textwrap.wrap(text, max(width - len(indent), 20), break_long_words=False, break_on_hyphens=False)
+    return f"\n{indent}".join(lines)

@@ -1,0 +1,121 @@
+"""The command `validate`: from its options to arguments and a feed, from what came of the run to an exit code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.argument_values import shown
+from sitemapcrawler.configuring import prepare_feeds
+from sitemapcrawler.findings import MAX_URL, inert
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.rules import Severity
+from sitemapcrawler.targets import STDIN, Targets
+
+CLEAN, FOUND, NOT_RUN = 0, 1, 2
+"""Exit codes."""
+READ, NOTHING_READ = 0, 4
+"""Exit codes of `running.exit_code` after which findings decide; all others say that the run is not to be relied on."""
+FORMATS = ("text", "json", "sarif", "junit")
+"""The first is the default."""
+METHODS = ("head", "get", "off")
+"""What --verify takes; the first is meant where nothing is said."""
+THRESHOLDS: dict[str, tuple[Severity, ...]] = {
+    "error": (Severity.ERROR,),
+    "warning": (Severity.ERROR, Severity.WARNING),
+    "never": (),
+}
+"""Severities that fail a run, by the value of --fail-on; the first is the default."""
+LINES = "sitemapcrawler.lines.LinesExporter"
+RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+"""What the format json holds: everything but the URLs."""
+NAMED = {"domain", "sitemap", "urls"}
+"""Arguments of the spider that are named without -a."""
+
+logger = logging.getLogger("sitemapcrawler")
+
+
+def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Mapping[str, str]) -> dict[str, str]:
+    """Arguments of the spider. `options`: those of the command, None where they are not given; `given`: by -a, which
+    count before these. Files alone are read without a network, unless something asks for one. ValueError, one line."""
+    if taken := NAMED & given.keys():
+        raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
+    arguments = {**{name: value for name, value in options.items() if value is not None}, **given}
+    for name, named in (("domain", targets.sites), ("sitemap", targets.sitemaps)):
+        if named:
+            arguments[name] = ",".join(named)
+    if targets.names and arguments.get("verify", "off") == "off":
+        arguments.setdefault("agents", "none")
+        if targets.local and arguments["agents"] == "none":
+            arguments.setdefault("offline", "yes")
+    return arguments
+
+
+def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
+    """ValueError, one line, for a word that an option does not take."""
+    if value not in accepted:
+        raise ValueError(f"{option} {shown(value)}: accepted: {', '.join(accepted)}")
+
+
+def named_in(arguments: Sequence[str]) -> list[str]:
+    """What a command line names beside its options; behind `--` whatever stands there. ValueError where something
+    looks like an option, or nothing is there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    for text in arguments[:end]:
+        if text.startswith("-") and text != STDIN:
+            raise ValueError(f"option {shown(text)} is not known; -h lists all")
+    named = [*arguments[:end], *arguments[end + 1 :]]
+    if not named:
+        raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
+    return named
+
+
+def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
+    """Have the run write one feed. `format`: one of FORMATS; `options`: those of the exporter of text. ValueError, one
+    line, where it cannot be written."""
+    feed: dict[str, Any] = {"format": format, "overwrite": True}
+    if format == "text":
+        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
+        feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
+    elif format == "json":
+        feed |= {"item_classes": RECORDS, "indent": 0}
+    settings.set("FEEDS", {place: feed}, "cmdline")
+    prepare_feeds(settings)
+
+
+@dataclass
+class Outcome:
+    """What came of a run, gathered while it lasts."""
+
+    summary: SummaryRecord | None = None
+    unreached: dict[str, str] = field(default_factory=dict)
+    """{URL that the user named: why its host gave no answer}."""
+    reached: bool = False
+    """True where something answered, whatever it was."""
+
+    def take(self, item: Any) -> None:
+        """Look at an item that goes to the feeds."""
+        if isinstance(item, SummaryRecord):
+            self.summary = item
+        elif isinstance(item, SitemapRecord):
+            silent = item.status is None and item.outcome == "failed" and not item.sitemap.startswith("file:")
+            self.reached = self.reached or not silent
+            if silent and item.found_by == "argument":
+                self.unreached[item.sitemap] = item.error or "no answer"
+
+    def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
+        """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
+        if code not in (READ, NOTHING_READ) or self.summary is None or lost or self.unreached or not self.reached:
+            return NOT_RUN
+        return FOUND if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]) else CLEAN
+
+    def explain(self, lost: bool) -> None:
+        """Log what kept the run from doing what it was asked, as far as the log does not have it."""
+        for url, reason in self.unreached.items():
+            logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
+        if self.summary is not None and not self.summary.sitemaps and not lost:
+            logger.error("%s: no sitemap was found", ", ".join(map(inert, self.summary.domains)))

@@ -1,0 +1,325 @@
+"""The command validate as a user runs it: what it prints, its exit code, and that a file costs no request."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+import yaml
+from lxml import etree
+
+from sitemapcrawler import cli
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, environment
+from tests.crawl.documents import index, packed, page, robots, urlset
+from tests.crawl.site_server import SiteServer
+
+SETTINGS = [part for name, value in (NO_DELAYS | AT_HOME | LOOPBACK).items() for part in ("-s", f"{name}={value}")]
+HOME = "https://pages.example"
+SHELL = {"closed input": '"$@" <&-', "closed output": '"$@" >&-', "full": '"$@" >/dev/full', "head": '"$@" | head -n 1'}
+"""What a shell does with a command."""
+ANSI = re.compile(rb"\x1b\[[0-9;]*m")
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "sitemapcrawler.cli", "validate", *arguments]
+
+
+def validate(
+    folder: Path,
+    *arguments: str,
+    sent: bytes | None = None,
+    stdout: IO[bytes] | int = subprocess.PIPE,
+    **variables: str,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a folder to its end. It leaves no file behind, and no traceback."""
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    done = subprocess.run(
+        command(*arguments, *SETTINGS),
+        cwd=folder,
+        env={**environment(), "TMPDIR": str(scratch), **variables},
+        input=sent if sent is not None else b"",
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        timeout=DEADLINE_S,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    assert list(scratch.iterdir()) == []
+    return done
+
+
+def told(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """The lines of the output, where nothing was logged."""
+    assert done.stderr == b"", done.stderr.decode()
+    return done.stdout.decode().splitlines()
+
+
+def write(folder: Path, **documents: bytes) -> None:
+    for name, body in documents.items():
+        (folder / name.replace("_", ".")).write_bytes(body)
+
+
+def urls_of(*locs: str) -> bytes:
+    return urlset(*locs).replace(b"</loc></url>", b"</loc><lastmod>2026-01-05T10:00:00Z</lastmod></url>")
+
+
+# Files
+
+
+def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, site: SiteServer) -> None:
+    (tmp_path / "sub").mkdir()
+    write(tmp_path, b_xml=urls_of(site.url("/1"), "/2"), i_xml=index(site.url("/child.xml")))
+    write(tmp_path / "sub", a_xml=urls_of(site.url("/1"), site.url("/3")))
+    done = validate(tmp_path, "sub/../b.xml", "sub/a.xml", "./i.xml", "--ignore", "loc-port,loc-ip-host,doc,lastmod")
+    assert told(done) == [
+        f"sub/../b.xml:3 warning cross-duplicate-url '{site.url('/1')}' is listed in 'sub/a.xml' too",
+        "sub/../b.xml:4 error loc-relative '/2' is not absolute: it has no http:// or https:// and host in front",
+        "./i.xml info index-lastmod-missing 1 of 1 sitemaps have no lastmod",
+        "./i.xml info index-only-one-child the index lists a single sitemap",
+        "3 files, 4 URLs: 1 error, 1 warning, 2 info",
+        "not read: 1 sitemap that an index lists; no request is made for a file, and --base-url tells which stand beside"
+        " it on disk",
+    ]
+    assert done.returncode == 1
+    assert site.connections == 0
+
+
+def test_file_is_judged_where_it_will_live(tmp_path: Path, site: SiteServer) -> None:
+    listed = [site.url("/maps/a.xml"), site.url("/maps/gone.xml"), site.url("/else.xml")]
+    write(tmp_path, i_xml=index(*listed), a_xml=urls_of(site.url("/maps/1"), "2", site.url("/3"), f"{HOME}/4"))
+    done = validate(tmp_path, "i.xml", "--base-url", site.url("/maps/"), "--format", "json")
+    records = json.loads(done.stdout)
+    assert {
+        (record["rule"], record["sitemap"].rpartition("/")[2]) for record in records if record["type"] == "finding"
+    } == {
+        ("index-child-outside-dir", "i.xml"),
+        ("index-lastmod-missing", "i.xml"),
+        ("loc-relative", "a.xml"),
+        ("loc-outside-sitemap-dir", "a.xml"),
+        ("loc-offsite", "a.xml"),
+    }
+    [relative] = [record for record in records if record.get("rule") == "loc-relative"]
+    assert relative["url"] == site.url("/maps/2")
+    files = [record for record in records if record["type"] == "sitemap"]
+    assert [file["sitemap"] for file in files] == [(tmp_path / name).as_uri() for name in ("i.xml", "a.xml")]
+    assert records[-1]["skipped"]["offline"] == 2
+    assert site.connections == 0
+    assert done.returncode == 1
+
+
+def test_clean_file_from_standard_input(tmp_path: Path) -> None:
+    done = validate(tmp_path, "-", "--base-url", f"{HOME}/", sent=packed(urls_of(f"{HOME}/1", f"{HOME}/2")))
+    assert told(done) == ["1 file, 2 URLs: nothing found"]
+    assert done.returncode == 0
+
+
+def test_what_is_no_sitemap_is_a_finding(tmp_path: Path) -> None:
+    write(tmp_path, empty_xml=b"", page_xml=page())
+    done = validate(tmp_path, "-", "empty.xml", "page.xml", "--fail-on", "warning", sent=b"")
+    assert [line.split(" ")[:3] for line in told(done)[:-1]] == [
+        ["<stdin>", "error", "doc-empty-body"],
+        ["empty.xml", "error", "doc-empty-body"],
+        ["page.xml", "error", "doc-is-html"],
+    ]
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("format", ["sarif", "junit"])
+def test_report_goes_to_a_file(tmp_path: Path, format: str) -> None:
+    write(tmp_path, a_xml=urls_of("/1"))
+    done = validate(tmp_path, "a.xml", "--format", format, "--output", "out 5%.report", "--fail-on", "never")
+    assert told(done) == ["1 file, 1 URL: 1 error"]
+    assert done.returncode == 0
+    report = (tmp_path / "out 5%.report").read_bytes()
+    if format == "sarif":
+        [result] = json.loads(report)["runs"][0]["results"]
+        assert (result["ruleId"], result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == (
+            "loc-relative",
+            "a.xml",
+        )
+    else:
+        assert etree.fromstring(report).xpath("//testsuite[@name='a.xml']/testcase/failure/../@name") == [
+            "loc-relative"
+        ]
+
+
+# The web
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with SiteServer() as site:
+        site.routes = {
+            "/robots.txt": robots(site.url("/s.xml"), rules=["Disallow: /private"]),
+            "/s.xml": urls_of(site.url("/good"), site.url("/gone"), site.url("/private")),
+            "/page": page(),
+            "/good": page(),
+            "/private": page(),
+        }
+        yield site
+
+
+def test_site_is_discovered_and_its_urls_are_asked(server: SiteServer, tmp_path: Path) -> None:
+    done = validate(tmp_path, server.url(), "--verify", "--select", "status,url", "--agents", "search")
+    found = [line.split(" ")[:3] for line in told(done)[:-1]]
+    assert [server.url("/s.xml:4"), "error", "status-404"] in found
+    assert [server.url("/s.xml:5"), "error", "url-blocked-by-robots"] in found
+    assert "/gone" in server.paths and "/private" not in server.paths
+    assert done.returncode == 1
+
+
+def test_page_and_missing_file_of_a_server_are_findings(server: SiteServer, tmp_path: Path) -> None:
+    done = validate(tmp_path, server.url("/page"), server.url("/missing.xml"), "--select", "doc")
+    assert [line.split(" ")[:3] for line in told(done)[:-1]] == [
+        [server.url("/missing.xml"), "error", "doc-http-status"],
+        [server.url("/page"), "error", "doc-is-html"],
+    ]
+    assert done.returncode == 1
+
+
+def test_host_without_an_answer_is_one_line_and_no_verdict(tmp_path: Path) -> None:
+    with SiteServer() as closed:
+        url = closed.url("/s.xml")
+    write(tmp_path, a_xml=urls_of(f"{HOME}/1"))
+    done = validate(tmp_path, "a.xml", url, "--fail-on", "never")
+    assert done.stderr.decode().splitlines() == [
+        f"sitemapcrawler: {url}: no answer to robots.txt: the connection was refused"
+    ]
+    assert done.stdout.decode().splitlines()[-1].startswith("2 files, 1 URL: ")
+    assert done.returncode == 2
+
+
+# What cannot work: one line, before anything is asked for or written
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "nothing named": ([], "name a URL, a file, a domain, or -"),
+    "missing file": (["missing.xml"], "missing.xml: no such file"),
+    "folder": (["."], ".: is a folder"),
+    "unknown option": (["a.xml", "--fromat", "json"], "option '--fromat' is not known"),
+    "option without its value": (["a.xml", "--format"], "--format: expected one argument"),
+    "format": (["a.xml", "--format", "xml"], "--format 'xml': accepted: text, json, sarif, junit"),
+    "threshold": (["a.xml", "--fail-on", "all"], "--fail-on 'all': accepted: error, warning, never"),
+    "method": (["a.xml", "--verify", "post"], "post: no such file"),
+    "rule": (["a.xml", "--select", "loc-relativ"], "did you mean loc-relative?"),
+    "base URL": (["a.xml", "--base-url", "/public"], "no valid http or https URL"),
+    "base URL of a URL": (["https://e.com/s.xml", "--base-url", "https://e.com/"], "no file of this machine"),
+    "baseline": (["a.xml", "--baseline", "missing.jsonl"], "argument baseline='missing.jsonl'"),
+    "argument": (["a.xml", "-a", "nonsense"], "-a takes NAME=VALUE"),
+    "unknown argument": (["a.xml", "-a", "max_url=5"], "did you mean max_urls?"),
+    "setting": (["a.xml", "-s", "nonsense"], "use -s NAME=VALUE"),
+    "setting of ours": (["a.xml", "-s", "SITEMAP_STORE_MEMORY=1"], "setting SITEMAP_STORE_MEMORY"),
+    "output in a folder": (["a.xml", "--output", "."], "is a folder"),
+    "rule to explain": (["--explain", "loc-relativ"], "no such rule; did you mean loc-relative"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")
+    write(tmp_path, a_xml=urls_of(f"{HOME}/1"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusal(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, says = REFUSED[name]
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", "validate", *arguments])
+    output, log = capsys.readouterr()
+    assert (stop.value.code, output, len(log.splitlines())) == (2, "", 1)
+    assert log.startswith("sitemapcrawler: ") and says in log
+    assert [path.name for path in folder.iterdir()] == ["a.xml"]
+
+
+def in_shell(folder: Path, line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a line of a shell says; the exit code is its own, not that of a pipe's end."""
+    script = ["bash", "-c", f"set -o pipefail; {line}", "bash", *command(*arguments, *SETTINGS)]
+    return subprocess.run(script, cwd=folder, env=environment(), capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "says"),
+    [
+        ("closed input", ["-"], 2, "sitemapcrawler: standard input is closed\n"),
+        ("closed output", ["a.xml"], 2, "sitemapcrawler: standard output is closed; --output names a file\n"),
+        ("full", ["a.xml"], 2, "sitemapcrawler: standard output cannot be written: No space left on device\n"),
+        ("full", ["--list-rules"], 2, "sitemapcrawler: standard output cannot be written: No space left on device\n"),
+        ("head", ["a.xml"], 1, ""),
+        ("head", ["--list-rules"], 0, ""),
+    ],
+)
+def test_streams_that_end_early(folder: Path, name: str, arguments: list[str], code: int, says: str) -> None:
+    write(folder, a_xml=urls_of("/1", "/2", "/3"))
+    done = in_shell(folder, SHELL[name], *arguments)
+    assert (done.returncode, done.stderr) == (code, says)
+    assert len(done.stdout.splitlines()) == (name == "head")
+
+
+def test_names_survive_a_locale_without_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "caf\u00e9.xml").write_bytes(urls_of("/\u00e9"))
+    done = validate(
+        tmp_path, "caf\u00e9.xml", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii"
+    )
+    assert done.stdout.isascii()
+    assert re.match(rb"caf\S+\.xml:3 error loc-relative '/\\xe9' is not absolute", done.stdout)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path, variables: dict[str, str], coloured: bool) -> None:
+    reader, writer = pty.openpty()
+    done = validate(tmp_path, "--explain", "doc-bom", stdout=writer, **{"TERM": "xterm", **variables})
+    os.close(writer)
+    with os.fdopen(reader, "rb") as terminal:
+        output = terminal.read1(1 << 16)
+    assert done.returncode == 0
+    assert ANSI.sub(b"", output).startswith(b"doc-bom  ")
+    assert (ANSI.search(output) is not None) == coloured
+
+
+# pre-commit
+
+
+@pytest.fixture(scope="module")
+def hook() -> Any:
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    return hook
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("sitemap.xml", True),
+        ("public/sitemap_index.xml", True),
+        ("public/news-sitemap-2.xml.gz", True),
+        ("sitemap.txt", True),
+        ("sitemap.xsl", False),
+        ("docs/sitemap.md", False),
+        ("sitemaps/config.xml", False),
+    ],
+)
+def test_hook_takes_files_that_are_named_like_sitemaps(hook: Any, name: str, taken: bool) -> None:
+    assert (re.search(hook["files"], name) is not None) == taken
+
+
+def test_hook_runs_on_files(hook: Any, tmp_path: Path) -> None:
+    assert (hook["id"], hook["language"]) == ("sitemapcrawler-validate", "python")
+    program, *arguments = hook["entry"].split()
+    assert f'{program} = "sitemapcrawler.cli:main"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert arguments == ["validate"]
+    write(tmp_path, sitemap_xml=urls_of(f"{HOME}/1"), sitemap2_xml=urls_of("/2"))
+    done = validate(tmp_path, *arguments[1:], "sitemap.xml", "sitemap2.xml")
+    assert [line.split(" ")[:3] for line in told(done)] == [
+        ["sitemap2.xml:3", "error", "loc-relative"],
+        ["2", "files,", "2"],
+    ]
+    assert done.returncode == 1

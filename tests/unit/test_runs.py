@@ -1,0 +1,44 @@
+"""Lines in order, in memory and on disk."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.runs import SortedLines
+
+LINE = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
+
+
+@given(st.lists(LINE), st.integers(1, 5))
+def test_lines_come_back_in_order(lines: list[str], run: int) -> None:
+    held = SortedLines(run)
+    for line in lines:
+        held.add(line)
+    assert list(held) == sorted(lines, key=lambda line: f"{line}\n")
+    assert list(held) == sorted(lines, key=lambda line: f"{line}\n")
+    held.close()
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 4, 5, 8, 9])
+def test_what_is_around_the_size_of_a_run(number: int) -> None:
+    held = SortedLines(4)
+    for line in range(number):
+        held.add(f"{number - line:03}")
+    assert list(held) == [f"{line + 1:03}" for line in range(number)]
+    held.close()
+
+
+def test_memory_does_not_grow_with_the_lines() -> None:
+    tracemalloc.start()
+    held = SortedLines(1000)
+    for line in range(50_000):
+        held.add(f"{line:0200}")
+    assert sum(1 for _ in held) == 50_000
+    top = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    held.close()
+    assert top < 3_000_000, "ten megabytes were taken in"
