@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, Self
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
@@ -27,6 +27,9 @@ from sitemapcrawler.urls import Authority
 from sitemapcrawler.walking import Walk
 
 logger = logging.getLogger(__name__)
+
+AGAIN_KEY = "sitemap_again"
+"""Key in `Request.meta` of a request that goes back to the queue."""
 
 
 class SitemapSpider(Spider):
@@ -112,6 +115,7 @@ class SitemapSpider(Spider):
         spider.named_authorities = spider.params.named_authorities
         spider.named_files = spider.params.named_files
         spider.policies = Policies(crawler)
+        crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)
         return spider
 
     async def start(self) -> AsyncGenerator[Any, None]:
@@ -155,5 +159,10 @@ class SitemapSpider(Spider):
         """Errback of the requests for pages: one that a stop has cancelled goes back to the queue, for the next run."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         if self.stopping() and isinstance(failure.value, DownloadCancelledError):
-            return request.replace(dont_filter=True)
+            return request.replace(dont_filter=True, meta={**request.meta, AGAIN_KEY: True})
         return self.page_failed(failure, request.cb_kwargs["entry"])
+
+    def _taken_up(self, request: Request) -> None:
+        """A request is made. One that went back to the queue is filtered like others where it is redirected."""
+        if request.meta.pop(AGAIN_KEY, False):
+            request.dont_filter = False
