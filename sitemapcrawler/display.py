@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -19,17 +18,13 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from sitemapcrawler.progress_text import Row
+from sitemapcrawler.progress_rows import Row
+from sitemapcrawler.terminals import same_terminal
 
 REFRESH_S = 0.25
 """Seconds between two looks at the crawl."""
 PATIENCE_S = 1.0
 """Seconds that the end waits for a look that is under way."""
-NOT_LIVE = ("", "dumb", "unknown")
-"""Values of TERM that cannot move the cursor."""
-NO = ("", "0", "false", "no")
-"""Values of CI that say: not here."""
-
 Tell = Callable[[int, bool], Sequence[Row]]
 """Gives the rows, for the columns of the terminal and whether it takes more than ASCII."""
 
@@ -164,35 +159,3 @@ class Above:
                 handler.setStream(stream)
         self._streams.clear()
         self._handlers.clear()
-
-
-def can_be_live(stream: Any) -> bool:
-    """True for a terminal that a person looks at and whose cursor can be moved."""
-    if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
-        return False
-    if os.environ.get("TERM", "" if os.name != "nt" else "windows") in NOT_LIVE:
-        return False
-    return in_foreground(stream) and not Console(file=stream).legacy_windows
-
-
-def is_terminal(stream: Any) -> bool:
-    """True for a stream that ends on a terminal."""
-    try:
-        return os.isatty(stream.fileno())
-    except (AttributeError, OSError, ValueError):  # none, closed, or not of the system
-        return False
-
-
-def in_foreground(stream: Any) -> bool:
-    """False for a process that the shell runs in the background (`command &`)."""
-    try:
-        return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
-    except (AttributeError, OSError):  # no job control here
-        return True
-
-
-def same_terminal(one: Any, other: Any) -> bool:
-    """True for two streams that end on the same terminal."""
-    if not is_terminal(one) or not is_terminal(other):
-        return False
-    return one is other or os.fstat(one.fileno()).st_rdev == os.fstat(other.fileno()).st_rdev

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -17,12 +17,16 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemapcrawler.display import Display, can_be_live, same_terminal
 from sitemapcrawler.feeds import local_path
 from sitemapcrawler.gauge import Gauge
 from sitemapcrawler.politeness import PolitenessMiddleware
-from sitemapcrawler.progress_text import IN_LINE, Row, line, rows, shown_hosts
+from sitemapcrawler.progress_rows import Row, rows, shown_hosts
+from sitemapcrawler.progress_text import IN_LINE, line
 from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.terminals import can_be_live, same_terminal
+
+if TYPE_CHECKING:
+    from sitemapcrawler.display import Display
 
 logger = logging.getLogger(__name__)
 
@@ -54,17 +58,13 @@ class ProgressDisplay:
 
     def opened(self) -> None:
         """Begin to show."""
-        live = ProgressDisplay._on_terminal is None and is_live(self._crawler.settings)
-        if live:
-            ProgressDisplay._on_terminal = self
-            self._live = self._gauge(LIVE_WINDOW_S)
-            self._display = Display(sys.stderr, self._rows)
-            self._display.start()
-        if 0 < self._interval < math.inf and not (live and logs_to_terminal()):
-            self._logged = self._gauge(self._interval)
-            self._logged.look()
-            self._lines = create_looping_call(self._log)
-            self._lines.start(self._interval, now=False)
+        told = logs_elsewhere()
+        if ProgressDisplay._on_terminal is None and is_live(self._crawler.settings):
+            self._show()
+        else:
+            told = True
+        if told and 0 < self._interval < math.inf:
+            self._tell()
 
     def closed(self) -> None:
         """Leave the terminal as it was, for the closing line."""
@@ -75,17 +75,32 @@ class ProgressDisplay:
         if ProgressDisplay._on_terminal is self:
             ProgressDisplay._on_terminal = None
 
+    def _show(self) -> None:
+        from sitemapcrawler.display import Display  # rich takes its time, and is of no use to a pipe
+
+        ProgressDisplay._on_terminal = self
+        gauge = self._gauge(LIVE_WINDOW_S)
+
+        def tell(width: int, unicode: bool) -> Sequence[Row]:
+            return rows(gauge.look(shown_hosts(width)), width, unicode)
+
+        self._display = Display(sys.stderr, tell)
+        self._display.start()
+
+    def _tell(self) -> None:
+        gauge = self._gauge(self._interval)
+
+        def tell() -> None:
+            logger.info("%s", line(gauge.look(IN_LINE)))
+
+        gauge.look(IN_LINE)
+        self._lines = create_looping_call(tell)
+        self._lines.start(self._interval, now=False)
+
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
         rests = politeness.resting if politeness is not None else None
         return Gauge(self._crawler, isinstance(self._crawler.spider, AuditSpider), window, rests)
-
-    def _rows(self, width: int, unicode: bool) -> Sequence[Row]:
-        return rows(self._live.look(shown_hosts(width)), width, unicode)
-
-    def _log(self) -> None:
-        with suppress(Exception):  # a spider of another kind, with parts of the same names
-            logger.info("%s", line(self._logged.look(IN_LINE)))
 
 
 def is_live(settings: BaseSettings) -> bool:
@@ -104,7 +119,7 @@ def is_on_terminal(uri: str | Path) -> bool:
     return False
 
 
-def logs_to_terminal() -> bool:
-    """True where no log handler writes anywhere else than to the terminal, or there is none."""
-    own = [handler for handler in logging.root.handlers if isinstance(handler, logging.StreamHandler)]
-    return all(same_terminal(handler.stream, sys.stderr) for handler in own)
+def logs_elsewhere() -> bool:
+    """True where a log handler writes to a file, or anywhere else than to the terminal of standard error."""
+    streams = [handler.stream for handler in logging.root.handlers if isinstance(handler, logging.StreamHandler)]
+    return any(not same_terminal(stream, sys.stderr) for stream in streams)

@@ -31,6 +31,8 @@ SINGLE = (
     "items",
     "pace",
     "params",
+    "progress_facts",
+    "progress_rows",
     "progress_text",
     "quoting",
     "sampling",
