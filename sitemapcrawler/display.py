@@ -25,6 +25,9 @@ REFRESH_S = 0.25
 """Seconds between two looks at the crawl."""
 PATIENCE_S = 1.0
 """Seconds that the end waits for a look that is under way."""
+GONE = (OSError, ValueError)
+"""What writing raises where the terminal is gone, or was closed."""
+
 Tell = Callable[[int, bool], Sequence[Row]]
 """Gives the rows, for the columns of the terminal and whether it takes more than ASCII."""
 
@@ -35,10 +38,10 @@ class Display:
     def __init__(self, terminal: TextIO, tell: Tell) -> None:
         self._terminal = terminal
         self._tell = tell
-        self._rows: Sequence[Row] = ()
+        self._shown = Text()
         self._console = Console(file=terminal, force_terminal=True, force_interactive=True)
         self._live = Live(
-            get_renderable=self._frame,
+            get_renderable=lambda: self._shown,
             console=self._console,
             auto_refresh=False,
             transient=True,
@@ -65,9 +68,9 @@ class Display:
         self._done.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(PATIENCE_S)
-        with self._lock, suppress(OSError):
+        with self._lock, suppress(*GONE):
             self._above.give_back()
-            self._rows = ()
+            self._shown = Text()
             self._live.stop()
 
     def write(self, text: str) -> None:
@@ -85,22 +88,14 @@ class Display:
                 with self._lock:
                     self._look()
                     self._live.refresh()
-            except OSError:  # the terminal is gone; the crawl is not
+            except GONE:  # the crawl goes on
                 self._done.set()
 
     def _look(self) -> None:
         # What is looked at changes meanwhile; the next look comes soon. Nothing is logged here, since whoever logs
         # holds the lock of a log handler and may wait for ours.
         with suppress(Exception):
-            self._rows = self._tell(self._console.width, not self._console.options.ascii_only)
-
-    def _frame(self) -> Text:
-        text = Text(no_wrap=True, overflow="crop", end="")
-        for at, row in enumerate(self._rows):
-            text.append("\n" if at else "")
-            for part, style in row:
-                text.append(part, style or None)
-        return text
+            self._shown = frame(self._tell(self._console.width, not self._console.options.ascii_only))
 
 
 class Above:
@@ -159,3 +154,13 @@ class Above:
                 handler.setStream(stream)
         self._streams.clear()
         self._handlers.clear()
+
+
+def frame(rows: Sequence[Row]) -> Text:
+    """Rows as rich draws them: below each other, and cut rather than wrapped."""
+    text = Text(no_wrap=True, overflow="crop", end="")
+    for at, row in enumerate(rows):
+        text.append("\n" if at else "")
+        for part, style in row:
+            text.append(part, style or None)
+    return text

@@ -16,8 +16,10 @@ LONGEST_NAME = 70
 CUT = "..."
 SLOWEST = 0.01
 """URLs per second; what is slower stands still."""
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE, HOUR = 60, 3600
 """Seconds."""
+LONG_H, DAY_H = 10, 24
+"""Hours: from the first on, minutes do not count."""
 
 
 def line(progress: Progress) -> str:
@@ -102,14 +104,14 @@ def elided(text: str, room: int) -> str:
 
 def duration(seconds: float) -> str:
     """A time as a person says it: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
-    if seconds < MINUTE:
+    if round(seconds) < MINUTE:
         return f"{max(1, round(seconds))} s"
-    if seconds < HOUR:
-        return f"{round(seconds / MINUTE)} min"
-    if seconds < 2 * DAY:
-        hours, minutes = divmod(round(seconds / MINUTE), 60)
-        return f"{hours} h {minutes} min" if minutes and hours < 10 else f"{hours} h"
-    return f"{round(seconds / DAY):,} days"
+    hours, minutes = divmod(round(seconds / MINUTE), 60)
+    if not hours:
+        return f"{minutes} min"
+    if hours < LONG_H:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours} h" if hours < 2 * DAY_H else f"{round(seconds / HOUR / DAY_H):,} days"
 
 
 def clock(seconds: float) -> str:
