@@ -48,6 +48,8 @@ class Body:
         self.close()
         self.size = 0
         """Bytes kept."""
+        self.given = 0
+        """Bytes that the last reader has taken so far."""
         self.overflowed = False
         """Whether there was more than `limit` bytes."""
         self.error: OSError | None = None
@@ -110,13 +112,14 @@ class Body:
 
     def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
         """What was kept, from its beginning, `size` bytes at a time. Several readers may take turns."""
-        offset = 0
+        offset = self.given = 0
         while self._file is not None and offset < self.size:
             self._file.seek(offset)
             chunk = self._file.read(min(size, self.size - offset))
             if not chunk:
                 return
             offset += len(chunk)
+            self.given = offset
             yield chunk
 
     def digest(self) -> bytes:

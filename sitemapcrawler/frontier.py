@@ -55,7 +55,7 @@ class Frontier:
     def __init__(self, max_sitemaps: int, max_depth: int, at_once: int, at_once_per_host: int) -> None:
         self.skipped: Counter[str] = Counter()
         """Sitemaps left out, by the limit that was reached."""
-        self._left = max_sitemaps
+        self._max = self._left = max_sitemaps
         self._max_depth = max_depth
         self._at_once = at_once
         self._per_host = at_once_per_host
@@ -74,6 +74,11 @@ class Frontier:
             self._waiting.setdefault(_host(visit), deque()).append(visit)
             return True
         return False
+
+    @property
+    def known(self) -> int:
+        """Sitemaps that were queued so far; a guess counts once it has turned out to be one."""
+        return self._max - self._left
 
     def mark(self, url: str) -> bool:
         """Remember a URL as seen; False where it was."""

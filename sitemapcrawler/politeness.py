@@ -127,6 +127,11 @@ class PolitenessMiddleware:
         if isinstance(attempts, Attempts):
             attempts.count += 1
 
+    def resting(self, slot: str) -> float:
+        """Seconds for which the host of a download slot is asked nothing, since it had too much; 0 for any other."""
+        host = self._hosts.get(slot)
+        return 0.0 if host is None else max(0.0, host.resumes - time.monotonic())
+
     def process_response(self, request: Request, response: Response) -> Response:
         """Hear whether a host had too much."""
         if response.status in TOO_MUCH:

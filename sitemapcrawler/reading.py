@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler.answers import Answer
+from sitemapcrawler.bodies import Body
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.nearby import file_beside
@@ -71,6 +73,15 @@ class Reading:
     """Told the `file:` URL of what an index lists and is read from beside it."""
     indexes: int = 0
     """Indexes read so far."""
+    opened: list[Body] = field(default_factory=list)
+    """Of the files that are being read."""
+    records: int = 0
+    """Records of files that were made."""
+
+    @property
+    def begun(self) -> float:
+        """Files that were read, or are known without, and the parts of others that were."""
+        return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
 
     def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
@@ -80,7 +91,8 @@ class Reading:
         if self.judging:
             record.know(self._facts(visit, record, document, answer.at, answer.header("Content-Type")))
         if answer.ok:
-            yield from self._read(visit, answer, record, document, told)
+            with self._open(answer.body):
+                yield from self._read(visit, answer, record, document, told)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"
@@ -88,6 +100,7 @@ class Reading:
             return
         level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
         logger.log(level, "%s: %s, %d entries%s", visit.url, record.outcome, record.url_count, _why(record))
+        self.records += 1
         yield record
 
     def queue(self, index: Visit, url: str, listed_at: str | None) -> bool:
@@ -108,6 +121,7 @@ class Reading:
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
         record.outcome, record.error, record.told = "failed", reason, Told()
+        self.records += 1
         self._know(visit, record, datetime.now(UTC))
         return record
 
@@ -118,6 +132,7 @@ class Reading:
             record = _record(visit, answer)
             record.told = Told(answer.body.digest().hex(), alias=True)
             self._know(visit, record, answer.at)
+            self.records += 1
             yield record
 
     def unchanged(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
@@ -125,6 +140,7 @@ class Reading:
         found = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record = unchanged_record(earlier.line, found if answer is None else _record(visit, answer))
         record.told = Told(earlier.digest, taken=True, tally=earlier.tally)
+        self.records += 1
         logger.info("%s: unchanged, %d entries", visit.url, record.url_count)
         return record
 
@@ -147,6 +163,14 @@ class Reading:
             listed_at=visit.listed_at,
             prove=self.prove,
         )
+
+    @contextmanager
+    def _open(self, body: Body) -> Iterator[None]:
+        self.opened.append(body)
+        try:
+            yield
+        finally:
+            self.opened.remove(body)
 
     def _read(
         self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: Told

@@ -32,6 +32,7 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
         add(json.loads(text), spider)
     ((count,),) = store.execute("SELECT count(*) FROM urls")
     spider.selection.count += count
+    spider.selection.earlier = count
     restore_policies(store, spider.policies)
     restore_verdicts(store, spider.verdicts)
     if spider.status is not None:

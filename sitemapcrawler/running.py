@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ ITEMS = ("batches", "records")
 """Values of SITEMAP_ITEMS."""
 LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
 """The least that DuckDB works with."""
+SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
+"""Settings that are True or False, and that nothing else checks."""
 CHATTY = (
     "scrapy.utils.log",
     "scrapy.addons",
@@ -34,9 +37,8 @@ CHATTY = (
     "scrapy.crawler",
     "scrapy.core.engine",
     "scrapy.extensions.feedexport",
-    "scrapy.extensions.logstats",
 )
-"""Loggers of Scrapy whose INFO tells of its own parts, or counts batches as items; `-L` shows them."""
+"""Loggers of Scrapy whose INFO tells of its own parts; `-L` shows them."""
 
 
 def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
@@ -66,10 +68,11 @@ def check_settings(settings: BaseSettings) -> None:
     for name, least in LEAST.items():
         if settings.getfloat(name) < least:
             raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number from {least}")
-    try:
-        settings.getbool("SITEMAP_STORE")
-    except ValueError:
-        raise ValueError(f"setting SITEMAP_STORE={settings['SITEMAP_STORE']!r}: accepted: True, False") from None
+    for name in SWITCHES:
+        try:
+            settings.getbool(name)
+        except ValueError:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: True, False") from None
     check_log(settings)
 
 
@@ -83,6 +86,17 @@ def check_log(settings: BaseSettings) -> None:
             Path(settings["LOG_FILE"]).open("ab").close()
         except OSError as error:
             raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
+
+
+def add_progress_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--no-progress` to the options of a command that crawls."""
+    parser.add_argument("--no-progress", action="store_true", help="show no live display of how far the crawl is")
+
+
+def apply_progress_option(settings: BaseSettings, options: argparse.Namespace) -> None:
+    """Switch the display off where the command line says so, or where a debugger will have the terminal."""
+    if options.no_progress or getattr(options, "pdb", False):
+        settings.set("SITEMAP_PROGRESS", False, priority="cmdline")
 
 
 def quieten() -> None:

@@ -22,6 +22,8 @@ class Selection:
         """Records left out, by argument."""
         self.count = 0
         """Records kept."""
+        self.earlier = 0
+        """Those of them that earlier runs of the job have kept."""
         self._max = params.max_urls
         self._tests: list[tuple[str, Callable[[UrlRecord], bool]]] = []
         if params.include is not None:

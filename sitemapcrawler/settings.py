@@ -75,7 +75,9 @@ EXTENSIONS = {
     "sitemapcrawler.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.Stopping": 110,
     "sitemapcrawler.timers.TimerSweep": 120,
+    "sitemapcrawler.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.ClosingLine": 900,
+    "scrapy.extensions.logstats.LogStats": None,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
 SITEMAP_SEVERITIES: dict[str, str] = {}
@@ -114,7 +116,8 @@ FEED_STORAGES = {
 }
 
 # What a person reads.
+SITEMAP_PROGRESS = True
+SITEMAP_PROGRESS_INTERVAL = 60.0
 LOG_LEVEL = "INFO"
 LOG_FORMATTER = "sitemapcrawler.extensions.BriefFormatter"
-LOGSTATS_INTERVAL = 60.0
 STATS_DUMP = False

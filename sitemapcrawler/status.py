@@ -41,12 +41,16 @@ class Status:
         """How far dates can be trusted."""
         self._checked = 0
         self._bad = 0
+        self._prepared = False
+        self.offered = 0
+        """Records of which it was, or is being, said whether their URLs work."""
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
         """Ask for the URLs of records of one file. Gives back those that are done: not the ones that may be drawn
         into a sample of a given number, but earlier ones that are not drawn after all."""
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
+        self.offered += 0 if self._prepared else len(records)
         refused = await self._admission.refuse(records, file)
         admitted = [record for record in records if id(record) not in refused]
         for one in records:
@@ -63,6 +67,8 @@ class Status:
     async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
         """Ask for the URLs of records that will come one by one, so that they are asked side by side all the same."""
         if self._holding is None:
+            self._prepared = True
+            self.offered += len(records)
             refused = await self._admission.refuse(records, file)
             await self._verifier.verify(record.loc for record in records if id(record) not in refused)
 
@@ -111,6 +117,16 @@ class Status:
         """True where records wait for the end of the crawl."""
         return self._holding is not None and len(self._holding) > 0 and not self._done
 
+    @property
+    def held(self) -> int:
+        """URLs that will be asked when everything is read, unless others are drawn."""
+        return len(self._holding) if self._holding is not None and not self._done else 0
+
+    @property
+    def by_host(self) -> tuple[Counter[str], Counter[str]]:
+        """How many URLs were checked, and how many wait for it now."""
+        return self._verifier.checked, self._verifier.waiting
+
     async def draw(self) -> list[tuple[list[UrlRecord], list[FindingRecord]]]:
         """Ask for the URLs of the records that were held back: the sample. They come file by file, with findings on
         each file."""
@@ -154,7 +170,7 @@ class Status:
             file.replies[kind_of(reply)] += 1
 
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
-        outcomes = await self._verifier.verify(one.loc for one in records)
+        outcomes = await self._verifier.verify((one.loc for one in records), again=self._prepared or self._done)
         canonicals = await self._canonicals(outcomes, file)
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)

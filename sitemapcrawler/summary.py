@@ -66,6 +66,7 @@ class SummaryPipeline(CrawlPipeline):
     async def _conclude(self, spider: Any, job: Job | None) -> SummaryRecord:
         """Send what is left; the summary."""
         if job is not None:
+            spider.phase = "writing feeds"
             await job.flush()
             await job.settle(spider, any(spider.frontier.skipped.values()))
             async for item in job.stored():
@@ -79,11 +80,13 @@ class SummaryPipeline(CrawlPipeline):
         for finding in spider.judge.crawl():
             await self._send(finding)
         if job is not None and spider.complete:
+            spider.phase = "judging the site"
             async for finding in job.findings(spider):
                 await self._send(finding)
         else:
             spider.judge.skip_site()
         summary = self.summary()
+        spider.phase = "writing feeds"
         if job is not None and spider.complete:
             await job.finish(summary)
         elif job is not None:

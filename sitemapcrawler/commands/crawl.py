@@ -9,12 +9,17 @@ from scrapy.exceptions import UsageError
 
 from sitemapcrawler.configuring import names_in
 from sitemapcrawler.feeds import named_formats
-from sitemapcrawler.running import check, quieten, refuse, run
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, quieten, refuse, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 
 class Command(CrawlCommand):
     """Scrapy's command for our spider; other spiders of a project run as they always do."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Scrapy's options, and `--no-progress`."""
+        super().add_options(parser)
+        add_progress_option(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check everything that the command line says. One line and exit code 2 for what cannot work."""
@@ -24,6 +29,7 @@ class Command(CrawlCommand):
             opts.output = named_formats(opts.output, formats)
             opts.overwrite_output = named_formats(opts.overwrite_output, formats)
             super().process_options(args, opts)
+            apply_progress_option(self.settings, opts)
             check(self.settings, opts.spargs if args[:1] == [AuditSpider.name] else None)
         except ValueError as error:
             refuse(str(error))

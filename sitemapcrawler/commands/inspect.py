@@ -14,7 +14,15 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler.inspecting import JSON, OVERVIEW, URLS, Inspector
-from sitemapcrawler.running import FEED_LOST, check, complain, quieten, refuse
+from sitemapcrawler.running import (
+    FEED_LOST,
+    add_progress_option,
+    apply_progress_option,
+    check,
+    complain,
+    quieten,
+    refuse,
+)
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_output import CLOSED
 from sitemapcrawler.targets import Target, site_of, target
@@ -63,6 +71,7 @@ class Command(ScrapyCommand):
         parser.add_argument("--expand", action="store_true", help="read what indexes list, and sum it up")
         parser.add_argument("--urls", action="store_true", help="print the URLs alone, one a line, as they are read")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
+        add_progress_option(parser)
         parser.add_argument(
             "-a",
             dest="spargs",
@@ -83,6 +92,8 @@ class Command(ScrapyCommand):
             opts.target = _target(args, opts)
             opts.spargs = _arguments(opts.target, opts)
             self.settings.setdict(SETTINGS, PRIORITY)
+            opts.no_progress = opts.no_progress or opts.urls  # which others print while it would be drawn
+            apply_progress_option(self.settings, opts)
             check(self.settings, opts.spargs)
         except (ValueError, UsageError) as error:
             refuse(str(error))

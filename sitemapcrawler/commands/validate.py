@@ -20,7 +20,7 @@ from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
 from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import check, refuse, run
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, refuse, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_input import spool_input
 from sitemapcrawler.standard_output import pour, put
@@ -67,6 +67,7 @@ class Command(ScrapyCommand):
             add(f"--{name.replace('_', '-')}", metavar=value, help=text)
         add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="any argument of the spider")
         add("--explain", metavar="RULE", action="append", help="print what a rule is about, and nothing else")
+        add_progress_option(parser)
         add("--list-rules", action="store_true", help="print all rules, a line each, and nothing else")
         super().add_options(parser)
 
@@ -103,6 +104,7 @@ class Command(ScrapyCommand):
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._arguments = validating.arguments_of(named, options, self._given(opts.spargs))
         self._set_log(opts)
+        apply_progress_option(self.settings, opts)
         if named.reads_stdin:
             spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:

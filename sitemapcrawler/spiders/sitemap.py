@@ -53,6 +53,8 @@ class AuditSpider(Spider):
     """When that was decided, in seconds of the monotonic clock."""
     begin_stop: Callable[[str], None] | None = None
     """Says at once why the crawl is to end; set by the extension `Stopping`."""
+    phase: str | None = None
+    """What is done at the end of the crawl; None until then."""
     unreadable = False
     """True where records of the job's database cannot be read back: feeds would lack them."""
     internal_errors = 0
@@ -94,7 +96,7 @@ class AuditSpider(Spider):
         choice = choose(settings, params)
         self.job = open_job(self.crawler, params, any(map(choice.rules, ON_THE_SITE)))
         self._batch_size = at_least_one(settings, "SITEMAP_BATCH_SIZE")
-        self._reading = Reading(
+        self.reading = Reading(
             self.selection,
             self.frontier,
             limits(settings),
@@ -107,7 +109,7 @@ class AuditSpider(Spider):
             self.named_files.add,
         )
         self._visits = Visits(
-            self.frontier, self.sites, self.policies, self._reading, self.job, partial(restoring.add, spider=self)
+            self.frontier, self.sites, self.policies, self.reading, self.job, partial(restoring.add, spider=self)
         )
         self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
@@ -220,7 +222,7 @@ class AuditSpider(Spider):
             return request
         except ValueError as error:
             self.frontier.done(visit)
-            return self._reading.refused(visit, str(error))
+            return self.reading.refused(visit, str(error))
 
     async def parse_list(self, answer: Answer) -> AsyncIterator[Any]:
         """Read the list of the argument `urls`: url records in batches, and a record of the list."""
@@ -241,7 +243,7 @@ class AuditSpider(Spider):
             return
         else:
             hit = False
-            read = self._reading.alias if self._visits.is_alias(visit, answer) else self._reading.read
+            read = self.reading.alias if self._visits.is_alias(visit, answer) else self.reading.read
             async with self._reading_slots:
                 for item in read(visit, answer):
                     hit = True

@@ -123,6 +123,14 @@ def read_feed(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
 
+def command(*options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> list[str]:
+    """What starts a crawl; parameters as for `start`."""
+    chosen = {**NO_DELAYS, **AT_HOME, **(settings or {})}
+    words = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
+    words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    return words + [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
+
+
 def start(
     folder: Path,
     *options: str,
@@ -132,13 +140,9 @@ def start(
 ) -> Running:
     """Start a crawl in a folder. `arguments` are the spider's, `options` the command's: `-O records.jsonl` without.
     `within`: a command that runs the crawl, such as one that mounts a file system first."""
-    chosen = {**NO_DELAYS, **AT_HOME, **(settings or {})}
-    command = [*within, sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
-    command += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    command += [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
     with (folder / LOG).open("wb") as log:
         process = subprocess.Popen(
-            command,
+            [*within, *command(*options, settings=settings, **arguments)],
             cwd=folder,
             env=environment(),
             stdin=subprocess.DEVNULL,

@@ -202,3 +202,12 @@ def test_collector_ends_the_download_on_a_full_disk(body: Body, monkeypatch: pyt
     with pytest.raises(StopDownload):
         BodyCollector().bytes_received(b"abc", Request("http://a.example/", meta={BODY_KEY: body}))
     assert (body.size, content(body)) == (0, b"")
+
+
+def test_body_knows_how_much_its_reader_has_taken(unlimited: Body) -> None:
+    unlimited.write(b"0123456789")
+    chunks = unlimited.chunks(4)
+    taken = [(next(chunks), unlimited.given) for _ in range(3)]
+    assert taken == [(b"0123", 4), (b"4567", 8), (b"89", 10)]
+    next(unlimited.chunks(1))
+    assert unlimited.given == 1

@@ -175,3 +175,13 @@ def test_children_of_a_file_share_what_is_above_them() -> None:
     first, second = parent.child("https://a.example/1.xml", None), parent.child("https://a.example/2.xml", None)
     assert first.ancestors == ("https://a.example/top.xml", "https://a.example/index.xml")
     assert first.ancestors is second.ancestors
+
+
+def test_guess_is_known_once_it_is_a_sitemap() -> None:
+    queue = frontier(max_sitemaps=2)
+    queue.add(visit("named"))
+    queue.add(visit("guess", probe=True))
+    assert queue.known == 1
+    queue.count_guess()
+    queue.add(visit("beyond the limit"))
+    assert queue.known == 2

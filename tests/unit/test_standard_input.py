@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.standard import CHUNK, put, spool_input
+from sitemapcrawler.standard_input import CHUNK, spool_input
+from sitemapcrawler.standard_output import put
 
 
 @pytest.fixture

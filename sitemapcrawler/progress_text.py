@@ -1,0 +1,136 @@
+"""How far a crawl is, in words."""
+
+from __future__ import annotations
+
+from sitemapcrawler.findings import inert
+from sitemapcrawler.progress_facts import Checks, Host, Progress
+
+SEVERITIES = ("error", "warning", "info")
+QUIET = ("judging the site", "writing feeds")
+"""Phases in which nothing is asked for."""
+NOTHING_FOUND = "no problems so far"
+IN_LINE = 3
+"""Hosts of a line in the log."""
+LONGEST_NAME = 70
+"""Characters of a host's name."""
+CUT = "..."
+SLOWEST = 0.01
+"""URLs per second; what is slower stands still."""
+MINUTE, HOUR = 60, 3600
+"""Seconds."""
+LONG_H, DAY_H = 10, 24
+"""Hours: from the first on, minutes do not count."""
+
+
+def line(progress: Progress) -> str:
+    """All in one line, as long as it takes."""
+    parts = [files(progress), urls(progress) + _in_brackets(progress.per_second)]
+    if progress.files is not None:
+        parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
+    if progress.checks is not None:
+        parts += [
+            f"checked {checked(progress.checks)}{_in_brackets(progress.checks.per_second)}",
+            left(progress.checks),
+        ]
+    if progress.phase not in QUIET:
+        parts.append(f"{number(progress.in_flight, 'request')} in flight")
+        parts += [f"{name(host)} {pause(host)}" for host in progress.hosts[:IN_LINE]]
+    return f"{progress.phase}: {', '.join(filter(None, parts))}"
+
+
+def files(progress: Progress) -> str:
+    """How many files were read of those known; of other spiders, how many answers came."""
+    if progress.files is None:
+        return number(progress.answers, "answer")
+    if not progress.known_files or progress.phase in QUIET:
+        return number(progress.files, "file")
+    return f"{progress.files:,} of {number(progress.known_files, 'file')}"
+
+
+def urls(progress: Progress) -> str:
+    """How many URLs were listed; of other spiders, how many items came."""
+    return number(progress.urls, "item" if progress.files is None else "URL")
+
+
+def severities(progress: Progress) -> list[tuple[str, str]]:
+    """(severity, how many findings) of those there are, the worst first."""
+    counts = ((severity, progress.severities.get(severity, 0)) for severity in SEVERITIES)
+    return [(one, f"{count:,} info" if one == "info" else number(count, one)) for one, count in counts if count]
+
+
+def checked(checks: Checks) -> str:
+    """How many URLs were checked, and of how many, as far as that is known."""
+    if checks.in_all is None:
+        return f"{checks.done:,}"
+    if checks.exact:
+        return f"{checks.done:,} of {checks.known:,}"
+    return f"{checks.done:,} of about {rounded(checks.in_all):,}"
+
+
+def left(checks: Checks) -> str:
+    """How long the checking still takes; empty where nothing can be said."""
+    return f"about {duration(checks.seconds_left)} left" if checks.seconds_left else ""
+
+
+def speed(per_second: float | None) -> str:
+    """`5,670/s`, `3.2/s`; empty where nothing moves or it is too early to say."""
+    if per_second is None or per_second < SLOWEST:
+        return ""
+    return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"
+
+
+def pause(host: Host) -> str:
+    """How long a host is left alone between two requests, or now."""
+    if host.rests:
+        return f"rests {duration(host.rests)}"
+    return f"every {host.delay:.2g} s" if host.delay else "no delay"
+
+
+def name(host: Host, room: int = LONGEST_NAME) -> str:
+    """What a host is called, in so many characters."""
+    return elided("files of this machine" if host.name == "file" else host.name, room)
+
+
+def elided(text: str, room: int) -> str:
+    """A text of a stranger, made inert, and with its middle left out where it is too long. Most of its end stays: of a
+    host's name, that tells whose it is."""
+    shown = inert(text)
+    if len(shown) <= room:
+        return shown
+    kept = max(0, room - len(CUT))
+    end = kept * 2 // 3
+    return (shown[: kept - end] + CUT + shown[len(shown) - end :])[:room]
+
+
+def duration(seconds: float) -> str:
+    """A time as a person says it: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
+    if round(seconds) < MINUTE:
+        return f"{max(1, round(seconds))} s"
+    hours, minutes = divmod(round(seconds / MINUTE), 60)
+    if not hours:
+        return f"{minutes} min"
+    if hours < LONG_H:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours} h" if hours < 2 * DAY_H else f"{round(seconds / HOUR / DAY_H):,} days"
+
+
+def clock(seconds: float) -> str:
+    """A time as a clock shows it: `0:07`, `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+
+
+def number(count: int, noun: str) -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def rounded(estimate: float) -> int:
+    """An estimate with the two digits that count."""
+    whole = round(estimate)
+    return round(whole, 2 - len(str(whole)))
+
+
+def _in_brackets(per_second: float | None) -> str:
+    shown = speed(per_second)
+    return f" ({shown})" if shown else ""
