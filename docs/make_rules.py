@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 from sitemapcrawler.rules import Rule, all_rules
@@ -39,7 +38,7 @@ def document() -> str:
 
 def section(rule: Rule) -> str:
     """One rule: its id, severity, docstring, source and other names."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", inspect.cleandoc(rule.documentation) + "\n"]
+    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", rule.documentation + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
     elif rule.source:

@@ -9,7 +9,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Heard
-from sitemapcrawler.feeds import prepared
+from sitemapcrawler.feeds import REPORT, prepared
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params
@@ -30,7 +30,8 @@ def prepare_feeds(settings: BaseSettings) -> None:
     """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
     feeds = settings.getdict("FEEDS")
     if feeds:
-        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), names_in(settings, "FEED_STORAGES"))
+        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
         settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 

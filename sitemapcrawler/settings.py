@@ -74,6 +74,7 @@ EXTENSIONS = {
     "sitemapcrawler.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.Stopping": 110,
     "sitemapcrawler.timers.TimerSweep": 120,
+    "sitemapcrawler.reporting.Reporting": 130,
     "sitemapcrawler.extensions.ClosingLine": 900,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
@@ -110,6 +111,7 @@ FEED_EXPORTERS = {
 FEED_STORAGES = {
     "": "sitemapcrawler.storages.AtomicFileStorage",
     "file": "sitemapcrawler.storages.AtomicFileStorage",
+    "report": "sitemapcrawler.reporting.ReportStorage",
 }
 
 # What a person reads.

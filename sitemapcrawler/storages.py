@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -27,19 +28,26 @@ NAME_IN_PART = 60
 """Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
 TAIL = 4
 """Bytes: the longest end of line, that of UTF-32."""
+Tell = Callable[[Path, OSError], None]
+"""Tells a person that a file cannot be written, and why."""
+
+
+def tell(target: Path, error: OSError) -> None:
+    """Log it."""
+    logger.error("%s cannot be written: %s", target, error.strerror)
 
 
 class FeedFile(io.BufferedWriter):
-    """The file a feed is written to. After the first error it takes everything and writes nothing, one line is
-    logged, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
+    """The file a feed is written to. After the first error it takes everything and writes nothing, it is told
+    once, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
 
     `target` is where the feed belongs; `part` is its temporary file, None where the target itself is written.
     `appending`: rows stand in it already, `tail` are their last bytes.
     """
 
-    def __init__(self, raw: _Raw, target: Path, part: Path | None = None) -> None:
+    def __init__(self, raw: _Raw, target: Path, part: Path | None = None, tell: Tell = tell) -> None:
         super().__init__(raw)
-        raw.target = target
+        raw.target, raw.tell_of = target, tell
         self._raw = raw
         self.target = target
         self.part = part
@@ -78,6 +86,7 @@ class FeedFile(io.BufferedWriter):
 
 class _Raw(io.FileIO):
     target: Path
+    tell_of: Tell
     failure: OSError | None = None
 
     def write(self, data: Buffer, /) -> int:
@@ -91,7 +100,7 @@ class _Raw(io.FileIO):
     def fail(self, error: OSError) -> None:
         self.failure = error
         if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
-            logger.error("%s cannot be written: %s", self.target, error.strerror)
+            self.tell_of(self.target, error)
 
 
 class FeedLost(OSError):
@@ -123,22 +132,19 @@ class AtomicFileStorage(FileFeedStorage):
         try:
             return FeedFile(_Raw(path, self.write_mode), path) if is_stream(path) else self._part(path.resolve())
         except OSError as error:
-            lost = FeedFile(_Raw(os.devnull, "wb"), path)
-            lost.fail(error)
-            return lost
+            return lost(path, error)
 
     def store(self, file: IO[bytes]) -> None:
         """Move the file into place. FeedLost where it could not be written; the earlier feed stays then."""
         assert isinstance(file, FeedFile)
-        if getattr(self._spider, "unreadable", False):
-            file.fail(OSError(errno.EIO, "records of the job could not be read"))
+        check_readable(file, self._spider)
         logging.getLogger("scrapy.extensions.feedexport").addFilter(told_briefly)
         failure = file.finish()
         try:
             if failure:
                 _discard(file, failure)
             elif file.part:
-                _replace(file.target, file.part)
+                replace(file.target, file.part)
         except FeedLost:
             self.lost = True
             raise
@@ -147,7 +153,7 @@ class AtomicFileStorage(FileFeedStorage):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
         target.parent.mkdir(parents=True, exist_ok=True)
-        file = _create(target)
+        file = create(target)
         if self.write_mode == "ab" and target.exists():
             try:
                 file.begin_with(target)
@@ -166,18 +172,33 @@ def parts_of(target: Path, pid: int) -> list[Path]:
     )
 
 
-def _create(target: Path) -> FeedFile:
-    """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id."""
+def check_readable(file: FeedFile, spider: Spider | None) -> None:
+    """Write no more where records of the crawl could not be read from its database."""
+    if getattr(spider, "unreadable", False):
+        file.fail(OSError(errno.EIO, "records of the job could not be read"))
+
+
+def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:
+    """A file in place of one that cannot be made."""
+    file = FeedFile(_Raw(os.devnull, "wb"), path, None, tell)
+    file.fail(error)
+    return file
+
+
+def create(target: Path, tell: Tell = tell) -> FeedFile:
+    """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id.
+    Raises OSError."""
     numbers = itertools.count(1)
     part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
     while True:
         try:
-            return FeedFile(_Raw(part, "xb"), target, part)
+            return FeedFile(_Raw(part, "xb"), target, part, tell)
         except FileExistsError:
             part = part.with_suffix(f".{next(numbers)}.part")
 
 
-def _replace(target: Path, part: Path) -> None:
+def replace(target: Path, part: Path) -> None:
+    """Move a file that is whole into its place; FeedLost where it cannot be moved."""
     with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
         part.chmod(stat.S_IMODE(target.stat().st_mode))
     try:

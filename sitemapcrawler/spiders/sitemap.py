@@ -30,6 +30,7 @@ from sitemapcrawler.opening import open_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reading import Reading
+from sitemapcrawler.reporting import add_feeds, check_report
 from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
@@ -74,6 +75,9 @@ class AuditSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments before anything else happens; ArgumentError for a bad one."""
         params = Params.parse(kwargs)
+        check_report(crawler.settings, params)
+        if params.report is not None:
+            add_feeds(crawler.settings)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.set_up(params)
         return spider
