@@ -115,3 +115,7 @@ class Report:
     """Names of the files beside the page, to link to."""
     left_out: Sequence[str] = ()
     """Fields of this model that are empty only because there was no time to fill them, after a stop, or no room."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """The spider's arguments as given, for those who want to crawl the same way again."""
+    judged: int | None = None
+    """Rules that were applied; 0 where nothing was judged (`select=none`), None where it is not known."""

@@ -1,0 +1,141 @@
+"""Whether a site is healthy, in words, and what the crawl cannot say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sitemapcrawler.items import READ
+from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.wording import count, listed
+
+PARTIAL = {
+    "max_urls": "it had the URLs that max_urls allows",
+    "max_sitemaps": "it had asked for the files that max_sitemaps allows",
+    "max_time": "the time that max_time allows was over",
+    "shutdown": "it was told to stop",
+    "store": "its database could not be written",
+    "internal error": "it ran into an internal error, which the log tells",
+}
+"""Why a crawl ended early, by `partial` of the summary."""
+LEFT_OUT = {
+    "include": ("entry does", "entries do", "not match include"),
+    "exclude": ("entry matches", "entries match", "exclude"),
+    "since": ("entry is", "entries are", "older than since, or undated"),
+    "max_urls": ("entry is", "entries are", "beyond max_urls"),
+    "follow": ("file does", "files do", "not match follow"),
+    "max_depth": ("file lies", "files lie", "deeper than max_depth"),
+    "max_sitemaps": ("file is", "files are", "beyond max_sitemaps"),
+    "robots": ("URL was", "URLs were", "not judged, since no robots.txt was asked for on its host"),
+    "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
+}
+"""What was left out, by reason in the summary: one, many, and the rest of the sentence."""
+UNCHECKED = {
+    "blocked": "because robots.txt forbids us to",
+    "sampled-out": "since a sample was drawn",
+    "off-site": "because they are on other hosts",
+    "stopped": "because the crawl ended, or left their host alone, before their turn",
+}
+"""Why URLs were not asked for, by reason in the summary."""
+
+
+class Level(StrEnum):
+    """How a site does."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    OK = "ok"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first thing a reader should know."""
+
+    level: Level
+    headline: str
+    explanation: str
+
+
+def verdict(report: Report) -> Verdict:
+    """How the site does, as far as the crawl can tell."""
+    severities = report.summary.severities
+    errors, warnings, infos = (severities.get(name, 0) for name in ("error", "warning", "info"))
+    notes = f" There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing." if infos else ""
+    if (nothing := _nothing(report)) is not None:
+        return nothing
+    if errors:
+        also = f" and {count(warnings, 'warning')}" if warnings else ""
+        return Verdict(
+            Level.ERROR,
+            "Needs repair",
+            f"{count(errors, 'error')}{also}. Search engines reject, ignore or misread what has an error.{notes}",
+        )
+    if report.judged == 0:
+        return Verdict(Level.UNKNOWN, "Not judged", "No rules were applied, so nothing can be said about its health.")
+    scope = "in what was read" if report.summary.partial else "in any file"
+    if warnings:
+        return Verdict(
+            Level.WARNING, "Works, with warnings", f"No errors {scope}, but {count(warnings, 'warning')}.{notes}"
+        )
+    headline = "Healthy so far" if report.summary.partial else "Healthy"
+    return Verdict(Level.OK, headline, f"No errors and no warnings {scope}.{notes}")
+
+
+def partial(report: Report) -> str:
+    """Why the crawl does not cover all there is; empty where it does."""
+    reason = report.summary.partial
+    return f"The crawl ended early: {PARTIAL.get(reason, reason)}." if reason else ""
+
+
+def gaps(report: Report) -> list[str]:
+    """What the crawl did not check, a sentence each."""
+    return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
+
+
+def _nothing(report: Report) -> Verdict | None:
+    """The verdict where there is nothing to judge."""
+    if not report.summary.sitemaps:
+        return Verdict(Level.ERROR, "No sitemap found", "The crawl found no sitemap, so no URL is listed for crawlers.")
+    read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
+    if report.files and not read and not report.summary.urls:
+        return Verdict(
+            Level.ERROR,
+            "Nothing could be read",
+            f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read.",
+        )
+    return None
+
+
+def _not_judged(report: Report) -> list[str]:
+    told = []
+    if report.judged == 0:
+        told.append("No rules were applied (select=none).")
+    if not report.judged_agents:
+        told.append("Whether robots.txt lets crawlers in was not judged (-a agents=search,ai judges it).")
+    return told
+
+
+def _not_asked(report: Report) -> list[str]:
+    replies = report.summary.replies
+    if not replies:
+        return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
+    return [
+        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for, {why}."
+        for reason, why in UNCHECKED.items()
+        if replies.get(reason)
+    ]
+
+
+def _left_out(report: Report) -> list[str]:
+    skipped = report.summary.skipped
+    told = [
+        f"{count(skipped[reason], one, many)} {rest}."
+        for reason, (one, many, rest) in LEFT_OUT.items()
+        if skipped.get(reason)
+    ]
+    if rules := sorted(skipped.keys() - LEFT_OUT.keys()):
+        told.append(f"{count(len(rules), 'rule')} could not judge every file: {listed(rules)}.")
+    if report.summary.only == "changes":
+        told.append("Only entries that changed since the baseline are listed (only=changes).")
+    return told

@@ -1,0 +1,114 @@
+"""Figures, dates and addresses as people read them, and text of strangers as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup, escape
+
+from sitemapcrawler.findings import MAX_URL, inert
+
+MAX_SHOWN = 160
+"""Characters shown of an address: two lines on a wide screen, five on a phone."""
+SIZES = ("bytes", "kB", "MB", "GB", "TB")
+MINUTE, HOUR = 60, 3600
+"""Seconds."""
+
+
+def shown(value: Any) -> Any:
+    """What a template writes for a value: texts are made inert, whoever they come from."""
+    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def number(value: float) -> str:
+    """`1,234,567`."""
+    return f"{value:,}"
+
+
+def count(value: int, one: str, many: str = "") -> str:
+    """`1 file`, `1,234 files`."""
+    return f"{value:,} {one if value == 1 else many or one + 's'}"
+
+
+def percent(part: float, whole: float = 1.0) -> str:
+    """A share in percent, which is 0 or 100 only where it is exactly so."""
+    if not whole:
+        return "0 %"
+    value = 100 * part / whole
+    if 0 < value < 0.1:
+        return "under 0.1 %"
+    if 99.9 < value < 100:
+        return "over 99.9 %"
+    return f"{value:.0f} %" if value in (0, 100) or value >= 10 else f"{value:.1f} %"
+
+
+def size(amount: int) -> str:
+    """`3.4 MB`; thousands, as in the names of the units."""
+    value, unit = float(amount), 0
+    while value >= 1000 and unit < len(SIZES) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.1f} {SIZES[unit]}" if unit and value < 100 else f"{value:.0f} {SIZES[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """`2 h 5 min`, `3 min 20 s`, `4.2 s`."""
+    if seconds < MINUTE:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < HOUR:
+        return f"{whole // MINUTE} min {whole % MINUTE} s"
+    return f"{whole // HOUR:,} h {whole % HOUR // MINUTE} min"
+
+
+def moment(text: str | None, clock: bool = True) -> Markup | str:
+    """`3 May 2024, 10:00 UTC` of an ISO 8601 time in UTC, as a `<time>`; whatever else stays as it is."""
+    if not text:
+        return ""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    words = f"{at.day} {at:%b} {at.year}"
+    if clock:
+        words += f", {at:%H:%M} UTC"
+    return Markup("<time datetime='{}'>{}</time>").format(text, words)
+
+
+def address(url: str | None, label: str = "") -> Markup:
+    """A link for http and https, which tells the other side nothing; whatever else is text."""
+    if not url:
+        return Markup("")
+    text = escape(inert(label or url, MAX_SHOWN))
+    if not is_web(url):
+        return Markup("<span class=url>{}</span>").format(text)
+    return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
+
+
+def is_web(url: str) -> bool:
+    """True for a URL that a click may open: http or https with a host, and without what cannot be seen."""
+    if len(url) > MAX_URL or not url.isprintable() or not url.startswith(("http://", "https://")):
+        return False
+    try:
+        return bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
+
+
+def beside(name: str) -> str:
+    """Reference to a file in the folder of the page."""
+    return quote(name, safe="", errors="replace")
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+FILTERS = {
+    function.__name__: function
+    for function in (number, count, percent, size, duration, moment, address, beside, listed)
+}
+"""What templates may call."""

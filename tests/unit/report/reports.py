@@ -1,0 +1,237 @@
+"""Reports to make pages of: an empty one, one of a site such as clients have, and one as large as a report gets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from sitemapcrawler.items import (
+    Counts,
+    FindingRecord,
+    Hop,
+    Lastmods,
+    ReplyRecord,
+    RobotsRecord,
+    Share,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+)
+from sitemapcrawler.report.model import (
+    MAX_BAD,
+    MAX_CHANGED,
+    MAX_EXAMPLES,
+    MAX_LANGUAGES,
+    MAX_ROBOTS,
+    MAX_SITEMAPS,
+    FileProblems,
+    Language,
+    Report,
+    RuleReach,
+)
+from sitemapcrawler.robots.agents import AGENTS as KNOWN
+
+SITE = "https://www.example.com"
+STARTED = "2026-11-20T21:04:11Z"
+AGENTS = [agent.name for agent in KNOWN if agent.group]
+RULES = (
+    ("status-not-found", "error", "A listed page does not exist", 412, 19),
+    ("url-other-host", "error", "A listed URL is on another host than its sitemap", 96, 2),
+    ("xml-malformed", "error", "The file is not well-formed XML", 3, 3),
+    ("hreflang-no-return", "warning", "A language version does not link back", 2870, 31),
+    ("lastmod-future", "warning", "The last modification lies in the future", 1204, 12),
+    ("status-redirected", "warning", "A listed page redirects", 655, 40),
+    ("loc-duplicate", "warning", "A page is listed more than once", 188, 9),
+    ("priority-same", "info", "All entries have the same priority", 34, 34),
+    ("sitemap-not-in-robots", "info", "robots.txt does not name the sitemap", 1, 1),
+)
+
+
+def empty(**fields: Any) -> Report:
+    """A crawl that came to nothing."""
+    return Report(SummaryRecord(domains=["example.com"], started=STARTED), **fields)
+
+
+def typical() -> Report:
+    """A shop with 42 files and 380,000 pages, crawled with everything that can be asked for."""
+    return _report(files=42, hosts=3, languages=14, bad=60, changed=40, urls=9000)
+
+
+def full() -> Report:
+    """As much as a report holds."""
+    return _report(MAX_SITEMAPS, MAX_ROBOTS, MAX_LANGUAGES, MAX_BAD, MAX_CHANGED, urls=30_000)
+
+
+def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls: int) -> Report:
+    chance = random.Random(7)
+    sitemaps = [_file(at, chance, urls) for at in range(files)]
+    listed = sum(file.record.url_count for file in sitemaps if file.record.format != "xml-index")
+    return Report(
+        summary=_summary(sitemaps, listed),
+        rules=[_rule(*rule) for rule in RULES],
+        files=sorted(sitemaps, key=lambda file: (-file.errors, -file.warnings)),
+        months=_months(chance, listed),
+        undated=listed // 31,
+        statuses={"200": 9017, "301": 0, "404": 412, "410": 31, "500": 12, "timeout": 9, "dns": 1},
+        bad=[_bad(at) for at in range(bad)],
+        robots=[_robots(at, listed) for at in range(hosts)],
+        judged_agents=AGENTS,
+        languages=[_language(at, chance) for at in range(languages)],
+        changes={"added": 3120, "removed": 418, "changed": 18_902, "unchanged": listed - 22_022},
+        changed={kind: [_page(at, kind) for at in range(changed)] for kind in ("added", "removed", "changed")},
+        changed_fields={"lastmod": 18_400, "images": 950, "alternates": 122},
+        feeds=["urls.jsonl", "sitemaps.jsonl", "findings.jsonl", "robots.jsonl", "summary.json"],
+        arguments={"domain": "www.example.com", "verify": "head", "sample": "10000", "baseline": "../2026-11-13"},
+        judged=141,
+    )
+
+
+def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
+    severities: dict[str, int] = {}
+    for _, severity, _, count, _ in RULES:
+        severities[severity] = severities.get(severity, 0) + count
+    return SummaryRecord(
+        domains=["www.example.com"],
+        started=STARTED,
+        elapsed_s=5025.4,
+        peak_mb=183.2,
+        sitemaps=len(files),
+        urls=listed,
+        rules={rule: count for rule, _, _, count, _ in RULES},
+        severities=severities,
+        agents={"GPTBot": 40_210, "CCBot": listed},
+        replies={
+            "ok": 9017,
+            "redirected": 318,
+            "http-error": 455,
+            "timeout": 9,
+            "dns": 1,
+            "sampled-out": listed - 9800,
+        },
+        bad=Share(listed, 9800, 783, 783 / 9800, 0.0747, 0.0855),
+        lastmod=Lastmods(0.97, 8800, 0.71, {"future": 1204, "identical": 90_000, "newer_than_header": 1310}),
+        skipped={"since": 1200, "hreflang-no-return": 2},
+    )
+
+
+def _file(at: int, chance: random.Random, urls: int) -> FileProblems:
+    kinds = ("products", "categories", "stories", "stores", "images", "video")
+    kind = kinds[min(at % 11, 5)]
+    loc = f"{SITE}/sitemaps/{kind}-{at + 1:03}.xml.gz"
+    if at == 0:
+        record = SitemapRecord(sitemap=f"{SITE}/sitemap.xml", format="xml-index", status=200, url_count=41, bytes=5120)
+        return FileProblems(record, infos=1)
+    if at % 17 == 5:
+        error = "The file is not well-formed: an element ends that was not begun, on line 1,204."
+        return FileProblems(SitemapRecord(sitemap=loc, outcome="failed", status=200, error=error), errors=1)
+    count = int(urls * chance.betavariate(1.2, 2)) + 1
+    record = SitemapRecord(
+        sitemap=loc,
+        parent=f"{SITE}/sitemap.xml",
+        found_by="index",
+        depth=1,
+        format="xml-urlset",
+        status=200,
+        url_count=count,
+        bytes=count * 212,
+        bytes_fetched=count * 21,
+        lastmod_min="2019-02-01T00:00:00Z",
+        lastmod_max=f"2026-{chance.randint(1, 11):02}-{chance.randint(1, 20):02}T08:30:00Z",
+        counts=Counts(images=count),
+    )
+    errors = chance.choice((0, 0, 0, 2, 45)) if at % 3 else 0
+    return FileProblems(record, errors, chance.choice((0, 0, 7, 120)), chance.choice((0, 1)))
+
+
+def _rule(rule: str, severity: str, what: str, count: int, files: int) -> RuleReach:
+    why = "Crawlers spend their visits on pages that nobody can use, and find the good ones later."
+    return RuleReach(
+        rule,
+        severity,
+        count,
+        files,
+        what,
+        why,
+        "https://www.sitemaps.org/protocol.html",
+        [_finding(rule, severity, at) for at in range(min(count, MAX_EXAMPLES))],
+    )
+
+
+def _finding(rule: str, severity: str, at: int) -> FindingRecord:
+    return FindingRecord(
+        rule=rule,
+        severity=severity,
+        message=f"the page answered 404 instead of 200, and is listed {at + 2} times",
+        sitemap=f"{SITE}/sitemaps/products-{at + 2:03}.xml.gz",
+        line=1204 + 7 * at,
+        column=7,
+        url=f"{SITE}/en/products/garden/lamps/harbour-lamp-{at}",
+        value="404",
+    )
+
+
+def _months(chance: random.Random, listed: int) -> dict[str, int]:
+    months = {
+        f"{year}-{month:02}": chance.randint(1, 9) + (year - 2018) ** 3 * month
+        for year in range(2019, 2027)
+        for month in range(1, 13)
+    }
+    months["1970-01"] = 12
+    months["2027-03"] = 1204
+    return dict(sorted(months.items()))
+
+
+def _bad(at: int) -> UrlRecord:
+    loc = f"{SITE}/en/products/garden/lamps/harbour-lamp-{at}"
+    kinds = (
+        ReplyRecord("http-error", status=404, final_url=loc, attempts=1),
+        ReplyRecord("http-error", status=500, final_url=loc, attempts=3, error="the server answers 500 each time"),
+        ReplyRecord(
+            "redirected",
+            status=200,
+            final_url=f"{SITE}/en/products",
+            hops=[Hop(301, loc)],
+            soft_404="it redirects to the home page",
+        ),
+        ReplyRecord("timeout", final_url=loc, attempts=3, error="no answer within 30 s"),
+    )
+    return UrlRecord(loc=loc, sitemap=f"{SITE}/sitemaps/products-002.xml.gz", line=100 + at, reply=kinds[at % 4])
+
+
+def _robots(at: int, listed: int) -> RobotsRecord:
+    host = "www.example.com" if at == 0 else f"shop-{at}.example.com"
+    denied = {
+        "GPTBot": listed // 9,
+        "CCBot": listed,
+        "Bytespider": listed,
+        "ClaudeBot": 12,
+        "Baiduspider": listed * 3 // 4,
+    }
+    return RobotsRecord(
+        robots=f"https://{host}/robots.txt",
+        status=200,
+        bytes=2048,
+        sitemaps=[f"{SITE}/sitemap.xml"],
+        crawl_delay=2.0 if at % 3 == 1 else None,
+        urls=listed,
+        agents=denied if at % 2 == 0 else {},
+    )
+
+
+def _language(at: int, chance: random.Random) -> Language:
+    codes = ("en", "de", "fr", "nl", "es", "it", "pl", "pt-br", "sv", "da", "cs", "zh-hant", "ja", "x-default")
+    links = 40_000 // (at + 1)
+    code = codes[at] if at < len(codes) else f"en-{at:03}"
+    return Language(code, links, links // 9 if at % 3 else 0, chance.choice((0, 0, links // 40)))
+
+
+def _page(at: int, kind: str) -> UrlRecord:
+    return UrlRecord(
+        loc=f"{SITE}/en/stories/{kind}/how-a-lighthouse-keeps-its-light-{at}",
+        sitemap=f"{SITE}/sitemaps/stories-003.xml.gz",
+        lastmod="2026-11-19",
+        lastmod_at="2026-11-19T00:00:00Z",
+        change=kind,
+        changed_fields=["lastmod"] if kind == "changed" else [],
+    )
