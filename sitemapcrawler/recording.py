@@ -42,8 +42,8 @@ class Recorder:
         self.final_urls = self._spool()
         """Url records in their last form, where they were written before with what was not known yet."""
         self.unfinished: list[FileRows] | None = None
-        """Files that are to be read again in another run, where what was read of them counts for the report of this one;
-        None where they are forgotten at once."""
+        """Files that are to be read again in another run, and count for the report of this one; None where they are
+        forgotten at once."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode

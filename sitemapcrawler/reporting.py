@@ -18,7 +18,6 @@ from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.params import Params
 from sitemapcrawler.report.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.page import page
 from sitemapcrawler.rows import Rows
 from sitemapcrawler.storages import AtomicFileStorage, FeedFile, check_readable, create, lost, replace
 
@@ -144,7 +143,7 @@ class Reporting:
         try:
             if self.report is not None and not self._is_lost:
                 self._write(SUMMARY, JsonText(Rows()).pretty(_line(self.report), INDENT) + b"\n")
-                self._write(PAGE, page(self.report).encode("utf-8", "replace"))
+                self._write(PAGE, self._page(self.report))
             if not self._is_lost and self._whole.keys() != {*self.names, PAGE}:
                 self._lose("the crawl did not come to its end")
             if not self._is_lost:
@@ -161,13 +160,19 @@ class Reporting:
     def _is_lost(self) -> bool:
         return self._stats.get_value(LOST) is not None
 
+    def _page(self, report: Report) -> bytes:
+        # Imported here: templates and charts are of no use to a crawl without a report.
+        from sitemapcrawler.report.page import page
+
+        return page(report).encode("utf-8", "replace")
+
     def _write(self, name: str, content: bytes) -> None:
         file = self.create(name)
         file.write(content)
         self.take(file)
 
     def _put(self) -> None:
-        """Move all files into their places: the page goes first and comes last, so that it stands with what it shows."""
+        """Move all files into their places: the page goes first and comes last, so that it has all with it."""
         (self.folder / PAGE).unlink(missing_ok=True)
         for name in NAMES - self._whole.keys():  # of a report with other formats
             (self.folder / name).unlink(missing_ok=True)

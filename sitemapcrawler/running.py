@@ -98,7 +98,8 @@ def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, A
 
 def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
     """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
-    if not {"sitemap/store_lost", LOST}.isdisjoint(stats) or any(name.startswith("feedexport/failed_count/") for name in stats):
+    lost = "sitemap/store_lost" in stats or LOST in stats
+    if lost or any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST
     if stop_reason or stats.get("sitemap/partial"):
         return STOPPED

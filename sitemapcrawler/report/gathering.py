@@ -49,8 +49,8 @@ def gather(
     """The report on the crawl in a database, which may be one that was opened for reading.
 
     `agents`: crawlers that robots.txt was judged for; `feeds`: names of the files beside the page; `late`: true once
-    no time is left, and what is asked then may be interrupted; `known`: fields that were filled before. A part for which there is neither time nor room is left
-    out, and named so.
+    no time is left, and what is asked then may be interrupted; `known`: fields that were filled before. A part for
+    which there is neither time nor room is left out, and named so.
     """
     site = SiteFacts(connection)
     found = dict(known)

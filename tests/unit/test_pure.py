@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import namespaces, page, reader, reply, robots, rules, schemas, store, urllists
+from sitemapcrawler import namespaces, page, reader, reply, report, robots, rules, schemas, store, urllists
 
 ROOT = Path(__file__).parents[2]
 SINGLE = (
@@ -39,7 +39,7 @@ SINGLE = (
     "urls",
 )
 """Pure modules that are no package."""
-PACKAGES = (reader, namespaces, page, reply, robots, rules, schemas, store, urllists)
+PACKAGES = (reader, namespaces, page, reply, report, robots, rules, schemas, store, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys
