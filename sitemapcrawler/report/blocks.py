@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass
 
 from sitemapcrawler.findings import inert
 from sitemapcrawler.report.model import FileProblems, Report
-from sitemapcrawler.report.wording import count
+from sitemapcrawler.report.wording import MAX_SHOWN, count
 
 MAX_DRAWN = 150
 """Rectangles; smaller ones could not be told apart."""
+MAX_LABEL = 60
+"""Characters of the name of a file."""
 LEAST = 1 / 400
-"""Share of the whole that a file takes at least, so that one that lists nothing is seen."""
+"""Share of the whole that a rectangle takes at least, so that a file that lists nothing is seen."""
 STATES = {
     "unread": "could not be read",
-    "error": "with errors",
-    "warning": "with warnings, no errors",
+    "error": "errors",
+    "warning": "warnings, no errors",
     "ok": "no errors or warnings",
-    "rest": "other files, summed up",
+    "rest": "not in the table",
 }
 """Colours of the treemap, the most urgent first, in words."""
-MARKS = {"unread": "\N{MULTIPLICATION X} ", "error": "\N{MULTIPLICATION X} ", "warning": "! "}
+MARKS = {"unread": "? ", "error": "\N{MULTIPLICATION X} ", "warning": "! "}
 """What tells a state where colour does not."""
 
 
@@ -41,9 +43,9 @@ class Part:
     """One row of the legend."""
 
     state: str
+    mark: str
     words: str
     files: int
-    urls: int
 
 
 def state(file: FileProblems) -> str:
@@ -55,32 +57,31 @@ def state(file: FileProblems) -> str:
 
 def blocks(report: Report) -> list[Block]:
     """The rectangles, by state, then by size; no index, which lists no pages."""
-    files = sorted(_lists(report.files), key=lambda file: -file.record.url_count)
-    whole = max(report.summary.urls, sum(file.record.url_count for file in files), 1)
-    urgent = [file for file in files if state(file) in ("unread", "error")]
-    drawn = sorted(files[:MAX_DRAWN], key=lambda file: list(STATES).index(state(file)))
-    made = [_block(file, whole * LEAST) for file in drawn]
-    rest = whole - sum(file.record.url_count for file in drawn)
-    others = report.summary.sitemaps - len(report.files) + len(files) - len(drawn)
-    if rest > 0 and others > 0:
-        words = f"{count(others, 'other file')}, {count(rest, 'URL')}"
-        made.append(Block("rest", max(rest, whole * LEAST), words, words))
-    return made if urgent or whole > 1 or made else []
+    files = sorted(_lists(report), key=lambda file: -file.record.url_count)
+    listed = sum(file.record.url_count for file in files)
+    elsewhere = report.summary.sitemaps - len(report.files)
+    urls_elsewhere = max(0, report.summary.urls - listed) if elsewhere > 0 else 0
+    least = LEAST * (listed + urls_elsewhere) or 1
+    made = []
+    for name in STATES:
+        made += [_block(file, least) for file in files[:MAX_DRAWN] if state(file) == name]
+        others = [file for file in files[MAX_DRAWN:] if state(file) == name]
+        if others:
+            made.append(_sum(name, len(others), sum(file.record.url_count for file in others), least))
+    if urls_elsewhere:
+        made.append(_sum("rest", elsewhere, urls_elsewhere, least))
+    return made
 
 
 def legend(report: Report) -> list[Part]:
-    """What each colour stands for, and how much of it there is among the files of the table."""
-    files = _lists(report.files)
-    parts = []
-    for name, words in STATES.items():
-        alike = [file for file in files if state(file) == name]
-        if alike:
-            parts.append(Part(name, words, len(alike), sum(file.record.url_count for file in alike)))
-    return parts
+    """What each colour stands for, and how many files have it."""
+    states = Counter(state(file) for file in _lists(report))
+    states["rest"] = report.summary.sitemaps - len(report.files)
+    return [Part(name, MARKS.get(name, ""), words, states[name]) for name, words in STATES.items() if states[name] > 0]
 
 
-def _lists(files: Iterable[FileProblems]) -> list[FileProblems]:
-    return [file for file in files if file.record.format != "xml-index"]
+def _lists(report: Report) -> list[FileProblems]:
+    return [file for file in report.files if file.record.format != "xml-index"]
 
 
 def _block(file: FileProblems, least: float) -> Block:
@@ -88,5 +89,12 @@ def _block(file: FileProblems, least: float) -> Block:
     record = file.record
     problems = [count(file.errors, "error"), count(file.warnings, "warning")]
     told = "could not be read" if name == "unread" else f"{count(record.url_count, 'URL')}, {', '.join(problems)}"
-    label = MARKS.get(name, "") + inert(record.sitemap.rstrip("/").rpartition("/")[2], 60)
-    return Block(name, max(record.url_count, least), label, f"{inert(record.sitemap, 200)}: {told}")
+    last = record.sitemap.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".xml")
+    label = MARKS.get(name, "") + inert(last, MAX_LABEL)
+    return Block(name, max(record.url_count, least), label, f"{inert(record.sitemap, MAX_SHOWN)}: {told}")
+
+
+def _sum(name: str, files: int, urls: int, least: float) -> Block:
+    """Files that are not drawn one by one."""
+    words = f"{count(files, 'other file')}: {STATES[name]}"
+    return Block(name, max(urls, least), words, f"{words}, {count(urls, 'URL')}")

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 WIDE, NARROW = 880, 340
 """Width in pixels of a chart on a screen, and of its twin on a phone."""
-LETTER = 6.2
+LETTER = 7.0
 """Pixels that a letter of a label takes."""
 LINE = 16
 """Pixels of a line of text."""
@@ -111,7 +111,20 @@ def _treemap(blocks: Sequence[Any], width: int) -> Any:
     for group in [*tree.iter("g")]:
         if group.get("class") == "rect":
             _label(group, labels)
+    _crop(tree)
     return tree
+
+
+def _crop(tree: Any) -> None:
+    """Leave no margin around the rectangles, as the text beside them has none."""
+    boxes = [
+        [float(box.get(name)) for name in ("x", "y", "width", "height")]
+        for box in tree.iterfind(".//g[@class='rect']/rect")
+    ]
+    left, top = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    width = max(x + width for x, _, width, _ in boxes) - left
+    height = max(y + height for _, y, _, height in boxes) - top
+    tree.set("viewBox", f"{left:.1f} {top:.1f} {width:.1f} {height:.1f}")
 
 
 def _label(group: Any, labels: dict[str, str]) -> None:

@@ -46,6 +46,8 @@ class RuleReach:
     """URL or title of the text that the rule implements."""
     examples: Sequence[FindingRecord] = ()
     """At most MAX_EXAMPLES."""
+    good: str = ""
+    """What is right instead, of the rule's documentation; empty where that does not say."""
 
 
 @dataclass(slots=True)

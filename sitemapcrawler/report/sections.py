@@ -2,107 +2,104 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
 
 from sitemapcrawler.findings import inert
-from sitemapcrawler.report import charts
-from sitemapcrawler.report.blocks import STATES, blocks, legend, state
+from sitemapcrawler.report import charts, words
+from sitemapcrawler.report.blocks import blocks, legend, state
 from sitemapcrawler.report.charts import Bar
 from sitemapcrawler.report.matrix import host, matrix
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.months import history
+from sitemapcrawler.report.months import History, history
 from sitemapcrawler.report.verdict import gaps, partial, verdict
 
-REPLIES = {
-    "ok": "answered with a page at once",
-    "redirected": "redirected to another URL",
-    "http-error": "answered with an HTTP error",
-    "timeout": "did not answer in time",
-    "dns": "host name not found",
-    "tls": "no secure connection",
-    "refused": "connection refused",
-    "reset": "connection broke off",
-    "truncated": "answer broke off",
-    "too-large": "answer too large",
-    "redirect-loop": "redirects without end",
-    "address-refused": "address that is not asked",
-    "blocked": "not asked: robots.txt forbids us to",
-    "sampled-out": "not asked: not in the sample",
-    "off-site": "not asked: on another host",
-    "stopped": "not asked: the crawl ended before its turn",
-    "unchecked": "not asked",
-}
-"""What asking for a URL came to, by kind or reason, in words."""
-EVIDENCE = {
-    "future": "lie in the future",
-    "epoch": "are the zero of a clock",
-    "at_fetch": "were made by the request itself",
-    "identical": "were made in one batch",
-    "older_than_header": "are older than the server says",
-    "newer_than_header": "are newer than the server says",
-    "older_than_page": "are older than the page says",
-    "newer_than_page": "are newer than the page says",
-}
-"""What speaks against a lastmod, in words."""
-FORMATS = {
-    "xml-urlset": "XML",
-    "xml-index": "index",
-    "rss": "RSS",
-    "atom": "Atom",
-    "text": "text",
-    "html": "HTML",
-    "list": "list",
-}
-"""Formats of files, in words."""
-MAX_LANGUAGES_DRAWN = 12
+MAX_BARS = 16
+"""Bars of statuses, the most frequent ones; the table below has all."""
+MAX_STATUS = 28
+"""Characters of a status and its name."""
+CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
+"""Colours of what became of a page."""
 
 
 def content(report: Report) -> dict[str, Any]:
     """The variables of the templates, by name."""
+    periods = history(report.months, report.summary.started)
     return {
+        "sites": sites(report),
+        "origin": origin(report),
         "verdict": verdict(report),
         "partial": partial(report),
         "gaps": gaps(report),
         "treemap": _treemap(report),
         "legend": legend(report),
-        "state": state,
-        "states": STATES,
-        "history": (periods := history(report.months, report.summary.started)),
-        "lastmods": _lastmods(periods),
+        "unread": sum(state(file) == "unread" for file in report.files),
+        "history": periods,
+        "lastmods": _lastmods(periods) if periods else "",
         "statuses": _statuses(report),
-        "replies": REPLIES,
-        "evidence": EVIDENCE,
-        "formats": FORMATS,
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
+        "status": status,
+        "words": words,
     }
 
 
-def _treemap(report: Report) -> Any:
-    drawn = blocks(report)
-    return charts.treemap(drawn, "Files by number of URLs and worst problem") if drawn else ""
+def sites(report: Report) -> Sequence[str]:
+    """The sites that were crawled; where only sitemaps were named, the hosts of these."""
+    if report.summary.domains:
+        return report.summary.domains
+    origins = dict.fromkeys(_origin(file.record.sitemap) for file in report.files)
+    return [each.partition("://")[2] for each in origins if each]
 
 
-def _lastmods(periods: Any) -> Any:
-    if periods is None:
+def origin(report: Report) -> str:
+    """Scheme and authority of most files, which addresses are shown without; empty where there is none."""
+    origins = Counter(_origin(file.record.sitemap) for file in report.files)
+    return origins.most_common(1)[0][0] if origins else ""
+
+
+def status(code: str) -> str:
+    """`404 Not Found`; a kind of reply stays as it is."""
+    try:
+        return f"{code} {HTTPStatus(int(code)).phrase}"
+    except ValueError:
+        return code
+
+
+def _origin(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
         return ""
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+def _treemap(report: Report) -> Markup | str:
+    drawn = blocks(report)
+    return charts.treemap(drawn, "Sitemap files by number of URLs and worst problem") if drawn else ""
+
+
+def _lastmods(periods: History) -> Markup:
     bars = [Bar(period.label, period.entries, "warning" if period.future else "plain") for period in periods.periods]
     return charts.columns(bars, f"Entries by {periods.unit} of their last modification")
 
 
-def _statuses(report: Report) -> Any:
-    if not report.statuses:
-        return ""
-    bars = [Bar(inert(name, 20), value, _shade(name)) for name, value in report.statuses.items()]
-    return charts.rows(bars, "Checked URLs by status")
+def _statuses(report: Report) -> Markup | str:
+    counted = [(name, urls) for name, urls in report.statuses.items() if urls]
+    bars = [Bar(inert(status(name), MAX_STATUS), urls, _shade(name)) for name, urls in counted[:MAX_BARS]]
+    return charts.rows(bars, "Checked URLs by status") if bars else ""
 
 
-def _shade(status: str) -> str:
-    return {"2": "ok", "3": "warning"}.get(status[:1], "error")
+def _shade(code: str) -> str:
+    return {"2": "ok", "3": "warning"}.get(code[:1], "error")
 
 
-def _changes(report: Report) -> Any:
-    shades = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
-    bars = [Bar(inert(name, 20), value, shades.get(name, "rest")) for name, value in report.changes.items()]
-    return charts.rows(bars, "Pages by what became of them since the baseline") if bars else ""
+def _changes(report: Report) -> Markup | str:
+    bars = [Bar(name, report.changes.get(name, 0), shade) for name, shade in CHANGES.items()]
+    return charts.rows(bars, "Pages by what became of them since the baseline") if report.changes else ""

@@ -19,14 +19,14 @@ PARTIAL = {
 }
 """Why a crawl ended early, by `partial` of the summary."""
 LEFT_OUT = {
-    "include": ("entry does", "entries do", "not match include"),
-    "exclude": ("entry matches", "entries match", "exclude"),
-    "since": ("entry is", "entries are", "older than since, or undated"),
-    "max_urls": ("entry is", "entries are", "beyond max_urls"),
-    "follow": ("file does", "files do", "not match follow"),
-    "max_depth": ("file lies", "files lie", "deeper than max_depth"),
-    "max_sitemaps": ("file is", "files are", "beyond max_sitemaps"),
-    "robots": ("URL was", "URLs were", "not judged, since no robots.txt was asked for on its host"),
+    "include": ("entry was", "entries were", "left out that the argument include does not match"),
+    "exclude": ("entry was", "entries were", "left out that the argument exclude matches"),
+    "since": ("entry was", "entries were", "left out as older than the argument since, or undated"),
+    "max_urls": ("entry was", "entries were", "left out beyond max_urls"),
+    "follow": ("file was", "files were", "left out that the argument follow does not match"),
+    "max_depth": ("file was", "files were", "left out below max_depth indexes"),
+    "max_sitemaps": ("file was", "files were", "left out beyond max_sitemaps"),
+    "robots": ("URL was", "URLs were", "not judged by robots.txt, since none was asked for on that host"),
     "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
 }
 """What was left out, by reason in the summary: one, many, and the rest of the sentence."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -13,7 +14,10 @@ from sitemapcrawler.findings import MAX_URL, inert
 
 MAX_SHOWN = 160
 """Characters shown of an address: two lines on a wide screen, five on a phone."""
+MAX_LISTED = 12
+"""Words of a list that a sentence names."""
 SIZES = ("bytes", "kB", "MB", "GB", "TB")
+_CODE = re.compile("`([^`]+)`")
 MINUTE, HOUR = 60, 3600
 """Seconds."""
 
@@ -39,9 +43,9 @@ def percent(part: float, whole: float = 1.0) -> str:
         return "0 %"
     value = 100 * part / whole
     if 0 < value < 0.1:
-        return "under 0.1 %"
+        return "<0.1 %"
     if 99.9 < value < 100:
-        return "over 99.9 %"
+        return ">99.9 %"
     return f"{value:.0f} %" if value in (0, 100) or value >= 10 else f"{value:.1f} %"
 
 
@@ -64,27 +68,39 @@ def duration(seconds: float) -> str:
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:
-    """`3 May 2024, 10:00 UTC` of an ISO 8601 time in UTC, as a `<time>`; whatever else stays as it is."""
+    """`3 May 2024, 10:00 UTC` of an ISO 8601 time, the day alone as it is written; whatever else stays as it is."""
     if not text:
         return ""
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        words = f"{at.day} {at:%b} {at.year}"
+        if clock:
+            at = at.astimezone(UTC) if at.tzinfo else at
+            words = f"{at.day} {at:%b} {at.year}, {at:%H:%M} UTC"
+    except (ValueError, OverflowError):
         return text
-    words = f"{at.day} {at:%b} {at.year}"
-    if clock:
-        words += f", {at:%H:%M} UTC"
     return Markup("<time datetime='{}'>{}</time>").format(text, words)
 
 
-def address(url: str | None, label: str = "") -> Markup:
-    """A link for http and https, which tells the other side nothing; whatever else is text."""
+def address(url: str | None, origin: str = "", line: int | None = None, column: int | None = None) -> Markup:
+    """A link for http and https, which tells the other side nothing; whatever else is text.
+
+    Addresses on `origin` are shown without it; a line and a column stand behind, as compilers have it.
+    """
     if not url:
         return Markup("")
-    text = escape(inert(label or url, MAX_SHOWN))
+    label = url[len(origin) :] if origin and url.startswith(origin + "/") else url
+    place = "".join(f":{at}" for at in (line, column) if at is not None)
+    text = escape(inert(label, MAX_SHOWN) + place)
     if not is_web(url):
         return Markup("<span class=url>{}</span>").format(text)
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
+
+
+def coded(text: str) -> Markup:
+    """Text of a rule's documentation: what stands between backticks is code."""
+    text = str(escape(inert(text)))
+    return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
 def is_web(url: str) -> bool:
@@ -102,13 +118,15 @@ def beside(name: str) -> str:
     return quote(name, safe="", errors="replace")
 
 
-def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b and 98 more`."""
+    if len(words) > most:
+        words = [*words[:most], f"{len(words) - most:,} more"]
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 FILTERS = {
     function.__name__: function
-    for function in (number, count, percent, size, duration, moment, address, beside, listed)
+    for function in (number, count, percent, size, duration, moment, address, coded, beside, listed)
 }
 """What templates may call."""

@@ -1,7 +1,7 @@
 "use strict";
 // Tables sort by their headings, filter by a text and show their first rows until asked for all. Without this script
 // they are plain tables, complete.
-const FIRST = 25;
+const FIRST = 10;
 const number = new Intl.NumberFormat("en");
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 

@@ -73,7 +73,7 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         files=sorted(sitemaps, key=lambda file: (-file.errors, -file.warnings)),
         months=_months(chance, listed),
         undated=listed // 31,
-        statuses={"200": 9017, "301": 0, "404": 412, "410": 31, "500": 12, "timeout": 9, "dns": 1},
+        statuses={"200": 9017, "404": 412, "410": 31, "500": 12, "timeout": 9, "dns": 1},
         bad=[_bad(at) for at in range(bad)],
         robots=[_robots(at, listed) for at in range(hosts)],
         judged_agents=AGENTS,
