@@ -36,7 +36,7 @@ PROBLEMS = f"""
         SELECT sitemap, unnest(map_keys(counts)) AS rule, unnest(map_values(counts)) AS number
         FROM (SELECT sitemap, (tally->'findings')::MAP(VARCHAR, BIGINT) AS counts FROM files)),
     untold AS (
-        SELECT c.sitemap, c.rule, coalesce(t.severity, k.severity) AS severity,
+        SELECT c.sitemap, c.rule, coalesce(t.severity, k.severity, 'warning') AS severity,
                c.number - coalesce(t.number, 0) AS number
         FROM counted c
         LEFT JOIN (SELECT sitemap, rule, min_by(severity, {RANK}) AS severity, sum(number) AS number
