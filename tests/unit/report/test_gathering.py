@@ -217,10 +217,10 @@ def test_what_comes_too_late_is_left_out_and_named() -> None:
     assert made.left_out == [name for name in parts(SummaryRecord()) if name not in ("rules", "files")]
 
 
-@pytest.mark.parametrize("error", [duckdb.InterruptException("INTERRUPT Error"), duckdb.OutOfMemoryException("no")])
-def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+@pytest.mark.parametrize("error", [duckdb.InterruptException, duckdb.OutOfMemoryException])
+def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def fails(_: object) -> dict[str, Any]:
-        raise error
+        raise error("it fails")
 
     monkeypatch.setattr(entries, "months", fails)
     site = Site(page("/", change="added"))
