@@ -93,7 +93,7 @@ def _lastmods(periods: History) -> Markup:
 def _statuses(report: Report) -> Markup | str:
     counted = [(name, urls) for name, urls in report.statuses.items() if urls]
     bars = [Bar(inert(status(name), MAX_STATUS), urls, _shade(name)) for name, urls in counted[:MAX_BARS]]
-    return charts.rows(bars, "Checked URLs by status") if bars else ""
+    return charts.rows(bars, "Checked entries by status") if bars else ""
 
 
 def _shade(code: str) -> str:

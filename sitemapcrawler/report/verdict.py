@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.report.blocks import state
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import count, listed
 
@@ -31,12 +33,16 @@ LEFT_OUT = {
 }
 """What was left out, by reason in the summary: one, many, and the rest of the sentence."""
 UNCHECKED = {
-    "blocked": "because robots.txt forbids us to",
-    "sampled-out": "since a sample was drawn",
-    "off-site": "because they are on other hosts",
-    "stopped": "because the crawl ended, or left their host alone, before their turn",
+    "blocked": "robots.txt forbids us to",
+    "sampled-out": "not in the sample",
+    "off-site": "on another host",
+    "stopped": "the crawl ended, or left the host alone, before",
 }
 """Why URLs were not asked for, by reason in the summary."""
+
+
+MAX_RULES = 3
+"""Rules named that could not judge everything: after one broken file they are many."""
 
 
 class Level(StrEnum):
@@ -54,32 +60,33 @@ class Verdict:
 
     level: Level
     headline: str
-    explanation: str
+    sentences: Sequence[str]
 
 
 def verdict(report: Report) -> Verdict:
     """How the site does, as far as the crawl can tell."""
-    severities = report.summary.severities
-    errors, warnings, infos = (severities.get(name, 0) for name in ("error", "warning", "info"))
-    notes = f" There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing." if infos else ""
     if (nothing := _nothing(report)) is not None:
         return nothing
-    if errors:
-        also = f" and {count(warnings, 'warning')}" if warnings else ""
-        return Verdict(
-            Level.ERROR,
-            "Needs repair",
-            f"{count(errors, 'error')}{also}. Search engines reject, ignore or misread what has an error.{notes}",
-        )
-    if report.judged == 0:
-        return Verdict(Level.UNKNOWN, "Not judged", "No rules were applied, so nothing can be said about its health.")
+    troubles = _troubles(report)
+    errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
+    notes = [f"There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing."] if infos else []
+    if errors:
+        found = [count(errors, "error")] + [
+            count(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
+        ]
+        misread = "Search engines reject, ignore or misread what has an error."
+        return Verdict(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, misread])
+    if report.judged == 0:
+        unknown = "No rules were applied, so nothing can be said about its health."
+        return Verdict(Level.UNKNOWN, "Not judged", [unknown, *troubles])
     if warnings:
-        return Verdict(
-            Level.WARNING, "Works, with warnings", f"No errors {scope}, but {count(warnings, 'warning')}.{notes}"
-        )
-    headline = "Healthy so far" if report.summary.partial else "Healthy"
-    return Verdict(Level.OK, headline, f"No errors and no warnings {scope}.{notes}")
+        found = [f"No errors {scope}; {count(warnings, 'warning')}.", *troubles, *notes]
+        return Verdict(Level.WARNING, "Works, with warnings", found)
+    clean = [f"No errors and no warnings {scope}.", *troubles, *notes]
+    if troubles:  # the rules that would have told were not among those that were chosen
+        return Verdict(Level.WARNING, "Not everything works", clean)
+    return Verdict(Level.OK, "Healthy so far" if report.summary.partial else "Healthy", clean)
 
 
 def partial(report: Report) -> str:
@@ -93,16 +100,27 @@ def gaps(report: Report) -> list[str]:
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
 
 
+def _troubles(report: Report) -> list[str]:
+    """What is bad whatever the rules say."""
+    told = []
+    if unread := sum(state(file) == "unread" for file in report.files):
+        told.append(f"{count(unread, 'file')} could not be read.")
+    bad = report.summary.bad
+    if bad and bad.bad:
+        told.append(f"{bad.bad:,} of {count(bad.checked, 'checked URL')} did not answer with a page at once.")
+    return told
+
+
 def _nothing(report: Report) -> Verdict | None:
     """The verdict where there is nothing to judge."""
     if not report.summary.sitemaps:
-        return Verdict(Level.ERROR, "No sitemap found", "The crawl found no sitemap, so no URL is listed for crawlers.")
+        return Verdict(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.summary.urls:
         return Verdict(
             Level.ERROR,
             "Nothing could be read",
-            f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read.",
+            [f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
         )
     return None
 
@@ -121,7 +139,7 @@ def _not_asked(report: Report) -> list[str]:
     if not replies:
         return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
     return [
-        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for, {why}."
+        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
@@ -135,7 +153,8 @@ def _left_out(report: Report) -> list[str]:
         if skipped.get(reason)
     ]
     if rules := sorted(skipped.keys() - LEFT_OUT.keys()):
-        told.append(f"{count(len(rules), 'rule')} could not judge every file: {listed(rules)}.")
+        why = "since not everything was read or asked for"
+        told.append(f"{count(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")
     return told

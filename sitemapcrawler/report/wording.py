@@ -10,21 +10,26 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.findings import MAX_URL, inert
+from sitemapcrawler.findings import inert
 
+MAX_TEXT = 400
+"""Characters of any other text; the files beside the page have the rest."""
+MAX_LINK = 1000
+"""Characters of an address that is a link; what is longer is no page that somebody wants to open."""
 MAX_SHOWN = 160
 """Characters shown of an address: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
 """Words of a list that a sentence names."""
-SIZES = ("bytes", "kB", "MB", "GB", "TB")
+SIZES = ("B", "kB", "MB", "GB", "TB")
 _CODE = re.compile("`([^`]+)`")
+_SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 MINUTE, HOUR = 60, 3600
 """Seconds."""
 
 
 def shown(value: Any) -> Any:
     """What a template writes for a value: texts are made inert, whoever they come from."""
-    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return inert(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def number(value: float) -> str:
@@ -59,7 +64,7 @@ def size(amount: int) -> str:
 
 def duration(seconds: float) -> str:
     """`2 h 5 min`, `3 min 20 s`, `4.2 s`."""
-    if seconds < MINUTE:
+    if round(seconds, 1) < MINUTE:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < HOUR:
@@ -79,7 +84,7 @@ def moment(text: str | None, clock: bool = True) -> Markup | str:
             words = f"{at.day} {at:%b} {at.year}, {at:%H:%M} UTC"
     except (ValueError, OverflowError):
         return text
-    return Markup("<time datetime='{}'>{}</time>").format(text, words)
+    return Markup("<time datetime='{}'>{}</time>").format(at.isoformat(), words)
 
 
 def address(url: str | None, origin: str = "", line: int | None = None, column: int | None = None) -> Markup:
@@ -91,21 +96,28 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
         return Markup("")
     label = url[len(origin) :] if origin and url.startswith(origin + "/") else url
     place = "".join(f":{at}" for at in (line, column) if at is not None)
-    text = escape(inert(label, MAX_SHOWN) + place)
+    text = escape(inert(label, MAX_SHOWN))
+    if place:
+        text += Markup("<span class=at>{}</span>").format(place)
     if not is_web(url):
         return Markup("<span class=url>{}</span>").format(text)
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
 
 
+def sentences(text: str) -> list[str]:
+    """The first sentence without its full stop, and the rest, if any."""
+    return [part for part in _SENTENCE_END.split(text.removesuffix("."), 1) if part]
+
+
 def coded(text: str) -> Markup:
     """Text of a rule's documentation: what stands between backticks is code."""
-    text = str(escape(inert(text)))
+    text = str(escape(inert(text, MAX_TEXT)))
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
 def is_web(url: str) -> bool:
     """True for a URL that a click may open: http or https with a host, and without what cannot be seen."""
-    if len(url) > MAX_URL or not url.isprintable() or not url.startswith(("http://", "https://")):
+    if len(url) > MAX_LINK or not url.isprintable() or not url.startswith(("http://", "https://")):
         return False
     try:
         return bool(urlsplit(url).hostname)
@@ -127,6 +139,6 @@ def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:
 
 FILTERS = {
     function.__name__: function
-    for function in (number, count, percent, size, duration, moment, address, coded, beside, listed)
+    for function in (number, count, percent, size, duration, moment, address, coded, sentences, beside, listed)
 }
 """What templates may call."""

@@ -7,13 +7,13 @@ READING = {
     "recovered": "with repairs",
     "truncated": "cut short",
     "failed": "not at all",
-    "blocked": "forbidden by robots.txt",
+    "blocked": "forbidden",
     "unchanged": "unchanged, from before",
 }
 """How far a file was read, by outcome."""
 FORMATS = {
     "xml-urlset": "XML",
-    "xml-index": "XML index",
+    "xml-index": "index",
     "rss": "RSS",
     "atom": "Atom",
     "text": "text",
@@ -23,7 +23,7 @@ FORMATS = {
 """Formats of files."""
 HAPPENED = {
     "ok": "answered",
-    "redirected": "redirects",
+    "redirected": "redirects to",
     "http-error": "HTTP error",
     "timeout": "no answer in time",
     "dns": "host not found",

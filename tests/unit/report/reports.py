@@ -53,8 +53,13 @@ def empty(**fields: Any) -> Report:
     return Report(SummaryRecord(domains=["example.com"], started=STARTED), **fields)
 
 
+def small(hosts: int) -> Report:
+    """A little of everything; the matrix of crawlers looks another way where hosts are many."""
+    return _report(files=8, hosts=hosts, languages=2, bad=4, changed=1, urls=900)
+
+
 def typical() -> Report:
-    """A shop with 42 files and 380,000 pages, crawled with everything that can be asked for."""
+    """A shop with 42 files and 140,000 pages, crawled with everything that can be asked for."""
     return _report(files=42, hosts=3, languages=14, bad=60, changed=40, urls=9000)
 
 

@@ -1,0 +1,248 @@
+"""The page: every section with and without data, nothing from outside but text and links, and its policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html as lxml_html
+
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.report.model import FileProblems, Report, RuleReach
+from sitemapcrawler.report.page import page
+from tests.unit.report import reports
+from tests.unit.report.hostile import HOSTILE, spoiled
+
+ROOT = Path(__file__).parents[3]
+SECTIONS = ["health", "fix", "where", "lastmod", "status", "robots", "languages", "changes", "crawl"]
+MAX_PAGE = 1_000_000
+"""Bytes of a page as full as it gets."""
+
+
+def parsed(text: str) -> Any:
+    return lxml_html.document_fromstring(text)
+
+
+def check_inert(text: str) -> None:
+    """Nothing of a page runs but its script, nothing loads, and all links are of the web, the page or its folder."""
+    text.encode("utf-8")
+    bare = text.replace("\n", "")
+    assert not [char for char in bare if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")]
+    tree = parsed(text)
+    assert len(tree.findall(".//script")) == len(tree.findall(".//style")) == 1
+    assert not tree.xpath(
+        "//iframe | //object | //embed | //base | //form | //img | //audio | //video | //foreignobject"
+    )
+    assert len(tree.xpath("//link")) == 1
+    assert len(tree.xpath("//meta[@http-equiv]")) == 1
+    for element in tree.iter("*"):
+        for name, value in element.items():
+            assert not name.startswith("on"), (element.tag, name)
+            assert name not in ("style", "src", "srcset", "action", "formaction", "background", "ping"), (
+                element.tag,
+                name,
+            )
+            if name in ("href", "xlink:href"):
+                check_reference(element, value)
+
+
+def check_reference(element: Any, value: str) -> None:
+    if element.tag == "link":
+        assert value == "data:,"
+    elif element.tag == "a" and value.startswith(("http://", "https://")):
+        assert element.get("rel") == "noreferrer noopener"
+    else:
+        assert element.tag == "a"
+        assert re.fullmatch(r"#[a-z]+|[\w.~%-]*", value, re.ASCII), value
+
+
+@pytest.mark.parametrize("name", ["empty", "typical", "full"])
+def test_page_holds_every_section_in_order(name: str) -> None:
+    tree = parsed(page(getattr(reports, name)()))
+    assert tree.xpath("//main/section/@id") == SECTIONS
+    assert tree.xpath("//nav//a/@href") == [f"#{section}" for section in SECTIONS]
+    for section in tree.xpath("//main/section"):
+        title = tree.get_element_by_id(section.get("aria-labelledby"))
+        assert title.tag == "h2" and title.text_content().strip()
+    levels = [int(heading.tag[1]) for heading in tree.iter("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert len(set(tree.xpath("//@id"))) == len(tree.xpath("//@id"))
+    check_inert(page(getattr(reports, name)()))
+
+
+def test_sections_without_data_say_why() -> None:
+    tree = parsed(page(reports.empty()))
+    told = {section.get("id"): " ".join(section.text_content().split()) for section in tree.xpath("//main/section")}
+    assert "No sitemap found" in told["health"]
+    assert "No rule found anything." in told["fix"]
+    assert "No sitemap was found" in told["where"]
+    assert "no dates" in told["lastmod"]
+    assert "-a verify=head" in told["status"]
+    assert "-a agents=search,ai" in told["robots"]
+    assert "hreflang" in told["languages"]
+    assert "-a baseline=" in told["changes"]
+    assert not tree.xpath("//table | //figure")
+
+
+def test_sections_left_out_for_want_of_time_say_so() -> None:
+    names = ["rules", "files", "months", "statuses", "robots", "languages", "changes"]
+    tree = parsed(page(reports.empty(left_out=names, judged_agents=["Googlebot"])))
+    for section in ("fix", "where", "lastmod", "status", "robots", "languages", "changes"):
+        assert "Not computed" in tree.get_element_by_id(section).text_content(), section
+
+
+def test_page_says_what_a_partial_crawl_is() -> None:
+    report = reports.typical()
+    report.summary.partial = "max_time"
+    tree = parsed(page(report))
+    assert "ended early" in tree.get_element_by_id("health").text_content()
+    assert "in part" in tree.find(".//header").text_content()
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["instead of", "behind"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_text_of_strangers_is_inert_in_every_field(text: str, keep: bool) -> None:
+    made = page(spoiled(reports.small(hosts=7 if keep else 2), text, keep))
+    check_inert(made)
+    assert "<b><b>" not in made
+    assert "49" not in parsed(made).find(".//title").text
+    assert len(made) < MAX_PAGE
+
+
+def test_text_of_strangers_can_still_be_read() -> None:
+    finding = FindingRecord(
+        "r", "error", "is <b> & \u202e", url="https://example.com/?a=1&b=<i>", line=3, sitemap="https://example.com/s"
+    )
+    tree = parsed(page(Report(SummaryRecord(sitemaps=1), [RuleReach("r", "error", 1, 1, "what", "", "", [finding])])))
+    item = tree.xpath("//ul[@class='examples']/li")[0]
+    assert "is <b> & \\u202e" in item.text_content()
+    assert item.xpath(".//a/@href") == ["https://example.com/s", "https://example.com/?a=1&b=<i>"]
+    assert [link.text_content() for link in item.findall(".//a")] == [
+        "https://example.com/s:3",
+        "https://example.com/?a=1&b=<i>",
+    ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "ftp://example.com/",
+        "//example.com/",
+        "HTTPS:x",
+        "httpx://example.com/",
+        "http:example.com",
+        "https://",
+        "vbscript:x",
+        " https://example.com/",
+    ],
+)
+def test_only_addresses_of_the_web_are_links(url: str) -> None:
+    report = Report(
+        SummaryRecord(sitemaps=1),
+        files=[FileProblems(SitemapRecord(sitemap=url))],
+        statuses={"404": 1},
+        bad=[UrlRecord(loc=url)],
+    )
+    tree = parsed(page(report))
+    assert not tree.xpath("//td//a")
+    assert tree.xpath("//td//span[@class='url']")[0].text_content() == url
+
+
+def test_policy_lets_only_our_script_and_style_through() -> None:
+    tree = parsed(page(reports.typical()))
+    policy = dict(
+        part.strip().split(" ", 1)
+        for part in tree.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0].split(";")
+    )
+    hashes = {
+        name: base64.b64encode(hashlib.sha256(tree.find(f".//{name}").text.encode()).digest()).decode()
+        for name in ("script", "style")
+    }
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{hashes['script']}'",
+        "style-src": f"'sha256-{hashes['style']}'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def test_policy_stands_before_what_it_is_for() -> None:
+    made = page(reports.empty())
+    assert made.index("Content-Security-Policy") < min(
+        made.index(name) for name in ("<style", "<script", "<link", "<title")
+    )
+
+
+def test_full_page_stays_small_and_whole() -> None:
+    report = reports.full()
+    made = page(report)
+    assert len(made.encode()) < MAX_PAGE
+    tree = parsed(made)
+    rows = {table.find("caption").get("id"): len(table.findall("tbody/tr")) for table in tree.iter("table")}
+    assert (rows["files"], rows["bad"], rows["robots-files"], rows["hreflang"]) == (1000, 200, 200, 300)
+    assert rows["changed-1"] == rows["changed-2"] == rows["changed-3"] == 100
+
+
+def test_same_report_makes_the_same_page() -> None:
+    assert page(reports.typical()) == page(reports.typical())
+
+
+def test_charts_have_a_name_and_their_figures_as_a_table() -> None:
+    tree = parsed(page(reports.typical()))
+    charts = tree.xpath("//*[local-name()='svg'][@role='img']")
+    assert len(charts) == 8  # four, each for a screen and for a phone
+    assert all(chart.get("aria-label") for chart in charts)
+    cells = tree.xpath("//table[caption/@id='statuses']//tr/*/text()")
+    assert cells == [
+        "Status",
+        "Entries",
+        "200 OK",
+        "9,017",
+        "404 Not Found",
+        "412",
+        "410 Gone",
+        "31",
+        "500 Internal Server Error",
+        "12",
+        "timeout",
+        "9",
+        "dns",
+        "1",
+    ]
+
+
+def test_page_is_made_from_a_zipped_package(tmp_path: Path) -> None:
+    archive = tmp_path / "sitemapcrawler.egg"
+    with zipfile.ZipFile(archive, "w") as egg:
+        for file in (ROOT / "sitemapcrawler").rglob("*"):
+            if file.is_file() and "__pycache__" not in file.parts:
+                egg.write(file, file.relative_to(ROOT))
+    script = (
+        "from sitemapcrawler.items import SummaryRecord\nfrom sitemapcrawler.report import model, page\n"
+        "made = page.page(model.Report(SummaryRecord()))\nprint(page.__file__, len(made) > 10_000)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(archive)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == [str(archive / "sitemapcrawler/report/page.py"), "True"], done.stderr
