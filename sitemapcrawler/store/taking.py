@@ -44,7 +44,7 @@ def take_in(store: Store, path: Path) -> str | None:
         _take_lines(store, path)
         cut = _partial(store, path)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
-    return cut if count else "it holds no url records"
+    return cut or (None if count else "it holds no url records")
 
 
 def _linked(store: Store, path: Path) -> Path:

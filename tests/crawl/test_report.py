@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
-from tests.crawl.crawling import FEED, Crawl
+from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE
+from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, environment
 from tests.crawl.job_feeds import difference, rows
-from tests.crawl.job_site import JobSite
-from tests.crawl.jobs import Job
+from tests.crawl.job_site import LISTED, PLAIN, JobSite
+from tests.crawl.jobs import JOBDIR, Job, Moment
 from tests.crawl.modelled import WITHIN
+from tests.crawl.mounts import small, without_overrides
 from tests.crawl.reports import Folder, languages
+from tests.crawl.test_arguments import CRAWLER_PROCESS
 
 REPORT = "out/report"
 AUDIT = {"verify": "get", "report": REPORT}
@@ -69,7 +73,7 @@ def test_report_agrees_with_itself_and_with_other_feeds(audited: Job) -> None:
     assert kinds == sorted(kinds, key=lambda kind: kind == "redirected")
     assert {"http-error", "redirected"} == set(kinds)
     counted = {one.code: (one.links, one.unreturned) for one in model.languages}
-    assert counted == {code: numbers for code, *numbers in map(tuple, languages(folder.listed()))} or counted
+    assert counted == {code: (links, unreturned) for code, links, unreturned in languages(folder.listed())}
     assert [one.unlisted for one in model.languages if one.code == "de"] == [8]
 
 
@@ -110,23 +114,118 @@ def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, a
     assert not (told := same_rows(report(job), tmp_path / FEED)), told
 
 
+def test_sample_of_single_records_that_is_stopped(shop: JobSite, tmp_path: Path) -> None:
+    shop.forget()
+    arguments = {**AUDIT, "verify": "head", "sample": 40}
+    job = Job(shop, tmp_path, arguments, {"JOBDIR": "", "SITEMAP_ITEMS": "records"}, within=WITHIN)
+    with job.start() as running:
+        shop.wait_for_requests(35, lambda: running.process.poll() is None)
+        running.process.send_signal(signal.SIGTERM)
+        done = running.finish()
+    model = report(job).check()
+    assert done.code == 3, done.log
+    assert model.summary.partial == "shutdown"
+    assert model.summary.replies["stopped"] > 0
+    assert not (told := same_rows(report(job), tmp_path / FEED)), told
+
+
+def test_killed_job_leaves_the_earlier_report_and_cleans_up_when_it_goes_on(copy: Job) -> None:
+    earlier = contents(report(copy))
+    shutil.rmtree(copy.folder / JOBDIR)
+    assert copy.kill(Moment(40))
+    left = contents(report(copy))
+    assert {name: left[name] for name in earlier} == earlier
+    assert len(left) > len(earlier)
+    done = copy.run()
+    assert done.code == 0, done.log
+    assert report(copy).check().summary.partial is None
+
+
 def test_report_is_a_baseline(shop: JobSite, audited: Job, tmp_path: Path) -> None:
     before = tmp_path / "before"
     shutil.copytree(report(audited).path, before)
     path = before / "urls.jsonl"
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[5:]))
+    lines = [line for line in path.read_bytes().splitlines(keepends=True) if b"/news.xml" not in line]
+    path.write_bytes(b"".join(lines))
     (before / "urls.parquet").unlink()
     done = compare(shop, tmp_path, before)
     assert done.code == 0, done.log
     model = Folder(tmp_path / REPORT).check()
-    assert model.changes["added"] > 0
-    summary = json.loads((before / SUMMARY).read_bytes())
-    (before / SUMMARY).write_text(json.dumps({**summary, "partial": "max_time"}))
-    refused = compare(shop, tmp_path, before)
+    assert model.changes["added"] == len(LISTED["/news.xml"])
+    done = compare(shop, tmp_path, tmp_path / REPORT, only="changes", select="none")
+    assert done.code == 0, done.log
+    model = Folder(tmp_path / REPORT).model
+    assert (model.summary.only, model.rules) == ("changes", [])
+    assert model.changes["unchanged"] > 0
+    assert {row["change"] for row in Folder(tmp_path / REPORT).rows("urls")} <= {"added", "changed", "removed"}
+    refused = compare(shop, tmp_path, tmp_path / REPORT)
     assert refused.code == 2
-    assert "is not complete (max_time)" in refused.log
+    assert "is not complete (only=changes)" in refused.log
+    assert Folder(tmp_path / REPORT).model == model
 
 
-def compare(site: JobSite, folder: Path, baseline: Path) -> Crawl:
+def compare(site: JobSite, folder: Path, baseline: Path, **arguments: str) -> Crawl:
     """A crawl that is compared with a report."""
-    return Job(site, folder, {"report": REPORT, "baseline": baseline}, {"JOBDIR": ""}, within=WITHIN).run()
+    given = {"report": REPORT, "baseline": baseline, **arguments}
+    return Job(site, folder, given, {"JOBDIR": ""}, within=WITHIN).run()
+
+
+def test_script_writes_a_report_where_nothing_is_judged(shop: JobSite, tmp_path: Path) -> None:
+    arguments = (f"sitemap={shop.url(PLAIN[0])}", "select=none", "agents=none", "report=100%(time)s")
+    done = script(tmp_path, *arguments)
+    folder = Folder(tmp_path / "100%(time)s")
+    assert done.returncode == 0, done.stderr
+    assert (folder.names, len(folder.rows("urls"))) == (NAMES, len(LISTED[PLAIN[0]]))
+    assert [row["outcome"] for row in folder.rows("sitemaps")] == ["ok"]
+    assert folder.rows("findings") == []
+    refused = script(tmp_path, *arguments[:2], "report=nothing.txt/report")
+    assert "is no folder" in refused.stderr
+
+
+def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A script that starts our spider."""
+    (folder / "nothing.txt").touch()
+    settings = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
+    command = [sys.executable, "-c", CRAWLER_PROCESS, *arguments]
+    return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+@pytest.mark.parametrize("room", [0, 60_000])
+def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room: int) -> None:
+    job = Job(audited.site, tmp_path, {"report": "disk/report"}, {"JOBDIR": ""})
+    (tmp_path / "disk").mkdir()
+    with small(tmp_path / "disk", "4m") as disk:
+        shutil.copytree(report(audited).path, disk.seen / "report")
+        before = contents(Folder(disk.seen / "report"))
+        disk.fill(room)
+        job.within = disk.within(tmp_path)
+        done = job.run()
+        assert contents(Folder(disk.seen / "report")) == before
+    assert done.code == 1, done.log
+    [line] = [line for line in done.log.splitlines() if "ERROR" in line]
+    assert "report is not written: No space left on device; what stood there before is kept" in line
+
+
+def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> None:
+    audited.site.forget()
+    (tmp_path / "locked").mkdir(0o555)
+    within = without_overrides()
+    cases = {
+        "locked/report": ({}, "no permission to write"),
+        LOG: ({}, "is no folder"),
+        ".": ({}, "is not empty"),
+        "new": ({"SITEMAP_STORE": "False", "JOBDIR": ""}, "accepted: SITEMAP_STORE=True"),
+    }
+    for place, (changed, problem) in cases.items():
+        done = Job(audited.site, tmp_path, {"report": place}, changed, within=within).run()
+        [line] = done.log.splitlines()
+        assert (done.code, done.output) == (2, "")
+        assert line.startswith("sitemapcrawler: argument report=")
+        assert problem in line
+    assert audited.site.forget() == []
+    assert {path.name for path in tmp_path.iterdir()} == {"locked", LOG}
+
+
+def contents(folder: Folder) -> dict[str, bytes]:
+    """Every file of a report."""
+    return {path.name: path.read_bytes() for path in folder.path.iterdir()}
