@@ -24,6 +24,7 @@ from sitemapcrawler import __version__
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.ending import stopping
+from sitemapcrawler.feedfile import parts_of
 from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.gatherer import Gatherer
@@ -37,7 +38,6 @@ from sitemapcrawler.restoring import restore, restore_verdicts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs
 from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.storages import parts_of
 from sitemapcrawler.store import Store
 from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.store.columns import literal

@@ -17,8 +17,8 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Url
 from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.reading import Told
 from sitemapcrawler.reply.step import Step
+from sitemapcrawler.restoring import tally_of
 from sitemapcrawler.rows import Rows
-from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.store.loading import FileRows
 from sitemapcrawler.store.spool import Spool
 from sitemapcrawler.storing import Writer
@@ -196,17 +196,6 @@ class Recorder:
     def _findings(self, records: Sequence[Any]) -> tuple[bytes, int]:
         found = [finding for record in records for finding in getattr(record, "findings", ())]
         return (self._json.lines(found) if found else b"", len(found))
-
-
-def tally_of(record: SitemapRecord, told: Told) -> dict[str, Any]:
-    """What a file adds to the counts of the crawl, for `restoring`."""
-    file = getattr(record, "file", None)
-    tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
-    if isinstance(file, FileFacts):
-        tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
-    if told.trust is not None:
-        tally["trust"] = told.trust
-    return {name: value for name, value in tally.items() if value}
 
 
 def _now() -> str:

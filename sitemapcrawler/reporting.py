@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds import FILTER, REPORT, local_path
+from sitemapcrawler.configuring import report_feeds
+from sitemapcrawler.feedfile import FeedFile, create, lost
 from sitemapcrawler.jsontext import JsonText
-from sitemapcrawler.params import Params
-from sitemapcrawler.report.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY
+from sitemapcrawler.report.folder import NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rows import Rows
-from sitemapcrawler.storages import AtomicFileStorage, FeedFile, check_readable, create, lost, replace
+from sitemapcrawler.storages import AtomicFileStorage, check_readable, replace
 
 logger = logging.getLogger(__name__)
 
@@ -27,50 +25,6 @@ INDENT = 2
 """Of the summary, for people."""
 LOST = "sitemap/report_lost"
 """Name in the stats: why there is no report."""
-
-
-def check_report(settings: BaseSettings, params: Params) -> None:
-    """ValueError, one line, for a report that cannot be made with these settings."""
-    if params.report is None:
-        return
-    given = f"argument report={params.report!r}"
-    if not settings.getbool("SITEMAP_STORE"):
-        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
-    folder = Path(params.report)
-    for uri in settings.getdict("FEEDS"):
-        path = local_path(uri)
-        if path is not None and folder in path.resolve().parents:
-            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
-    jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
-    if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
-        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
-
-
-def feed_names() -> list[str]:
-    """Names of the feeds of a report, which are more where pyarrow is installed."""
-    formats = FORMATS if find_spec("pyarrow") else FORMATS[:1]
-    return [f"{feed}.{format}" for format in formats for feed in FEEDS]
-
-
-def add_feeds(settings: BaseSettings) -> None:
-    """Add the feeds of a report to the FEEDS setting. Nothing that is set for other feeds holds for them."""
-    feeds: dict[Any, Any] = settings.getdict("FEEDS")
-    for name in feed_names():
-        feed, _, format = name.partition(".")
-        feeds[f"{REPORT}:{name}"] = {
-            "format": format,
-            "item_classes": [FEEDS[feed]],
-            "item_filter": FILTER,
-            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
-            "encoding": "utf-8",
-            "fields": None,
-            "indent": None,
-            "store_empty": True,
-            "batch_item_count": 0,
-            "uri_params": None,
-            "overwrite": True,
-        }
-    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
 class ReportStorage(AtomicFileStorage):
@@ -101,6 +55,7 @@ class Reporting:
         self.report: Report | None = None
         """What the page is to show; None until the crawl has ended, and where that cannot be told."""
         self._stats = crawler.stats
+        self._feeds = report_feeds(crawler.settings)
         self._is_new = not folder.exists()
         self._made: list[FeedFile] = []
         self._whole: dict[str, FeedFile] = {}
@@ -118,7 +73,7 @@ class Reporting:
     @property
     def names(self) -> list[str]:
         """Names of what stands beside the page."""
-        return [SUMMARY, *feed_names()]
+        return [SUMMARY, *self._feeds]
 
     def create(self, name: str) -> FeedFile:
         """A file of the report, under a temporary name. One that cannot be made takes all and keeps nothing."""

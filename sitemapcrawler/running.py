@@ -13,11 +13,11 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import prepare_feeds
+from sitemapcrawler.configuring import check_report, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
-from sitemapcrawler.reporting import LOST, check_report
+from sitemapcrawler.reporting import LOST
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 NOT_STARTED = FEED_LOST = 1

@@ -20,8 +20,9 @@ FEEDS: Mapping[str, type] = MappingProxyType(
     {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
 )
 """The record whose rows a feed holds, by its name without suffix."""
-FORMATS = ("jsonl", "parquet")
-"""Formats of feeds, and their suffixes; the second needs pyarrow."""
+PARQUET = "parquet"
+FORMATS = ("jsonl", PARQUET)
+"""Formats of feeds, and their suffixes."""
 NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All that a report may consist of."""
 _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")

@@ -20,7 +20,7 @@ from sitemapcrawler.answers import Answer
 from sitemapcrawler.argument_values import Start
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import at_least_one, limits, new_status, prepare_feeds
+from sitemapcrawler.configuring import add_feeds, at_least_one, check_report, limits, new_status, prepare_feeds
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import ENDED
@@ -30,7 +30,6 @@ from sitemapcrawler.opening import open_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reading import Reading
-from sitemapcrawler.reporting import add_feeds, check_report
 from sitemapcrawler.robots.policy import Outcome, Policy
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE

@@ -31,7 +31,7 @@ class FileRows:
     digest: str = ""
     """Of its content, in hexadecimal."""
     tally: dict[str, Any] = field(default_factory=dict)
-    """What it adds to the counts of the crawl; see `recording.tally_of`."""
+    """What it adds to the counts of the crawl; see `restoring.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of what an index lists."""
     taken: bool = False

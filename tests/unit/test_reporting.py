@@ -13,7 +13,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import gatherer, settings
-from sitemapcrawler.configuring import prepare_feeds
+from sitemapcrawler.configuring import add_feeds, check_report, prepare_feeds, report_feeds
 from sitemapcrawler.gatherer import Gatherer
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params
@@ -21,7 +21,6 @@ from sitemapcrawler.recording import Recorder
 from sitemapcrawler.report import entries
 from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.reporting import add_feeds, check_report, feed_names
 from sitemapcrawler.rules.site_facts import SiteFacts
 from sitemapcrawler.store import Store
 from sitemapcrawler.storing import Writer
@@ -47,8 +46,8 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
     made = chosen(FEEDS={"urls.csv": {"format": "csv", "overwrite": True}}, FEED_EXPORT_FIELDS=["loc"])
     add_feeds(made)
     feeds = made.getdict("FEEDS")
-    assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in feed_names())]
-    assert {SUMMARY, PAGE, *feed_names()} == NAMES
+    assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in report_feeds(made))]
+    assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES
     for uri, options in feeds.items():
         if uri != "urls.csv":
             feed, _, format = uri.removeprefix("report:").partition(".")
@@ -56,8 +55,16 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
 
 
 def test_feeds_without_pyarrow_are_lines_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemapcrawler.reporting.find_spec", lambda name: None)
-    assert feed_names() == [f"{feed}.jsonl" for feed in FEEDS]
+    monkeypatch.setattr("sitemapcrawler.configuring.find_spec", lambda name: None)
+    made = chosen()
+    add_feeds(made)
+    assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
+
+
+def test_format_that_is_switched_off_is_left_out() -> None:
+    made = chosen(FEED_EXPORTERS={**settings.FEED_EXPORTERS, "parquet": None})
+    add_feeds(made)
+    assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
 
 
 def test_scheme_of_the_report_is_not_for_users() -> None:
