@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Heard
-from sitemapcrawler.feeds import prepared
+from sitemapcrawler.feeds import FILTER, REPORT, local_path, prepared
 from sitemapcrawler.frontier import Frontier
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import Limits
+from sitemapcrawler.report.folder import FEEDS, FORMATS, PARQUET
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.sending import Sender
 from sitemapcrawler.status import Status
@@ -38,7 +43,8 @@ def prepare_feeds(settings: BaseSettings) -> None:
     """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
     feeds = settings.getdict("FEEDS")
     if feeds:
-        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), names_in(settings, "FEED_STORAGES"))
+        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
         settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
@@ -49,6 +55,51 @@ def leave_out(settings: BaseSettings) -> None:
         off = {part for part in parts if part in SWITCHED and not settings.getbool(SWITCHED[part])}
         if off:
             settings.set(setting, {part: order for part, order in parts.items() if part not in off}, "spider")
+
+
+def check_report(settings: BaseSettings, params: Params) -> None:
+    """ValueError, one line, for a report that cannot be made with these settings."""
+    if params.report is None:
+        return
+    given = f"argument report={params.report!r}"
+    if not settings.getbool("SITEMAP_STORE"):
+        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
+    folder = Path(params.report)
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and folder in path.resolve().parents:
+            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
+    jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
+    if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
+        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
+
+
+def report_feeds(settings: BaseSettings) -> list[str]:
+    """Names of the feeds of a report that `add_feeds` has added."""
+    return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
+
+
+def add_feeds(settings: BaseSettings) -> None:
+    """Add the feeds of a report to the FEEDS setting, Parquet where pyarrow is installed. Nothing that is set for other
+    feeds holds for them."""
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    written = names_in(settings, "FEED_EXPORTERS")
+    formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]
+    for format, feed in product(formats, FEEDS):
+        feeds[f"{REPORT}:{feed}.{format}"] = {
+            "format": format,
+            "item_classes": [FEEDS[feed]],
+            "item_filter": FILTER,
+            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
+            "encoding": "utf-8",
+            "fields": None,
+            "indent": None,
+            "store_empty": True,
+            "batch_item_count": 0,
+            "uri_params": None,
+            "overwrite": True,
+        }
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
 def at_least_one(settings: BaseSettings, name: str) -> int:

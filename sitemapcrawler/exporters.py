@@ -20,7 +20,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
 from sitemapcrawler.cells import cell, column, disarmed
-from sitemapcrawler.items import UrlBatch, UrlRecord, records
+from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jsontext import ESCAPES, JsonText
 from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.rows import Rows, is_record, names
@@ -36,8 +36,9 @@ class RecordFilter(ItemFilter):
         """True where the feed takes the item."""
         if not self.item_classes or super().accepts(item):
             return True
-        if isinstance(item, UrlBatch) and issubclass(UrlRecord, self.item_classes):
-            return True
+        if isinstance(item, UrlBatch):
+            held = (UrlRecord, FindingRecord) if item.judged else (UrlRecord,)
+            return any(issubclass(kind, self.item_classes) for kind in held)
         return _is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
 
 

@@ -28,6 +28,9 @@ FINDINGS = frozenset({"junit", "sarif"})
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
 
+REPORT = "report"
+"""The scheme of feeds that the argument `report` asks for."""
+
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.exporters.RecordFilter"
 
@@ -114,7 +117,7 @@ def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
         completed.setdefault("postprocessing", [GZIP])
     if options.get("item_classes"):
         completed.setdefault("item_filter", FILTER)
-        if completed["format"] in MIXED:
+        if completed["format"] in (*MIXED, "parquet"):
             kwargs = {"item_classes": list(options["item_classes"]), **completed.get("item_export_kwargs", {})}
             completed["item_export_kwargs"] = kwargs
     if urlsplit(uri).scheme == "stdout":

@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
@@ -24,17 +24,20 @@ from sitemapcrawler import __version__
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.ending import stopping
+from sitemapcrawler.feedfile import parts_of
 from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
+from sitemapcrawler.gatherer import Gatherer
 from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.readback import Asked, files_done, read_back, url_batches
 from sitemapcrawler.recording import Recorder
+from sitemapcrawler.report.folder import NAMES
+from sitemapcrawler.report.model import Report
 from sitemapcrawler.restoring import restore, restore_verdicts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs
 from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.storages import parts_of
 from sitemapcrawler.store import Store
 from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.store.columns import literal
@@ -69,9 +72,10 @@ class Job:
         folder: Path | None,
         comparison: Comparison | None = None,
         only_changes: bool = False,
+        reports: bool = False,
     ) -> None:
         """`folder`: of a job that is to stay; None for one that ends with the process. `only_changes`: feeds leave out
-        what has not changed since the baseline."""
+        what has not changed since the baseline. `reports`: a report is to be made of it."""
         self.store = store
         self._only_changes = only_changes
         self.program = program_of(crawler.settings)
@@ -89,6 +93,7 @@ class Job:
         self._crawler = crawler
         self._writer = Writer(store, self.run, self._lost)
         self.records = Recorder(self._writer, comparison)
+        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if reports else None
         self._closing: asyncio.Future[None] | None = None
         self._of_site: dict[str, dict[str, int]] = {}
         self._giving = False
@@ -120,7 +125,7 @@ class Job:
             return
         self.holding = spider.status is not None and spider.status.holding
         if self.folder is not None:
-            remove_parts(self._crawler.settings, self.store.get("pid"))
+            remove_parts(self._crawler.settings, spider.params.report, self.store.get("pid"))
             spider.policies.heard = self.records.policy
         asked = spider.params.asks_for()
         program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
@@ -238,6 +243,13 @@ class Job:
             self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
             yield from judge.site(facts, (Needs.BASELINE,))
             self._asking = None
+            if self._gatherer is not None:
+                self._gatherer.keep(facts)
+
+    async def report(self, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
+        """The report of the crawl; None where the database has failed. `names`: of the files beside its page."""
+        agents = [agent.name for agent in self._crawler.spider.params.judged_agents]  # type: ignore[union-attr]  # our spider has it
+        return await self._gatherer.gather(summary, agents, names, self.holding) if self._gatherer else None
 
     async def finish(self, summary: SummaryRecord) -> None:
         """The crawl has come to its end: commit the last records."""
@@ -248,11 +260,7 @@ class Job:
     def _finish(self, summary: dict[str, Any]) -> None:
         honest, turn = ({}, 0) if self.comparison is None else self.comparison.proofs()
         with self.store.transaction():
-            for table, spool in self.records.last_rows.items():
-                self.store.insert(table, [spool])
-            if self.holding:
-                self.store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
-                self.store.insert("urls", [self.records.final_urls], "sitemap, line")
+            self.records.put_last(self.holding)
             self.store.set(state=FINISHED, summary=summary, honest=honest, turn=turn, of_site=self._of_site)
 
     def tell_how_to_go_on(self) -> None:
@@ -312,12 +320,13 @@ def program_of(settings: BaseSettings) -> str:
     return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
-def remove_parts(settings: BaseSettings, pid: int | None) -> None:
-    """Remove the unfinished feeds of the process that ran the job before: it was killed."""
+def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) -> None:
+    """Remove the unfinished feeds of the process that ran the job before, and what it has left of a report in the
+    folder `report`: it was killed."""
     if pid is None or pid == os.getpid():
         return
-    for uri in settings.getdict("FEEDS"):
-        path = local_path(uri)
-        if path is not None and not is_stream(path):
-            for part in parts_of(path.resolve(), pid):
-                part.unlink(missing_ok=True)
+    feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
+    feeds += [Path(report) / name for name in NAMES] if report is not None else []
+    for path in feeds:
+        for part in parts_of(path.resolve(), pid) if not is_stream(path) else ():
+            part.unlink(missing_ok=True)

@@ -52,7 +52,8 @@ def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
     StoreError where it cannot be had.
     """
     folder = folder_of(crawler.settings)
-    wanted = crawler.settings.getbool("SITEMAP_STORE") and (needed or params.baseline is not None)
+    needed |= params.baseline is not None or params.report is not None
+    wanted = crawler.settings.getbool("SITEMAP_STORE") and needed
     if folder is None and not wanted:
         return None
     if folder is not None and params.fresh:
@@ -63,7 +64,7 @@ def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
     store = _temporary(seed) if folder is None else _open(folder, params, seed)
     try:
         compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
-        return Job(crawler, store, folder, compared, params.only is not None)
+        return Job(crawler, store, folder, compared, params.only is not None, params.report is not None)
     except StoreError:
         store.close()
         raise

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from sitemapcrawler import argument_values as values
 from sitemapcrawler import urls
 from sitemapcrawler.argument_values import MAX_SHOWN, Start, read_list
+from sitemapcrawler.report.folder import folder
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.sampling import MAX_SEED, Sample
@@ -58,7 +59,7 @@ _METHODS = ("off", "head", "get")
 _ONLY = ("changes",)
 UNNAMED = "sitemap.xml"
 """Name of what comes by standard input, in the folder where it will live."""
-OF_A_RUN = frozenset({"force", "fresh", "max_time"})
+OF_A_RUN = frozenset({"force", "fresh", "max_time", "report"})
 """Arguments that say nothing of what a job is to find."""
 
 
@@ -241,12 +242,21 @@ class Params:
         ),
     )
 
+    report: str | None = field(
+        default=None,
+        metadata=_argument(
+            "report",
+            "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
+            "a new or an empty folder, or that of an earlier report, which is replaced",
+            folder,
+        ),
+    )
     baseline: str | None = field(
         default=None,
         metadata=_argument(
             "baseline",
             "an earlier job to compare with: what was added, removed or changed",
-            "the folder of a job, its database, or a feed of it (.jsonl, .parquet)",
+            "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
             values.baseline,
         ),
     )

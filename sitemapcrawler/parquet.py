@@ -1,15 +1,16 @@
-"""The Parquet feed: the url records as one table with nested columns, written in row groups as they fill."""
+"""The Parquet feed: records of one type as a table with nested columns, written in row groups as they fill."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import IO, Any
 
 from scrapy.exporters import BaseItemExporter
+from scrapy.utils.misc import load_object
 
-from sitemapcrawler.items import UrlBatch, UrlRecord
+from sitemapcrawler.items import UrlBatch, UrlRecord, records
 from sitemapcrawler.outlet import Outlet
 
 ROW_GROUP = 50_000
@@ -22,9 +23,10 @@ ROWS_AT_ONCE = 1000
 
 
 class ParquetExporter(BaseItemExporter):
-    """`parquet`: one table of the url records; other types of record, and items that are none, are not written.
+    """`parquet`: one table of the url records, or of those that `item_classes` names; other types of record, and items
+    that are none, are not written.
 
-    Columns are the fields of `UrlRecord` in order, or `fields`; a field it does not have is a column of nulls. Their
+    Columns are the fields of the record in order, or `fields`; a field it does not have is a column of nulls. Their
     types and what becomes of null, empty lists and text are told in `sitemapcrawler.arrow`; each column carries its
     `description`. Keyword arguments (`item_export_kwargs`) are `row_group_size` in rows and those of
     `pyarrow.parquet.ParquetWriter`, such as `compression` (zstd by default) and `compression_level`. `encoding`,
@@ -33,11 +35,16 @@ class ParquetExporter(BaseItemExporter):
     Nothing can fail before `start_exporting`: Scrapy would open the storage again for each item.
     """
 
-    def __init__(self, file: IO[bytes], row_group_size: int = ROW_GROUP, **kwargs: Any) -> None:
+    def __init__(
+        self, file: IO[bytes], row_group_size: int = ROW_GROUP, item_classes: Sequence[type | str] = (), **kwargs: Any
+    ) -> None:
+        """`item_classes`: the type of record to write; of several, `UrlRecord` must be one, and is written."""
         super().__init__(dont_fail=True, **kwargs)
         self._file = file
         self._size = row_group_size
-        self._waiting: list[UrlRecord] = []
+        self._classes = [load_object(kind) for kind in item_classes]
+        self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
+        self._waiting: list[Any] = []
 
     def start_exporting(self) -> None:
         """Begin the file. ImportError without pyarrow, ValueError where rows stand in the file already, and what
@@ -46,11 +53,13 @@ class ParquetExporter(BaseItemExporter):
             raise ValueError("parquet cannot be appended to; use overwrite")
         if not isinstance(self._size, int) or self._size < 1:
             raise ValueError(f"row_group_size {self._size!r} is not a whole number above 0")
+        if len(self._classes) > 1 and UrlRecord not in self._classes:
+            raise ValueError("a table has records of one type; name one of the item_classes")
         # Scrapy imports every exporter of the settings, and pyarrow may not be there.
         from sitemapcrawler.arrow import Columns, pa
 
         self._sink = Sink(self._file)
-        self._columns = Columns(UrlRecord, self.fields_to_export or None)
+        self._columns = Columns(self.record, self.fields_to_export or None)
         self._join = pa.concat_tables
         self._keep(self._columns.schema.empty_table())
         self._writer = import_module("pyarrow.parquet").ParquetWriter(
@@ -58,11 +67,11 @@ class ParquetExporter(BaseItemExporter):
         )
 
     def export_item(self, item: Any) -> None:
-        """Take the url records of the item; a row group that is full is written."""
-        if isinstance(item, UrlBatch):
+        """Take the records of the item; a row group that is full is written."""
+        if isinstance(item, UrlBatch) and self.record is UrlRecord:
             self._waiting += item.urls
-        elif isinstance(item, UrlRecord):
-            self._waiting.append(item)
+        elif not isinstance(item, UrlBatch) or item.judged:
+            self._waiting += [record for record in records(item) if isinstance(record, self.record)]
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._convert(len(self._waiting) // ROWS_AT_ONCE * ROWS_AT_ONCE)
 
@@ -121,5 +130,5 @@ def try_options(options: Mapping[str, Any]) -> None:
     """Write one record to nowhere with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
     exporter = ParquetExporter(io.BytesIO(), **options)
     exporter.start_exporting()
-    exporter.export_item(UrlRecord())
+    exporter.export_item(exporter.record())
     exporter.finish_exporting()

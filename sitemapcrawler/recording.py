@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
-from sitemapcrawler.comparing import UNCHANGED, Comparison
+from sitemapcrawler.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.reading import Told
 from sitemapcrawler.reply.step import Step
+from sitemapcrawler.restoring import tally_of
 from sitemapcrawler.rows import Rows
-from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.store.loading import FileRows
 from sitemapcrawler.store.spool import Spool
 from sitemapcrawler.storing import Writer
@@ -41,6 +41,9 @@ class Recorder:
         """Rows that count only when the job is finished."""
         self.final_urls = self._spool()
         """Url records in their last form, where they were written before with what was not known yet."""
+        self.unfinished: list[FileRows] | None = None
+        """Files that are to be read again in another run, and count for the report of this one; None where they are
+        forgotten at once."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
@@ -96,15 +99,24 @@ class Recorder:
             self._comparison.forget(record.sitemap)
             if told.taken and complete:
                 self._comparison.take()
-        if not complete or record.sitemap in self._spoilt:
+        whole = complete and record.sitemap not in self._spoilt
+        if not whole and self.unfinished is None:
             rows.discard()
             return
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             rows.findings.write(*self._findings([record]))
-        rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
         rows.tally = told.tally if told.taken else tally_of(record, told)
+        if not whole and self.unfinished is not None:
+            self.unfinished.append(rows)
+            return
+        rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
         await self._writer.add(rows)
+
+    @property
+    def rest(self) -> list[FileRows]:
+        """What was read of files that are to be read again."""
+        return [*(self.unfinished or ()), *self._reading.values()]
 
     def spoil(self, sitemap: str) -> None:
         """Some records of a file were lost: it is to be read again in another run."""
@@ -143,9 +155,19 @@ class Recorder:
             lines = self._json.lines(found) if found else b""
             self.last_rows["findings"].write(lines.replace(b"}\n", b',"whole_site":true}\n'), len(found))
 
+    def put_last(self, holding: bool) -> None:
+        """Insert the rows that count only when the job is finished, in the thread that writes and a transaction of the
+        caller. `holding`: url records have a last form."""
+        store = self._writer.store
+        for table, spool in self.last_rows.items():
+            store.insert(table, [spool])
+        if holding:
+            store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
+            store.insert("urls", [self.final_urls], "sitemap, line")
+
     def close(self) -> None:
         """Forget what was not committed."""
-        spools: list[FileRows | Spool] = [*self._reading.values(), *self.last_rows.values(), self.final_urls]
+        spools: list[FileRows | Spool] = [*self.rest, *self.last_rows.values(), self.final_urls]
         for spool in spools:
             spool.discard()
 
@@ -174,17 +196,6 @@ class Recorder:
     def _findings(self, records: Sequence[Any]) -> tuple[bytes, int]:
         found = [finding for record in records for finding in getattr(record, "findings", ())]
         return (self._json.lines(found) if found else b"", len(found))
-
-
-def tally_of(record: SitemapRecord, told: Told) -> dict[str, Any]:
-    """What a file adds to the counts of the crawl, for `restoring`."""
-    file = getattr(record, "file", None)
-    tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
-    if isinstance(file, FileFacts):
-        tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
-    if told.trust is not None:
-        tally["trust"] = told.trust
-    return {name: value for name, value in tally.items() if value}
 
 
 def _now() -> str:

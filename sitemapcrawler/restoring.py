@@ -1,4 +1,5 @@
-"""Counts of a crawl as they stood when an earlier run of its job ended, from what that run left in the database."""
+"""Counts of a crawl as they stood when an earlier run of its job ended, from what that run left in the database: what
+each file adds to them."""
 
 from __future__ import annotations
 
@@ -10,8 +11,11 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler import urls
+from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.policies import Policies
+from sitemapcrawler.reading import Told
 from sitemapcrawler.reply.step import Step
+from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.status import Status
 from sitemapcrawler.store import Store
 from sitemapcrawler.store.schema import CARRIED, CURRENT
@@ -39,6 +43,17 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
         restore_replies(store, spider.status)
         if not holding:
             restore_counts(store, spider.status)
+
+
+def tally_of(record: SitemapRecord, told: Told) -> dict[str, Any]:
+    """What a file adds to the counts of the crawl, for `add`."""
+    file = getattr(record, "file", None)
+    tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
+    if isinstance(file, FileFacts):
+        tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
+    if told.trust is not None:
+        tally["trust"] = told.trust
+    return {name: value for name, value in tally.items() if value}
 
 
 def add(tally: dict[str, Any], spider: Any) -> None:

@@ -15,10 +15,11 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import prepare_feeds
+from sitemapcrawler.configuring import check_report, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
+from sitemapcrawler.reporting import LOST
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 NOT_STARTED = FEED_LOST = 1
@@ -52,7 +53,9 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
     guarded_handler(settings)
     if arguments is not None:
-        check_job(settings, Params.parse(arguments))
+        params = Params.parse(arguments)
+        check_report(settings, params)
+        check_job(settings, params)
 
 
 def check_settings(settings: BaseSettings) -> None:
@@ -123,7 +126,8 @@ def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, A
 
 def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
     """What a crawl that ran came to: lost feeds, a stop before the end, nothing read, or success."""
-    if "sitemap/store_lost" in stats or any(name.startswith("feedexport/failed_count/") for name in stats):
+    lost = "sitemap/store_lost" in stats or LOST in stats
+    if lost or any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST
     if stop_reason or stats.get("sitemap/partial"):
         return STOPPED

@@ -6,7 +6,6 @@ Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -36,7 +35,6 @@ COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
 
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 _PART = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
-_WHY = re.compile(r"^Why: (.*?)(?=\n\n|^(?:Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
 class SarifExporter(BaseItemExporter):
@@ -133,11 +131,8 @@ class SarifExporter(BaseItemExporter):
 
 def descriptor(rule: Rule) -> dict[str, Any]:
     """A rule as SARIF's `reportingDescriptor` (3.49)."""
-    text = inspect.cleandoc(rule.documentation)
+    text, short, reason = rule.documentation, rule.what, rule.why
     what, _, parts = text.partition("\n\n")
-    why = _WHY.search(parts)
-    reason = " ".join(why[1].split()) if why else ""
-    short = " ".join(what.split())
     full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
     is_url = rule.source.startswith(("http://", "https://"))
     source = f"Source: <{rule.source}>" if is_url else f"Source: {rule.source}"

@@ -75,6 +75,7 @@ EXTENSIONS = {
     "sitemapcrawler.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.Stopping": 110,
     "sitemapcrawler.timers.TimerSweep": 120,
+    "sitemapcrawler.reporting.Reporting": 130,
     "sitemapcrawler.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.ClosingLine": 900,
     "scrapy.extensions.logstats.LogStats": None,
@@ -113,6 +114,7 @@ FEED_EXPORTERS = {
 FEED_STORAGES = {
     "": "sitemapcrawler.storages.AtomicFileStorage",
     "file": "sitemapcrawler.storages.AtomicFileStorage",
+    "report": "sitemapcrawler.reporting.ReportStorage",
 }
 
 # What a person reads.

@@ -4,94 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
-import itertools
 import logging
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from scrapy.extensions.feedexport import FileFeedStorage
 
+from sitemapcrawler.feedfile import FeedFile, create, lost, stream
 from sitemapcrawler.feeds import is_stream
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from typing_extensions import Buffer
-
-logger = logging.getLogger(__name__)
-
-NAME_IN_PART = 60
-"""Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
-TAIL = 4
-"""Bytes: the longest end of line, that of UTF-32."""
-
-
-class FeedFile(io.BufferedWriter):
-    """The file a feed is written to. After the first error it takes everything and writes nothing, one line is
-    logged, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
-
-    `target` is where the feed belongs; `part` is its temporary file, None where the target itself is written.
-    `appending`: rows stand in it already, `tail` are their last bytes.
-    """
-
-    def __init__(self, raw: _Raw, target: Path, part: Path | None = None) -> None:
-        super().__init__(raw)
-        raw.target = target
-        self._raw = raw
-        self.target = target
-        self.part = part
-        self.appending = False
-        self.tail = b""
-
-    @property
-    def failure(self) -> OSError | None:
-        """The first error; None so far."""
-        return self._raw.failure
-
-    def fail(self, error: OSError) -> None:
-        """Write no more, for this reason."""
-        self._raw.fail(error)
-
-    def begin_with(self, earlier: Path) -> None:
-        """Take over the rows of an earlier feed."""
-        with earlier.open("rb") as source:
-            shutil.copyfileobj(source, self)
-            size = source.tell()
-            source.seek(max(0, size - TAIL))
-            self.tail = source.read()
-        self.appending = size > 0
-
-    def finish(self) -> OSError | None:
-        """Write everything to the disk and close; the first error, None: there was none."""
-        try:
-            with self:
-                self.flush()
-                if self.part:
-                    os.fsync(self.fileno())
-        except OSError as error:
-            return self.failure or error
-        return self.failure
-
-
-class _Raw(io.FileIO):
-    target: Path
-    failure: OSError | None = None
-
-    def write(self, data: Buffer, /) -> int:
-        if self.failure is None:
-            try:
-                return super().write(data)
-            except OSError as error:
-                self.fail(error)
-        return memoryview(data).nbytes
-
-    def fail(self, error: OSError) -> None:
-        self.failure = error
-        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
-            logger.error("%s cannot be written: %s", self.target, error.strerror)
 
 
 class FeedLost(OSError):
@@ -121,24 +46,21 @@ class AtomicFileStorage(FileFeedStorage):
         """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
         path, self._spider = Path(self.path), spider
         try:
-            return FeedFile(_Raw(path, self.write_mode), path) if is_stream(path) else self._part(path.resolve())
+            return stream(path, self.write_mode) if is_stream(path) else self._part(path.resolve())
         except OSError as error:
-            lost = FeedFile(_Raw(os.devnull, "wb"), path)
-            lost.fail(error)
-            return lost
+            return lost(path, error)
 
     def store(self, file: IO[bytes]) -> None:
         """Move the file into place. FeedLost where it could not be written; the earlier feed stays then."""
         assert isinstance(file, FeedFile)
-        if getattr(self._spider, "unreadable", False):
-            file.fail(OSError(errno.EIO, "records of the job could not be read"))
+        check_readable(file, self._spider)
         logging.getLogger("scrapy.extensions.feedexport").addFilter(told_briefly)
         failure = file.finish()
         try:
             if failure:
                 _discard(file, failure)
             elif file.part:
-                _replace(file.target, file.part)
+                replace(file.target, file.part)
         except FeedLost:
             self.lost = True
             raise
@@ -147,7 +69,7 @@ class AtomicFileStorage(FileFeedStorage):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
         target.parent.mkdir(parents=True, exist_ok=True)
-        file = _create(target)
+        file = create(target)
         if self.write_mode == "ab" and target.exists():
             try:
                 file.begin_with(target)
@@ -156,28 +78,14 @@ class AtomicFileStorage(FileFeedStorage):
         return file
 
 
-def parts_of(target: Path, pid: int) -> list[Path]:
-    """The temporary files of a feed that a process has left."""
-    beginning = f".{target.name[:NAME_IN_PART]}.{pid}."
-    return (
-        [path for path in target.parent.glob("*.part") if path.name.startswith(beginning) and path.is_file()]
-        if target.parent.is_dir()
-        else []
-    )
+def check_readable(file: FeedFile, spider: Spider | None) -> None:
+    """Write no more where records of the crawl could not be read from its database."""
+    if getattr(spider, "unreadable", False):
+        file.fail(OSError(errno.EIO, "records of the job could not be read"))
 
 
-def _create(target: Path) -> FeedFile:
-    """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id."""
-    numbers = itertools.count(1)
-    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
-    while True:
-        try:
-            return FeedFile(_Raw(part, "xb"), target, part)
-        except FileExistsError:
-            part = part.with_suffix(f".{next(numbers)}.part")
-
-
-def _replace(target: Path, part: Path) -> None:
+def replace(target: Path, part: Path) -> None:
+    """Move a file that is whole into its place; FeedLost where it cannot be moved."""
     with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
         part.chmod(stat.S_IMODE(target.stat().st_mode))
     try:

@@ -17,6 +17,7 @@ from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlReco
 from sitemapcrawler.jobs import Job
 from sitemapcrawler.pipelines import CrawlPipeline, StatusPipeline
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.reporting import Reporting
 
 READ = ("ok", "recovered", "truncated", "unchanged")
 """Outcomes of files that could be read, at least in part."""
@@ -53,6 +54,9 @@ class SummaryPipeline(CrawlPipeline):
         job: Job | None = spider.job
         try:
             summary = await self._conclude(spider, job)
+            reporting = self._crawler.get_extension(Reporting)
+            if reporting is not None and job is not None:
+                reporting.report = await job.report(summary, reporting.names)
         finally:
             if job is not None:
                 job.close()

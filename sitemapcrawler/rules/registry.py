@@ -6,6 +6,8 @@ what it is. Its docstring is its documentation: first line what, then `Why:`, `B
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -89,6 +91,7 @@ class SiteMessage(Message):
 
 
 Check = Callable[[Any], Iterator[Message]]
+_WHY = re.compile(r"^Why: (.*?)(?=\n\n|^(?:Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,18 @@ class Rule:
     @property
     def documentation(self) -> str:
         """The docstring of the check."""
-        return self.check.__doc__ or ""
+        return inspect.cleandoc(self.check.__doc__ or "")
+
+    @property
+    def what(self) -> str:
+        """What it finds: the first paragraph of its documentation, on one line."""
+        return " ".join(self.documentation.partition("\n\n")[0].split())
+
+    @property
+    def why(self) -> str:
+        """Why that matters, on one line."""
+        found = _WHY.search(self.documentation)
+        return " ".join(found[1].split()) if found else ""
 
 
 RULES: dict[str, Rule] = {}

@@ -19,7 +19,16 @@ from sitemapcrawler import answers, discovery, restoring, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import at_least_one, leave_out, limits, new_frontier, new_status, prepare_feeds
+from sitemapcrawler.configuring import (
+    add_feeds,
+    at_least_one,
+    check_report,
+    leave_out,
+    limits,
+    new_frontier,
+    new_status,
+    prepare_feeds,
+)
 from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
@@ -77,6 +86,9 @@ class AuditSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments before anything else happens; ArgumentError for a bad one."""
         params = Params.parse(kwargs)
+        check_report(crawler.settings, params)
+        if params.report is not None:
+            add_feeds(crawler.settings)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.set_up(params)
         return spider

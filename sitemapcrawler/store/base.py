@@ -131,14 +131,30 @@ class Store:
             self._in_transaction = False
         self._connection.execute("COMMIT")
 
+    @contextmanager
+    def trial(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """All that is done meanwhile is undone at the end; the way to query it."""
+        self._connection.execute("BEGIN")
+        self._in_transaction = True
+        try:
+            yield self._connection
+        finally:
+            self._in_transaction = False
+            with suppress(duckdb.Error):  # of an interrupted query: nothing is left to undo
+                self._connection.execute("ROLLBACK")
+
     def purge(self) -> None:
         """Remove the entries of the baseline whose files this crawl does not have."""
         if self.seeded:
             with self.transaction():
-                for table in SEEDED:
-                    self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
+                self.purge_rows()
                 self.set(seeded=False)
             self.seeded = False
+
+    def purge_rows(self) -> None:
+        """The same within a transaction of the caller, which may undo it."""
+        for table in SEEDED if self.seeded else ():
+            self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run SQL; its rows."""

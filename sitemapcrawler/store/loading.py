@@ -31,7 +31,7 @@ class FileRows:
     digest: str = ""
     """Of its content, in hexadecimal."""
     tally: dict[str, Any] = field(default_factory=dict)
-    """What it adds to the counts of the crawl; see `recording.tally_of`."""
+    """What it adds to the counts of the crawl; see `restoring.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of what an index lists."""
     taken: bool = False
@@ -108,7 +108,7 @@ def _load_alone(store: Store, run: int, file: FileRows) -> None:
 def _commit(store: Store, run: int, group: Group) -> None:
     with store.transaction():
         if group.files:
-            _put_files(store, run, group.files)
+            put_files(store, run, group.files)
         for table, rows in group.rows.items():
             store.insert_rows(table, rows)
         if group.replies:
@@ -117,7 +117,8 @@ def _commit(store: Store, run: int, group: Group) -> None:
                 store.insert("replies", [spool])
 
 
-def _put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
+def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
+    """Insert the rows of files, within a transaction of the caller. Raises duckdb.Error, OSError."""
     if store.seeded:
         _replace(store, [file.sitemap for file in files if not file.taken])
     else:

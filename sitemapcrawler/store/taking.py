@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from sitemapcrawler.report.folder import unfinished
 from sitemapcrawler.rows import KEPT_WHEN_EMPTY
 from sitemapcrawler.store.base import FEED_LINE, Store
 from sitemapcrawler.store.columns import literal, quoted
@@ -19,6 +20,8 @@ from sitemapcrawler.store.sql import reading
 
 PARQUET = ".parquet"
 GZIP = ".gz"
+OF_A_REPORT = ("urls.parquet", "urls.jsonl")
+"""Feeds that may stand in the folder of a report, whose summary says whether they are complete."""
 TREES = "extra"
 """The field of trees of elements, which Parquet has as text."""
 ATTRIBUTED = ("player_loc",)
@@ -31,15 +34,17 @@ def take_in(store: Store, path: Path) -> str | None:
 
     Raises duckdb.Error, OSError.
     """
+    cut = unfinished(path.parent) if path.name in OF_A_REPORT else None
     path = _linked(store, path)
     if path.suffix == PARQUET:
         _take_table(store, path)
-        cut = None
+    elif cut is not None:
+        _take_lines(store, path)
     else:
         _take_lines(store, path)
         cut = _partial(store, path)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
-    return cut if count else "it holds no url records"
+    return cut or (None if count else "it holds no url records")
 
 
 def _linked(store: Store, path: Path) -> Path:

@@ -437,9 +437,15 @@ class TestRecordFilter:
             (["sitemapcrawler.items.UrlRecord"], ["UrlBatch", "UrlRecord"]),
             ([UrlBatch], ["UrlBatch"]),
             ([SitemapRecord, dict], ["SitemapRecord", "dict"]),
+            (["sitemapcrawler.items.FindingRecord"], ["judged"]),
         ],
     )
     def test_a_batch_passes_where_its_records_would(self, item_classes: list[Any], accepted: list[str]) -> None:
+        judged = UrlBatch(SITEMAP, [], judged=True)
+        assert RecordFilter({"item_classes": item_classes}).accepts(judged) == bool(
+            {"judged", "UrlBatch"}.intersection(accepted)
+        )
+        accepted = [name for name in accepted if name != "judged"]
         items = [UrlBatch(SITEMAP, []), UrlRecord(), SitemapRecord(), {}]
         record_filter = RecordFilter({"item_classes": item_classes})
         assert [type(item).__name__ for item in items if record_filter.accepts(item)] == accepted

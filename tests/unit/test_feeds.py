@@ -148,6 +148,12 @@ def test_parquet_is_not_compressed_once_more(uri: str, options: dict[str, Any]) 
     assert str(refusal.value) == f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out"
 
 
+def test_parquet_of_findings_gets_its_type_of_record() -> None:
+    classes = ["sitemapcrawler.items.FindingRecord"]
+    feed = feeds.prepared({"out.parquet": {"overwrite": True, "item_classes": classes}})["out.parquet"]
+    assert (feed["item_export_kwargs"], feed["item_filter"]) == ({"item_classes": classes}, feeds.FILTER)
+
+
 def test_parquet_says_what_cannot_work() -> None:
     feed: dict[str, Any] = {"overwrite": True, "item_export_kwargs": {"compression": "gzip", "row_group_size": 10}}
     feeds.prepared({"out.parquet": feed})

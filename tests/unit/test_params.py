@@ -319,10 +319,6 @@ def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
     assert "did you mean domain?" in refusal(domains="e.com")
 
 
-def test_argument_that_is_not_built_yet_is_unknown() -> None:
-    assert "argument report='x': unknown" in refusal(domain="e.com", report="x")
-
-
 def test_arguments_of_a_deployment_are_ignored() -> None:
     assert Params.parse({"domain": "e.com", "_job": "7\n"}) == Params.parse({"domain": "e.com"})
 

@@ -20,7 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler import arrow, parquet
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import (
+    FindingRecord,
+    Hop,
+    Lastmods,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlBatch,
+    UrlRecord,
+)
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News
@@ -120,6 +129,37 @@ def feed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("feed") / "urls.parquet"
     path.write_bytes(export(UrlBatch(SITEMAP, RECORDS), SummaryRecord()).getvalue())
     return path
+
+
+class TestOtherRecords:
+    FINDINGS = (FindingRecord("loc-relative", "error", "it is", SITEMAP, 3), FindingRecord("robots-missing", "info"))
+    ALIKE = (FindingRecord, SitemapRecord, RobotsRecord, SummaryRecord)
+
+    @pytest.mark.parametrize("kind", ALIKE)
+    def test_table_has_the_fields_of_the_record_that_is_named(self, kind: type) -> None:
+        filled = SitemapRecord(SITEMAP, hops=[Hop(301, SITEMAP)], replies={"ok": 3}, lastmod=Lastmods(0.5, 3))
+        records = [filled, RobotsRecord(agents={"GPTBot": 7}, sitemaps=[SITEMAP]), SummaryRecord(rules={"a": 2}), PLAIN]
+        items = [*records, *self.FINDINGS, UrlBatch(SITEMAP, RECORDS, judged=True)]
+        table = pq.read_table(export(*items, item_classes=[kind]))
+        assert table.column_names == [each.name for each in fields(kind)]  # type: ignore[arg-type]  # a record
+        alike = [item for item in items if isinstance(item, kind)]
+        assert table.to_pylist(maps_as_pydicts="strict") == [expected(item) for item in alike]
+
+    def test_findings_of_a_batch_are_rows(self) -> None:
+        found = UrlRecord("https://e.com/3")
+        found.attach(list(self.FINDINGS))
+        batch = UrlBatch(SITEMAP, [PLAIN, found], judged=True)
+        name = "sitemapcrawler.items.FindingRecord"
+        assert [row["rule"] for row in rows(batch, item_classes=[name])] == ["loc-relative", "robots-missing"]
+        assert rows(UrlBatch(SITEMAP, [found]), item_classes=[name]) == []
+
+    def test_of_several_types_url_records_are_written(self) -> None:
+        assert [row["loc"] for row in rows(RICH, *self.FINDINGS, item_classes=[UrlRecord, FindingRecord])] == [RICH.loc]
+
+    def test_one_table_cannot_hold_several_types(self) -> None:
+        with pytest.raises(ValueError, match="name one of the item_classes"):
+            parquet.try_options({"item_classes": [SitemapRecord, FindingRecord]})
+        parquet.try_options({"item_classes": ["sitemapcrawler.items.RobotsRecord"]})
 
 
 class TestReaders:

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from sitemapcrawler.feedfile import FeedFile
 from sitemapcrawler.feeds import GZIP
-from sitemapcrawler.storages import AtomicFileStorage, FeedFile
+from sitemapcrawler.storages import AtomicFileStorage
 
 
 def storage(path: Path | str, overwrite: bool = True) -> AtomicFileStorage:

@@ -1,0 +1,104 @@
+"""Gathers the report of a crawl from the job's database, with what a stopped one has not committed, while there is
+time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import duckdb
+from scrapy.crawler import Crawler
+
+from sitemapcrawler.ending import stopping
+from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.recording import Recorder
+from sitemapcrawler.report.gathering import gather
+from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.places import languages
+from sitemapcrawler.rules.site_facts import SiteFacts
+from sitemapcrawler.store.loading import put_files
+from sitemapcrawler.storing import Writer
+
+GATHER_S = 13.5
+"""Seconds from a stop to the end of gathering: half a second more than earlier records are read back, and enough less
+than a stopped crawl may take for its feeds and the page."""
+FINISHED = "finished"
+
+
+class Gatherer:
+    """Gathers the report when everything else is done."""
+
+    def __init__(self, crawler: Crawler, writer: Writer, records: Recorder, run: int) -> None:
+        records.unfinished = []
+        self._crawler = crawler
+        self._writer = writer
+        self._records = records
+        self._run = run
+        self._known: dict[str, Any] = {}
+        self._asking: duckdb.DuckDBPyConnection | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        crawler.signals.connect(self._hurry, signal=stopping)
+
+    def keep(self, facts: SiteFacts) -> None:
+        """Take from the tables of the rules on the whole site what would cost much to make again."""
+        if not facts.stopped():
+            self._known = languages(facts)
+
+    async def gather(
+        self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str], holding: bool
+    ) -> Report | None:
+        """The report; None where the database has failed. Parameters are those of `report.gathering.gather`;
+        `holding`: url records have a last form, which is not committed yet."""
+        if self._writer.error is not None:
+            return None
+        made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
+        self._hurry()
+        try:
+            return await self._writer.run(partial(self._gather, made, holding))
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _gather(self, made: partial[Report], holding: bool) -> Report:
+        store = self._writer.store
+        if store.get("state") != FINISHED:
+            try:
+                with store.trial() as connection:
+                    put_files(store, self._run, self._records.rest)
+                    store.purge_rows()
+                    self._records.put_last(holding)
+                    return self._asked(made, connection)
+            except (duckdb.Error, OSError):  # no room for rows that are not committed: without them
+                pass
+        with store.analysis() as cursor:
+            return self._asked(made, cursor)
+
+    def _asked(self, made: partial[Report], connection: duckdb.DuckDBPyConnection) -> Report:
+        self._asking = connection
+        try:
+            return made(connection)
+        finally:
+            self._asking = None
+
+    def _hurry(self) -> None:
+        """Where the crawl is to end early, interrupt what runs when its time is over."""
+        if self._left is not None and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._left, self._interrupt)
+
+    def _interrupt(self) -> None:
+        if self._asking is not None:
+            self._asking.interrupt()
+
+    @property
+    def _left(self) -> float | None:
+        """Seconds until gathering must end; None where it need not."""
+        spider: Any = self._crawler.spider
+        if getattr(spider, "stop_reason", None) is None:
+            return None
+        return max(0.0, float(spider.stopped_at) + GATHER_S - time.monotonic())
+
+    def _is_late(self) -> bool:
+        return self._left == 0

@@ -1,0 +1,167 @@
+"""The report of a crawl: its feeds, its summary and its page, put into their folder together or not at all."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Self
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from sitemapcrawler.configuring import report_feeds
+from sitemapcrawler.feedfile import FeedFile, create, lost
+from sitemapcrawler.jsontext import JsonText
+from sitemapcrawler.report.folder import NAMES, PAGE, SUMMARY
+from sitemapcrawler.report.model import Report
+from sitemapcrawler.rows import Rows
+from sitemapcrawler.storages import AtomicFileStorage, check_readable, replace
+
+logger = logging.getLogger(__name__)
+
+INDENT = 2
+"""Of the summary, for people."""
+LOST = "sitemap/report_lost"
+"""Name in the stats: why there is no report."""
+
+
+class ReportStorage(AtomicFileStorage):
+    """`report:` and the name of a feed in the folder of a report: written beside its place, where `Reporting` puts it
+    with all others."""
+
+    lost = True  # for the log, which names feeds that are in their place
+    _reporting: Reporting
+
+    def open(self, spider: Spider) -> FeedFile:
+        """The file to write to; the folder is made where it is missing."""
+        self._spider, self._reporting = spider, _of(spider.crawler)
+        return self._reporting.create(self.path.partition(":")[2])
+
+    def store(self, file: IO[bytes]) -> None:
+        """Give the file to the report."""
+        assert isinstance(file, FeedFile)
+        check_readable(file, self._spider)
+        self._reporting.take(file)
+
+
+class Reporting:
+    """Writes the report of a crawl. What stands in its folder stays as it is until all that is new is whole; where
+    some of it cannot be written, one line says so, and nothing is replaced."""
+
+    def __init__(self, crawler: Crawler, folder: Path) -> None:
+        self.folder = folder
+        self.report: Report | None = None
+        """What the page is to show; None until the crawl has ended, and where that cannot be told."""
+        self._stats = crawler.stats
+        self._feeds = report_feeds(crawler.settings)
+        self._is_new = not folder.exists()
+        self._made: list[FeedFile] = []
+        self._whole: dict[str, FeedFile] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The report of this crawl; NotConfigured where none was asked for."""
+        params = getattr(crawler.spider, "params", None)
+        if params is None or params.report is None:
+            raise NotConfigured
+        made = cls(crawler, Path(params.report))
+        crawler.signals.connect(made.finish, signals.feed_exporter_closed)
+        return made
+
+    @property
+    def names(self) -> list[str]:
+        """Names of what stands beside the page."""
+        return [SUMMARY, *self._feeds]
+
+    def create(self, name: str) -> FeedFile:
+        """A file of the report, under a temporary name. One that cannot be made takes all and keeps nothing."""
+        target = self.folder / name
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._made.append(create(target, self._fail))
+            return self._made[-1]
+        except OSError as error:
+            return lost(target, error, self._fail)
+
+    def take(self, file: FeedFile) -> None:
+        """Finish a file, and keep it until all others are whole."""
+        failure = file.finish()
+        if failure is not None:
+            self._fail(file.target, failure)
+        else:
+            self._whole[file.target.name] = file
+
+    def finish(self) -> None:
+        """Write the summary and the page, and put everything into its place."""
+        try:
+            if self.report is not None and not self._is_lost:
+                self._write(SUMMARY, JsonText(Rows()).pretty(_line(self.report), INDENT) + b"\n")
+                self._write(PAGE, self._page(self.report))
+            if not self._is_lost and self._whole.keys() != {*self.names, PAGE}:
+                self._lose("the crawl did not come to its end")
+            if not self._is_lost:
+                self._put()
+        except OSError as error:
+            self._lose(str(error).partition(";")[0])
+        except Exception:
+            logger.exception("internal error")
+            self._lose("internal error")
+        finally:
+            self._discard()
+
+    @property
+    def _is_lost(self) -> bool:
+        return self._stats.get_value(LOST) is not None
+
+    def _page(self, report: Report) -> bytes:
+        # Imported here: templates and charts are of no use to a crawl without a report.
+        from sitemapcrawler.report.page import page
+
+        return page(report).encode("utf-8", "replace")
+
+    def _write(self, name: str, content: bytes) -> None:
+        file = self.create(name)
+        file.write(content)
+        self.take(file)
+
+    def _put(self) -> None:
+        """Move all files into their places: the page goes first and comes last, so that it has all with it."""
+        (self.folder / PAGE).unlink(missing_ok=True)
+        for name in NAMES - self._whole.keys():  # of a report with other formats
+            (self.folder / name).unlink(missing_ok=True)
+        for name in (*self.names, PAGE):
+            part = self._whole[name].part
+            assert part is not None
+            replace(self.folder / name, part)
+        logger.info("wrote %s", self.folder / PAGE)
+
+    def _discard(self) -> None:
+        """Remove what was not moved."""
+        for file in self._made:
+            if file.part is not None:  # which is gone where it was moved
+                file.part.unlink(missing_ok=True)
+        if self._is_new and self._is_lost:
+            with suppress(OSError):  # it is not there, or somebody uses it
+                self.folder.rmdir()
+
+    def _fail(self, target: Path, error: OSError) -> None:
+        self._lose(error.strerror or str(error))
+
+    def _lose(self, why: str) -> None:
+        """Say once that there will be no report."""
+        if not self._is_lost:
+            self._stats.set_value(LOST, why)
+            kept = "" if self._is_new else "; what stood there before is kept"
+            logger.error("the report %s is not written: %s%s", self.folder, why, kept)
+
+
+def _of(crawler: Crawler) -> Reporting:
+    made = crawler.get_extension(Reporting)
+    assert made is not None
+    return made
+
+
+def _line(report: Report) -> bytes:
+    return JsonText(Rows()).lines([report.summary])

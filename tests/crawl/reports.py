@@ -1,0 +1,154 @@
+"""The folder of a report, read back: its rows, and whether the figures of its page are those of the rows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
+from sitemapcrawler.report.model import FileProblems, Report
+from tests.crawl.crawling import read_feed
+from tests.crawl.modelled import modelled
+
+SEVERITIES = ("error", "warning", "info")
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A report that a crawl with the prefix `modelled.WITHIN` has written."""
+
+    path: Path
+
+    @property
+    def names(self) -> set[str]:
+        """What stands in it."""
+        return {path.name for path in self.path.iterdir()}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The summary."""
+        found: dict[str, Any] = json.loads((self.path / SUMMARY).read_bytes())
+        return found
+
+    def rows(self, feed: str) -> list[dict[str, Any]]:
+        """The rows of a feed."""
+        return read_feed(self.path / f"{feed}.jsonl")
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Url records of what is listed now."""
+        return [row for row in self.rows("urls") if row.get("change") != "removed"]
+
+    @property
+    def model(self) -> Report:
+        """What its page shows."""
+        return modelled(self.path / PAGE)
+
+    def check(self) -> Report:
+        """Fails where a file is missing, holds what it should not, or does not agree with the others; what its page
+        shows."""
+        assert self.names == NAMES
+        assert self.summary["type"] == "summary"
+        for feed, record in FEEDS.items():
+            rows = self.rows(feed)
+            assert {row["type"] for row in rows} <= {record().type}, feed
+            assert len(rows) == pq.read_metadata(self.path / f"{feed}.parquet").num_rows, feed
+        model = self.model
+        assert [*model.feeds, PAGE] == sorted(NAMES, key=[*model.feeds, PAGE].index)
+        assert model.left_out == []
+        self._check_counts(model)
+        self._check_findings(model)
+        self._check_entries(model)
+        self._check_changes(model)
+        return model
+
+    def _check_counts(self, model: Report) -> None:
+        summary = model.summary
+        assert summary.rules == self.summary.get("rules", {})
+        assert summary.partial == self.summary.get("partial")
+        assert summary.sitemaps == len(self.rows("sitemaps")) == len(model.files)
+        assert summary.urls == len(self.listed())
+        assert model.robots_count == len(self.rows("robots"))
+        listed = [one.urls for one in model.robots]
+        assert listed == sorted((row["urls"] for row in self.rows("robots")), reverse=True)
+
+    def _check_findings(self, model: Report) -> None:
+        rows = self.rows("findings")
+        assert {one.rule: one.count for one in model.rules} == model.summary.rules
+        assert [one.severity for one in model.rules] == sorted((r.severity for r in model.rules), key=SEVERITIES.index)
+        for one in model.rules:
+            told = [row for row in rows if row["rule"] == one.rule]
+            assert one.count >= len(told) > 0
+            assert one.files == len({row["sitemap"] for row in told if "sitemap" in row}), one.rule
+            assert {key(example) for example in one.examples} <= set(map(key, told)), one.rule
+            assert len(one.examples) == min(len(told), 5)
+            assert one.what and one.why and one.source
+        told_of = Counter((row.get("sitemap"), row["severity"]) for row in rows)
+        for file in model.files:
+            found = {name: number for name, number in problems(file).items() if number}
+            kept = {one: told_of[file.record.sitemap, one] for one in SEVERITIES if told_of[file.record.sitemap, one]}
+            assert found.keys() == kept.keys(), file.record.sitemap
+            assert all(found[one] >= kept[one] for one in kept)
+        heavy = [tuple(problems(file).values()) for file in model.files]
+        assert heavy == sorted(heavy, reverse=True)
+
+    def _check_entries(self, model: Report) -> None:
+        listed = self.listed()
+        months = Counter(row["lastmod_at"][:7] for row in listed if "lastmod_at" in row)
+        assert list(model.months.items()) == sorted(months.items())
+        assert model.other_months == 0
+        assert model.undated == len(listed) - months.total()
+        replies = [row["reply"] for row in listed if row.get("reply", {}).get("kind", "unchecked") != "unchecked"]
+        assert model.statuses == Counter(str(reply.get("status", reply["kind"])) for reply in replies)
+        bad = {row["loc"] for row in listed if is_bad(row.get("reply", {}))}
+        assert [one.loc for one in model.bad] == list(dict.fromkeys(one.loc for one in model.bad))
+        assert {one.loc for one in model.bad} == bad
+        if model.summary.bad is not None:
+            assert model.summary.bad.bad == len(bad)
+
+    def _check_changes(self, model: Report) -> None:
+        changes = Counter(row["change"] for row in self.rows("urls") if "change" in row)
+        assert Counter(model.changes) == changes
+        assert {name: len(rows) for name, rows in model.changed.items()} == {
+            name: number for name, number in changes.items() if name != "unchanged"
+        }
+        fields = Counter(name for row in self.rows("urls") for name in row.get("changed_fields", ()))
+        assert model.changed_fields == fields
+
+
+def problems(file: FileProblems) -> dict[str, int]:
+    """Findings by severity, the worst first."""
+    return dict(zip(SEVERITIES, (file.errors, file.warnings, file.infos), strict=True))
+
+
+def is_bad(reply: Row) -> bool:
+    """True for what was asked and is no page at once."""
+    return reply.get("kind", "unchecked") not in ("unchecked", "ok") or "soft_404" in reply
+
+
+def key(finding: FindingRecord | Row) -> tuple[Any, ...]:
+    """What a finding is known by."""
+    names = ("rule", "sitemap", "line", "url", "message")
+    if isinstance(finding, FindingRecord):
+        return tuple(getattr(finding, name) for name in names)
+    return tuple(finding.get(name) for name in names)
+
+
+def languages(rows: Sequence[Row]) -> Iterator[tuple[str, int, int]]:
+    """(code, links, links to a listed page whose entry does not link back), for pages that list themselves and codes
+    that are written as usual."""
+    links = {row["loc"]: {one["href"] for one in row.get("alternates", ())} for row in rows}
+    codes = sorted({one["hreflang"] for row in rows for one in row.get("alternates", ())})
+    for code in codes:
+        hrefs = [
+            (row["loc"], one["href"]) for row in rows for one in row.get("alternates", ()) if one["hreflang"] == code
+        ]
+        unreturned = [one for one, other in hrefs if one != other and other in links and one not in links[other]]
+        yield code, len(hrefs), len(unreturned)

@@ -1,0 +1,231 @@
+"""The argument `report`: a folder with the whole audit, whatever becomes of the crawl."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE
+from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, environment
+from tests.crawl.job_feeds import difference, rows
+from tests.crawl.job_site import LISTED, PLAIN, JobSite
+from tests.crawl.jobs import JOBDIR, Job, Moment
+from tests.crawl.modelled import WITHIN
+from tests.crawl.mounts import small, without_overrides
+from tests.crawl.reports import Folder, languages
+from tests.crawl.test_arguments import CRAWLER_PROCESS
+
+REPORT = "out/report"
+AUDIT = {"verify": "get", "report": REPORT}
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[JobSite]:
+    with JobSite() as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def audited(shop: JobSite, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A finished job with a report beside a feed of all records; tests do not write to its folder."""
+    job = Job(shop, tmp_path_factory.mktemp("audited"), AUDIT, within=WITHIN)
+    done = job.run()
+    assert done.code == 0, done.log
+    return job
+
+
+@pytest.fixture
+def copy(audited: Job, tmp_path: Path) -> Job:
+    """The same job, to go on with; the server counts anew."""
+    shutil.copytree(audited.folder, tmp_path, dirs_exist_ok=True)
+    audited.site.forget()
+    return Job(audited.site, tmp_path, AUDIT, within=WITHIN)
+
+
+def report(job: Job) -> Folder:
+    return Folder(job.folder / REPORT)
+
+
+def same_rows(folder: Folder, feed: Path) -> str:
+    """How the rows of a report differ from those of a feed of all records; empty where they do not."""
+    found = sum((rows(folder.path / f"{name}.jsonl") for name in FEEDS), Counter())
+    summaries = Counter({row: number for row, number in rows(feed).items() if '"type": "summary"' in row})
+    return difference(rows(feed) - summaries, found)
+
+
+def test_report_agrees_with_itself_and_with_other_feeds(audited: Job) -> None:
+    folder = report(audited)
+    model = folder.check()
+    assert not (told := same_rows(folder, audited.folder / FEED)), told
+    assert folder.summary == json.loads((audited.folder / FEED).read_bytes().splitlines()[-1])
+    assert model.summary.partial is None
+    assert {"GPTBot", "Googlebot"} <= set(model.judged_agents)
+    assert {status for status, number in model.statuses.items() if number} > {"200", "404"}
+    kinds = [one.reply.kind for one in model.bad if one.reply]
+    assert kinds == sorted(kinds, key=lambda kind: kind == "redirected")
+    assert {"http-error", "redirected"} == set(kinds)
+    counted = {one.code: (one.links, one.unreturned) for one in model.languages}
+    assert counted == {code: (links, unreturned) for code, links, unreturned in languages(folder.listed())}
+    assert [one.unlisted for one in model.languages if one.code == "de"] == [8]
+
+
+def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
+    before = report(copy).model
+    (copy.folder / REPORT / "urls.parquet").unlink()
+    copy.within = ()
+    done = copy.run()
+    folder = report(copy)
+    assert (done.code, copy.site.forget()) == (0, [])
+    assert f"wrote {folder.path / PAGE}" in done.log
+    assert "report:" not in done.log
+    assert folder.names == NAMES
+    assert not (told := same_rows(folder, copy.folder / FEED)), told
+    text = (folder.path / PAGE).read_text("utf-8")
+    assert text.startswith("<!doctype html>")
+    assert all(rule.rule in text for rule in before.rules)
+
+
+def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, audited: Job, tmp_path: Path) -> None:
+    shop.forget()
+    job = Job(shop, tmp_path, AUDIT, within=WITHIN)
+    with job.start() as running:
+        shop.wait_for_requests(60, lambda: running.process.poll() is None)
+        running.process.send_signal(signal.SIGTERM)
+        stopped = running.finish()
+    assert stopped.code == 3, stopped.log
+    model = report(job).check()
+    assert model.summary.partial == "shutdown"
+    assert model.summary.urls > 0
+    assert not (told := same_rows(report(job), tmp_path / FEED)), told
+    done = job.run()
+    assert done.code == 0, done.log
+    model, expected = report(job).check(), report(audited).model
+    assert model.summary.partial is None
+    assert (model.months, model.statuses, model.languages) == (expected.months, expected.statuses, expected.languages)
+    assert [one.rule for one in model.rules] == [one.rule for one in expected.rules]
+    assert not (told := same_rows(report(job), tmp_path / FEED)), told
+
+
+def test_sample_of_single_records_that_is_stopped(shop: JobSite, tmp_path: Path) -> None:
+    shop.forget()
+    arguments = {**AUDIT, "verify": "head", "sample": 40}
+    job = Job(shop, tmp_path, arguments, {"JOBDIR": "", "SITEMAP_ITEMS": "records"}, within=WITHIN)
+    with job.start() as running:
+        shop.wait_for_requests(35, lambda: running.process.poll() is None)
+        running.process.send_signal(signal.SIGTERM)
+        done = running.finish()
+    model = report(job).check()
+    assert done.code == 3, done.log
+    assert model.summary.partial == "shutdown"
+    assert model.summary.replies["stopped"] > 0
+    assert not (told := same_rows(report(job), tmp_path / FEED)), told
+
+
+def test_killed_job_leaves_the_earlier_report_and_cleans_up_when_it_goes_on(copy: Job) -> None:
+    earlier = contents(report(copy))
+    shutil.rmtree(copy.folder / JOBDIR)
+    assert copy.kill(Moment(40))
+    left = contents(report(copy))
+    assert {name: left[name] for name in earlier} == earlier
+    assert len(left) > len(earlier)
+    done = copy.run()
+    assert done.code == 0, done.log
+    assert report(copy).check().summary.partial is None
+
+
+def test_report_is_a_baseline(shop: JobSite, audited: Job, tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(report(audited).path, before)
+    path = before / "urls.jsonl"
+    lines = [line for line in path.read_bytes().splitlines(keepends=True) if b"/news.xml" not in line]
+    path.write_bytes(b"".join(lines))
+    (before / "urls.parquet").unlink()
+    done = compare(shop, tmp_path, before)
+    assert done.code == 0, done.log
+    model = Folder(tmp_path / REPORT).check()
+    assert model.changes["added"] == len(LISTED["/news.xml"])
+    done = compare(shop, tmp_path, tmp_path / REPORT, only="changes", select="none")
+    assert done.code == 0, done.log
+    model = Folder(tmp_path / REPORT).model
+    assert (model.summary.only, model.rules) == ("changes", [])
+    assert model.changes["unchanged"] > 0
+    assert {row["change"] for row in Folder(tmp_path / REPORT).rows("urls")} <= {"added", "changed", "removed"}
+    refused = compare(shop, tmp_path, tmp_path / REPORT)
+    assert refused.code == 2
+    assert "is not complete (only=changes)" in refused.log
+    assert Folder(tmp_path / REPORT).model == model
+
+
+def compare(site: JobSite, folder: Path, baseline: Path, **arguments: str) -> Crawl:
+    """A crawl that is compared with a report."""
+    given = {"report": REPORT, "baseline": baseline, **arguments}
+    return Job(site, folder, given, {"JOBDIR": ""}, within=WITHIN).run()
+
+
+def test_script_writes_a_report_where_nothing_is_judged(shop: JobSite, tmp_path: Path) -> None:
+    arguments = (f"sitemap={shop.url(PLAIN[0])}", "select=none", "agents=none", "report=100%(time)s")
+    done = script(tmp_path, *arguments)
+    folder = Folder(tmp_path / "100%(time)s")
+    assert done.returncode == 0, done.stderr
+    assert (folder.names, len(folder.rows("urls"))) == (NAMES, len(LISTED[PLAIN[0]]))
+    assert [row["outcome"] for row in folder.rows("sitemaps")] == ["ok"]
+    assert folder.rows("findings") == []
+    refused = script(tmp_path, *arguments[:2], "report=nothing.txt/report")
+    assert "is no folder" in refused.stderr
+
+
+def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A script that starts our spider."""
+    (folder / "nothing.txt").touch()
+    settings = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
+    command = [sys.executable, "-c", CRAWLER_PROCESS, *arguments]
+    return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+@pytest.mark.parametrize("room", [0, 60_000])
+def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room: int) -> None:
+    job = Job(audited.site, tmp_path, {"report": "disk/report"}, {"JOBDIR": ""})
+    (tmp_path / "disk").mkdir()
+    with small(tmp_path / "disk", "4m") as disk:
+        shutil.copytree(report(audited).path, disk.seen / "report")
+        before = contents(Folder(disk.seen / "report"))
+        disk.fill(room)
+        job.within = disk.within(tmp_path)
+        done = job.run()
+        assert contents(Folder(disk.seen / "report")) == before
+    assert done.code == 1, done.log
+    [line] = [line for line in done.log.splitlines() if "ERROR" in line]
+    assert "report is not written: No space left on device; what stood there before is kept" in line
+
+
+def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> None:
+    audited.site.forget()
+    (tmp_path / "locked").mkdir(0o555)
+    within = without_overrides()
+    cases = {
+        "locked/report": ({}, "no permission to write"),
+        LOG: ({}, "is no folder"),
+        ".": ({}, "is not empty"),
+        "new": ({"SITEMAP_STORE": "False", "JOBDIR": ""}, "accepted: SITEMAP_STORE=True"),
+    }
+    for place, (changed, problem) in cases.items():
+        done = Job(audited.site, tmp_path, {"report": place}, changed, within=within).run()
+        [line] = done.log.splitlines()
+        assert (done.code, done.output) == (2, "")
+        assert line.startswith("sitemapcrawler: argument report=")
+        assert problem in line
+    assert audited.site.forget() == []
+    assert {path.name for path in tmp_path.iterdir()} == {"locked", LOG}
+
+
+def contents(folder: Folder) -> dict[str, bytes]:
+    """Every file of a report."""
+    return {path.name: path.read_bytes() for path in folder.path.iterdir()}
