@@ -9,12 +9,10 @@ import ast
 import csv
 import gzip
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,6 +22,7 @@ from typing import Any
 import pytest
 
 from demo.server import serving
+from tests.crawl.programs import environment, write_programs
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,8 +34,6 @@ SHOWN = re.compile(r"<!-- demo output.*?-->\n((?:    .*\n)+)")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOG_START = re.compile(r"\S+ \S+ \[[\w.]+\] [A-Z]+: ")
 """Timestamp, logger and level of a line."""
-NOT_INHERITED = ("COV", "MAKE", "MFLAGS", "SCRAPY_", "DOMAIN", "ARGS", "PORT")
-"""Beginnings of variables that would change what the commands do, or measure the copy's coverage."""
 DEADLINE_S = 120
 
 
@@ -73,7 +70,7 @@ class Project:
         done = subprocess.run(
             shlex.split(command),
             cwd=place,
-            env=self.environment(),
+            env=environment(self.folder / ".venv" / "bin", self.folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -81,12 +78,6 @@ class Project:
             timeout=DEADLINE_S,
         )
         return Done(done.returncode, done.stdout, place)
-
-    def environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-        kept = {name: value for name, value in kept.items() if not name.startswith(NOT_INHERITED)}
-        path = os.pathsep.join([str(self.folder / ".venv" / "bin"), os.environ.get("PATH", os.defpath)])
-        return kept | {"PATH": path, "PYTHONPATH": str(self.folder)}
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +88,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(ROOT / name, folder / name)
-    programs = folder / ".venv" / "bin"
-    programs.mkdir(parents=True)
-    for name, module in {"python": "", "scrapy": " -m scrapy", "sitemapcrawler": " -m sitemapcrawler.cli"}.items():
-        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{module} "$@"\n')
-        (programs / name).chmod(0o755)
+    write_programs(folder / ".venv" / "bin")
     for stamp in (".python", ".crawl"):
         (folder / ".venv" / stamp).touch()
     return Project(folder)
