@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.registry import families
 
+PART = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
+"""Where a part of a docstring begins."""
 TARGET = Path(__file__).with_name("rules.md")
 HEAD = """# Rules
 
@@ -39,7 +42,8 @@ def document() -> str:
 
 def section(rule: Rule) -> str:
     """One rule: its id, severity, docstring, source and other names."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", inspect.cleandoc(rule.documentation) + "\n"]
+    text = PART.sub(r"\n\n**\1:** ", inspect.cleandoc(rule.documentation))
+    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", text + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
     elif rule.source:
