@@ -25,6 +25,8 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w.]+\.(?:py|cfg))`")
 """The file that a block of Python or of settings is: the last one named before it in its recipe, once."""
 RUN = ("sh", "python")
+"""Languages of blocks that are run; the commands in YAML are tried by the check of their recipe."""
+PUBLISHED = "public/sitemap.xml"
 DEADLINE_S = 60
 OPTIONS = " ".join(f"-s {name}={value}" for name, value in {**NO_DELAYS, **AT_HOME, **LOOPBACK}.items())
 
@@ -95,7 +97,8 @@ def recipes() -> Iterator[tuple[str, str, str, str | None]]:
             ]
             after = block.end()
             used.update(names[-1:])
-            yield title, language, code, names[-1] if names else None
+            if language != "yaml":
+                yield title, language, code, names[-1] if names else None
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +125,8 @@ def prepare(kitchen: Kitchen) -> None:
         (programs / name).write_text((programs / name).read_text().replace('"$@"', f'"$@" {OPTIONS}'))
     write_program(programs / "mail", 'printf "%s\\n" "$@" >mail.txt; cat >>mail.txt')
     (folder / "old-urls.txt").write_text(f"{kitchen.base}/visit\n{kitchen.base}/no-such-page\n")
+    (folder / PUBLISHED).parent.mkdir()
+    (folder / PUBLISHED).write_text(urlset("/visit"))
     rows = [
         {"type": "url", "loc": "https://example.com/a", "change": "changed", "changed_fields": ["lastmod", "images"]},
         {"type": "url", "loc": "https://example.com/b", "change": "added"},
@@ -130,13 +135,25 @@ def prepare(kitchen: Kitchen) -> None:
     (folder / "changes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
+def urlset(loc: str) -> str:
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{loc}</loc></url></urlset>'
+
+
 def gate(steps: list[Step], kitchen: Kitchen) -> None:
-    assert (steps[0].code, steps[0].lines) == (1, ["false"]), "the demo site has errors"
-    assert json.loads((kitchen.folder / "findings.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
-    clean = kitchen.folder / "clean.jsonl"
-    clean.write_text('{"type": "summary", "severities": {"info": 3}}\n')
+    assert steps[0].code == 1, "a relative URL is an error"
+    log = json.loads((kitchen.folder / "sitemaps.sarif").read_text(encoding="utf-8"))
+    assert "loc-relative" in {result["ruleId"] for result in log["runs"][0]["results"]}
+    (kitchen.folder / PUBLISHED).write_text(urlset("https://museum.example/visit"))
+    in_ci = re.findall(r"^ +- (?:run: )?(sitemapcrawler .*)$", PAGE, re.MULTILINE)
+    assert [kitchen.run("sh", command).code for command in in_ci] == [0, 0]
+    assert '<testsuite name="' in (kitchen.folder / "sitemaps.xml").read_text(encoding="utf-8")
+
+
+def after(steps: list[Step], kitchen: Kitchen) -> None:
+    assert (steps[0].code, steps[0].lines) == (1, ["false"]), "the demo site has pages that do not answer"
+    (kitchen.folder / "clean.jsonl").write_text('{"type": "summary", "bad": {"bad": 0}}\n')
     [condition] = re.findall(r"^jq -e .*$", PAGE, re.MULTILINE)
-    assert kitchen.run("sh", condition.replace("records.jsonl", clean.name)).code == 0
+    assert kitchen.run("sh", condition.replace("records.jsonl", "clean.jsonl")).code == 0
 
 
 def alert(steps: list[Step], kitchen: Kitchen) -> None:
@@ -220,6 +237,7 @@ def own_rule(_: list[Step], kitchen: Kitchen) -> None:
 
 CHECKS: dict[str, Callable[[list[Step], Kitchen], None]] = {
     "A gate in CI": gate,
+    "A gate after a deployment": after,
     "An alert by exit code": alert,
     "Every night the changes": changes,
     "The old addresses after a move": moved,
