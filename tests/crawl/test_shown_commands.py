@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
-from tests.crawl.programs import environment, write_programs
+from tests.crawl.programs import environment, write_program, write_programs
 
 ELSEWHERE = {
     "README.md": "tests/crawl/test_readme.py",
@@ -84,13 +85,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     with serving() as base:
         (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
+        shutil.copytree(path, path / "public", ignore=shutil.ignore_patterns("bin"))
+        write_program(path / "bin" / "build-sitemap", "cat sitemap.xml")
         yield path, base
 
 
 def on_the_demo_site(command: str, base: str) -> str:
     """The command about the demo site, whose index stands where examples have their sitemap."""
-    text = HOSTS.sub(base, command).replace(f"{base}/sitemap.xml", f"{base}/sitemap-index.xml")
-    programs = re.compile(r"^((?:sitemapcrawler|scrapy) \w+)")
+    text = re.sub(rf"{base}/\w+\.xml", f"{base}/sitemap-index.xml", HOSTS.sub(base, command))
+    programs = re.compile(r"\b((?:sitemapcrawler|scrapy) \w+)")
     return programs.sub(lambda match: " ".join([match[1], *OPTIONS]), text)
 
 
