@@ -306,6 +306,12 @@ def test_arguments_that_are_named_exist(name: str) -> None:
     assert words <= {argument.name for argument in ARGUMENTS} | {"name"}
 
 
+@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md"])
+def test_nobody_is_sent_to_the_package_of_another_project(name: str) -> None:
+    """On PyPI the name belongs to somebody else: this project is installed from a checkout."""
+    assert not re.search(r"pip install\b[^`\n]*(?<![/\w.-])sitemapcrawler", page(name))
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_files_that_are_named_exist(name: str) -> None:
     words = {word for word in INLINE.findall(prose(name)) if FILE.fullmatch(word)} - TO_WRITE
