@@ -9,6 +9,7 @@ help:
 	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests, with coverage'
 	@echo 'make lint                                               ruff and mypy'
+	@echo 'make docs                                               build the documentation as a site in build/site/'
 	@echo 'make clean                                              remove .venv and what was built'
 
 # The environment carries DOMAIN into the recipe, so that no character of it is read by the shell.
@@ -30,6 +31,11 @@ lint: .venv/.lint
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# The variable silences a notice about the future of MkDocs, which a strict build would show each time.
+docs: .venv/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	@echo 'The documentation is in build/site/index.html.'
+
 clean:
 	rm -rf .venv build dist out *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
@@ -47,8 +53,12 @@ clean:
 	$(INSTALL) --editable '.[test]'
 	@touch $@
 
+.venv/.docs: .venv/.python pyproject.toml
+	$(INSTALL) --editable '.[docs]'
+	@touch $@
+
 .venv/.lint: .venv/.python pyproject.toml
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-.PHONY: help crawl demo test lint clean
+.PHONY: help crawl demo test lint docs clean

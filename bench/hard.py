@@ -42,7 +42,7 @@ class Input:
     children: tuple[str, ...] | None = None
     """For an index alone: the URLs it lists, which are compared in place of pages."""
     short: bool = False
-    """True for those that the table in the README has too."""
+    """True for those that the table in docs/comparison.md has too."""
 
     @property
     def robots(self) -> Answer:

@@ -3,7 +3,7 @@
     python -m bench.readers [FOLDER] [--peers-python VENV/bin/python] [--short]
 
 Every input is served over loopback as a site whose robots.txt names it, and every reader starts at that robots.txt, in
-a process of its own. The tables it prints stand in bench/readers.md, with `--short` the one of the README.
+a process of its own. The tables it prints stand in bench/readers.md, with `--short` the one of docs/comparison.md.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def totals(results: Results) -> Iterable[str]:
 
 
 def short(given: Sequence[Input], results: Results) -> Iterable[str]:
-    """The lines of the table in the README: words alone."""
+    """The lines of the table in docs/comparison.md: words alone."""
     yield f"| input | {' | '.join(SHORT.values())} |"
     yield "|---|" + "---|" * len(SHORT)
     for number, one in enumerate(given):
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="sitemaps to read besides the hard inputs")
     parser.add_argument("--python", default=sys.executable, help="has sitemapcrawler's dependencies")
     parser.add_argument("--peers-python", default=sys.executable, help="has bench/requirements.txt")
-    parser.add_argument("--short", action="store_true", help="the hard inputs of the README alone, in words")
+    parser.add_argument("--short", action="store_true", help="the hard inputs of docs/comparison.md alone, in words")
     arguments = parser.parse_args()
     hard = [one for one in HARD if one.short or not arguments.short]
     results = compare(hard, arguments.python, arguments.peers_python)

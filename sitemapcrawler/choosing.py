@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from sitemapcrawler.own_rules import load_rules
 from sitemapcrawler.params import Params
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.allowlist import parse
@@ -18,6 +19,7 @@ MAX_ALLOWLIST_BYTES = 2**20
 
 def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
     """The choice of a crawl; ValueError, one line, for a setting that cannot be used."""
+    load_rules(settings)
     rules = all_rules()
     try:
         levels = severities(settings.getdict("SITEMAP_SEVERITIES"), rules)

@@ -29,6 +29,7 @@ from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.gatherer import Gatherer
 from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.own_rules import sources
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.readback import Asked, files_done, read_back, url_batches
 from sitemapcrawler.recording import Recorder
@@ -58,7 +59,7 @@ MIXED = "several"
 """What judged a job in which one run differed from another."""
 STOP_S = 13.0
 """Seconds from a stop to the end of feeds: two less than a stopped crawl may take to its end."""
-JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_SEVERITIES", "USER_AGENT")
+JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_RULES", "SITEMAP_SEVERITIES", "USER_AGENT")
 """How the names of settings begin on which it depends what is said of a file."""
 
 
@@ -314,7 +315,7 @@ class Job:
 def program_of(settings: BaseSettings) -> str:
     """What judges: two crawls with the same judge alike. The version, and a digest of the settings that matter."""
     names = sorted(name for name in settings if str(name).startswith(JUDGING))
-    given = {name: settings[name] for name in names}
+    given = {name: settings[name] for name in names} | {"own": sources(settings)}
     with suppress(OSError, TypeError, ValueError):
         given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
     return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

@@ -20,6 +20,7 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules import Rule, all_rules
+from sitemapcrawler.rules.catalogue import markdown
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -34,7 +35,6 @@ COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
 """Fields of the summary that the run repeats as its properties."""
 
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
-_PART = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
 
 
 class SarifExporter(BaseItemExporter):
@@ -132,17 +132,15 @@ class SarifExporter(BaseItemExporter):
 def descriptor(rule: Rule) -> dict[str, Any]:
     """A rule as SARIF's `reportingDescriptor` (3.49)."""
     text, short, reason = rule.documentation, rule.what, rule.why
-    what, _, parts = text.partition("\n\n")
     full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
     is_url = rule.source.startswith(("http://", "https://"))
     source = f"Source: <{rule.source}>" if is_url else f"Source: {rule.source}"
-    markdown = _PART.sub(r"\n\n**\1:** ", parts).strip()
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.id.split("-")),
         "shortDescription": {"text": inert(short, MAX_DESCRIPTION)},
         "fullDescription": {"text": inert(full, MAX_DESCRIPTION)},
-        "help": {"text": f"{text}\n\nSource: {rule.source}", "markdown": f"{what}\n\n{markdown}\n\n{source}"},
+        "help": {"text": f"{text}\n\nSource: {rule.source}", "markdown": f"{markdown(rule)}\n\n{source}"},
         **({"helpUri": rule.source} if is_url else {}),
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": [rule.family], "problem.severity": PROBLEMS[rule.severity]},

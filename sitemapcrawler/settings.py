@@ -83,6 +83,7 @@ EXTENSIONS = {
 SITEMAP_FINDINGS_PER_RULE = 100
 SITEMAP_SEVERITIES: dict[str, str] = {}
 SITEMAP_ALLOW = ""
+SITEMAP_RULES: list[str] = []
 ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.StructurePipeline": 100,
     "sitemapcrawler.pipelines.RobotsPipeline": 200,

@@ -56,7 +56,9 @@ __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, in the order of the catalogue."""
-    for name in FAMILIES:
-        import_module(f"sitemapcrawler.rules.{name}")
-    return tuple(sorted(RULES.values(), key=lambda rule: FAMILIES.index(rule.check.__module__.rpartition(".")[2])))
+    """Every rule, in the order of the catalogue; rules of a user's own follow, as they were loaded."""
+    modules = [f"{__name__}.{name}" for name in FAMILIES]
+    for name in modules:
+        import_module(name)
+    places = {name: place for place, name in enumerate(modules)}
+    return tuple(sorted(RULES.values(), key=lambda rule: places.get(rule.check.__module__, len(places))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import re
 import textwrap
 from collections.abc import Iterable
@@ -14,11 +13,12 @@ from sitemapcrawler.rules.registry import Rule
 MAX_NEAR = 3
 """Names that are offered in place of one that is not known."""
 _PART = re.compile(r"^(?=(?:Why|Bad|Good): )", re.MULTILINE)
+_LABEL = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
 
 
 def section(rule: Rule) -> str:
     """A rule in Markdown: its id, severity, docstring, source and other names."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", inspect.cleandoc(rule.documentation) + "\n"]
+    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", markdown(rule) + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
     elif rule.source:
@@ -28,6 +28,11 @@ def section(rule: Rule) -> str:
     return "\n".join(lines)
 
 
+def markdown(rule: Rule) -> str:
+    """The docstring, a paragraph for each of its parts."""
+    return _LABEL.sub(r"\n\n**\1:** ", rule.documentation)
+
+
 def names_elsewhere(rule: Rule) -> str:
     """The names that other tools give the rule."""
     return "; ".join(f"{tool}: {name}" for tool, name in rule.also.items())
@@ -35,7 +40,7 @@ def names_elsewhere(rule: Rule) -> str:
 
 def page(rule: Rule, width: int, paint: Paint) -> str:
     """The same as lines of up to `width` characters; `paint` styles headings and severities."""
-    what, *parts = (" ".join(part.split()) for part in _PART.split(inspect.cleandoc(rule.documentation)))
+    what, *parts = (" ".join(part.split()) for part in _PART.split(rule.documentation))
     blocks = [f"{paint(rule.id, 'id')}  {paint(rule.severity, rule.severity)}", _filled(what, width, "")]
     told = [part.split(": ", 1) for part in parts] + [["Source", rule.source], ["Elsewhere", names_elsewhere(rule)]]
     for name, text in told:
@@ -58,8 +63,7 @@ def listed(rules: Iterable[Rule], paint: Paint) -> str:
 
 def first_sentence(rule: Rule) -> str:
     """What the rule says, in one sentence."""
-    what = " ".join(inspect.cleandoc(rule.documentation).partition("\n\n")[0].split())
-    return re.split(r"(?<=\.)\s+(?=[A-Z])", what, maxsplit=1)[0]
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", rule.what, maxsplit=1)[0]
 
 
 def near(name: str, rules: Iterable[Rule]) -> list[str]:

@@ -62,6 +62,9 @@ class Judge:
         found = False
         for record, repeated in file.suspects.take(urls):
             found |= self._judge_url(record, file, repeated)
+        on_all = self._rules[Needs.EVERY_URL]
+        for record in urls if on_all else ():
+            found |= self._put_on_entry(record, file, self._say(on_all, UrlFacts(record, file)))
         return self._judge_structure(urls, file) or found
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:

@@ -30,6 +30,9 @@ class Needs(StrEnum):
 
     URL = "url"
     """Each entry that is not plain beyond doubt: `facts.UrlFacts`."""
+    EVERY_URL = "every-url"
+    """Each entry, the plain ones too: `facts.UrlFacts`. For rules of a user's own; those of the catalogue leave plain
+    entries alone, since nearly all are."""
     CHILD = "child"
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"

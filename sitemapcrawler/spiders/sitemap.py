@@ -36,6 +36,7 @@ from sitemapcrawler.jobs import ENDED
 from sitemapcrawler.listing import Listing
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.opening import open_job
+from sitemapcrawler.own_rules import load_rules
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reading import Reading
@@ -71,13 +72,15 @@ class AuditSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check the feeds, for those who start the crawl from a script too; ValueError for a bad one.
+        """Complete and check the feeds, and load rules of the user's own, for those who start the crawl from a script
+        too; ValueError for a bad one.
 
         JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
         """
         super().update_settings(settings)
         leave_out(settings)
         prepare_feeds(settings)
+        load_rules(settings)
         if settings.get("JOBDIR"):
             settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
             settings.set("JOBDIR", None, priority=SETTINGS_PRIORITIES["cmdline"] + 1)

@@ -1,4 +1,4 @@
-"""The hard inputs that readers are compared by: ours reads each one right, as README.md and bench/readers.md say."""
+"""The hard inputs that readers are compared by: ours reads each one right, as docs/comparison.md and bench/readers.md say."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def test_verdicts_tell_wrong_from_lost_and_crash() -> None:
     assert [score(given, "http://site", found).verdict for found in verdicts.values()] == list(verdicts)
 
 
-@pytest.mark.parametrize("document", ["README.md", "bench/readers.md"])
+@pytest.mark.parametrize("document", ["docs/comparison.md", "bench/readers.md"])
 def test_table_holds_the_hard_inputs(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
     rows = re.findall(r"^\| (.+?) \|(?: \d+ \|)? (right|wrong|lost|crash)\b", text, re.MULTILINE)
     ours = {name: verdict for name, verdict in rows if name in BY_NAME}
     assert set(ours.values()) == {"right"}
-    if document == "README.md":
+    if document == "docs/comparison.md":
         assert list(ours) == [given.name for given in HARD if given.short]

@@ -1,6 +1,6 @@
 """The commands of README.md and the rows in docs/formats.md, tried on the demo site in a copy of the project.
 
-`make test` is not run, since it would run this file; `pip install .` and the set-up of `.venv` need the internet.
+`make test` is not run, since it would run this file; `make docs`, `pip install .` and the set-up of `.venv` need the internet.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ import ast
 import csv
 import gzip
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,19 +22,21 @@ from typing import Any
 import pytest
 
 from demo.server import serving
+from tests.crawl.programs import environment, write_programs
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 COPIED = ("Makefile", "README.md", "demo", "docs", "pyproject.toml", "scrapy.cfg", "sitemapcrawler")
-COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test)\w.*")
+COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test|docs)\w.*")
+FOUND = {"validate sitemap.xml": 1, "validate example.com": 1}
+"""How commands begin that end with another exit code than 0: the demo site, and the file, have errors."""
+SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/relative</loc></url></urlset>"""
 DOMAINS = re.compile(r"example\.com|intranet\.example")
 SHOWN = re.compile(r"<!-- demo output.*?-->\n((?:    .*\n)+)")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOG_START = re.compile(r"\S+ \S+ \[[\w.]+\] [A-Z]+: ")
 """Timestamp, logger and level of a line."""
-NOT_INHERITED = ("COV", "MAKE", "MFLAGS", "SCRAPY_", "DOMAIN", "ARGS", "PORT")
-"""Beginnings of variables that would change what the commands do, or measure the copy's coverage."""
 DEADLINE_S = 120
 
 
@@ -73,7 +73,7 @@ class Project:
         done = subprocess.run(
             shlex.split(command),
             cwd=place,
-            env=self.environment(),
+            env=environment(self.folder / ".venv" / "bin", self.folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -81,12 +81,6 @@ class Project:
             timeout=DEADLINE_S,
         )
         return Done(done.returncode, done.stdout, place)
-
-    def environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-        kept = {name: value for name, value in kept.items() if not name.startswith(NOT_INHERITED)}
-        path = os.pathsep.join([str(self.folder / ".venv" / "bin"), os.environ.get("PATH", os.defpath)])
-        return kept | {"PATH": path, "PYTHONPATH": str(self.folder)}
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +91,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(ROOT / name, folder / name)
-    programs = folder / ".venv" / "bin"
-    programs.mkdir(parents=True)
-    for name, module in {"python": "", "scrapy": " -m scrapy", "sitemapcrawler": " -m sitemapcrawler.cli"}.items():
-        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{module} "$@"\n')
-        (programs / name).chmod(0o755)
+    write_programs(folder / ".venv" / "bin")
     for stamp in (".python", ".crawl"):
         (folder / ".venv" / stamp).touch()
     return Project(folder)
@@ -146,10 +136,17 @@ def test_commands_of_all_kinds_are_found() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_command_works(project: Project, base: str, tmp_path: Path, command: str) -> None:
+    (tmp_path / "sitemap.xml").write_text(SITEMAP)
     elsewhere = tmp_path if command.startswith("sitemapcrawler") else None
     done = project.run(DOMAINS.sub(base.removeprefix("http://"), command), elsewhere)
-    assert done.code == 0, done.output
-    assert len(done.rows("out/urls.csv" if command.startswith("make") else "urls.csv")) > 100
+    code = next((code for start, code in FOUND.items() if command.startswith(f"sitemapcrawler {start}")), 0)
+    assert done.code == code, done.output
+    if command.split()[1] != "crawl":
+        assert base in done.output or "loc-relative" in done.output
+    elif "report=audit" in command:
+        assert "<html" in (tmp_path / "audit" / "report.html").read_text(encoding="utf-8")
+    else:
+        assert len(done.rows("out/urls.csv" if command.startswith("make") else "urls.csv")) > 100
 
 
 def test_options_work(project: Project, base: str, tmp_path: Path) -> None:

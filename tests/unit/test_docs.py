@@ -37,7 +37,10 @@ FORMATS, SETTINGS, JOURNEY, JOBS = "docs/formats.md", "docs/settings.md", "docs/
 PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
 COMMANDS = "docs/commands.md"
-PAGES = ("README.md", "CONTRIBUTING.md", FORMATS, SETTINGS, JOURNEY, JOBS, PYTHON, COMMANDS)
+WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
+PAGES = ("README.md", "CONTRIBUTING.md", *WRITTEN)
+TO_WRITE = {"pages.py", "shop_pipelines.py", "shop_rules.py", "shop_settings.py"}
+"""Files that a reader writes."""
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
 REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods}
@@ -331,9 +334,15 @@ def test_arguments_that_are_named_exist(name: str) -> None:
     assert words <= {argument.name for argument in ARGUMENTS} | {"name", "NAME"}
 
 
+@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md"])
+def test_nobody_is_sent_to_the_package_of_another_project(name: str) -> None:
+    """On PyPI the name belongs to somebody else: this project is installed from a checkout."""
+    assert not re.search(r"pip install\b[^`\n]*(?<![/\w.-])sitemapcrawler", page(name))
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_files_that_are_named_exist(name: str) -> None:
-    words = {word for word in INLINE.findall(prose(name)) if FILE.fullmatch(word)}
+    words = {word for word in INLINE.findall(prose(name)) if FILE.fullmatch(word)} - TO_WRITE
     places = (ROOT, PACKAGE, PACKAGE / "namespaces")
     assert [word for word in sorted(words) if not any((place / word).exists() for place in places)] == []
 

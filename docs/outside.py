@@ -1,0 +1,54 @@
+"""Hook of MkDocs: pages of the site that lie outside of docs/, and the links between all of them.
+
+Links are written so that they lead somewhere in the repository, as a code host shows it. Here each is turned to the
+page that the file has on the site. A link to a file that is no part of the site is left as it is, and stops a strict
+build.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTSIDE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "bench/README.md": "bench/speed.md",
+    "bench/readers.md": "bench/readers.md",
+}
+"""{path in the repository: path on the site} of pages that are not in docs/."""
+INSIDE = {place: path for path, place in OUTSIDE.items()}
+LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+"""A Markdown link to a file: what stands before the path, the path, and the rest."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages from outside."""
+    for path, place in OUTSIDE.items():
+        files.append(File.generated(config, place, content=(ROOT / path).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Turn the links of a page from paths in the repository to paths on the site."""
+    here = page.file.src_uri
+    folder = posixpath.dirname(INSIDE.get(here, f"docs/{here}"))
+
+    def turned(link: re.Match[str]) -> str:
+        before, path, rest = link.groups()
+        target = posixpath.normpath(posixpath.join(folder, path))
+        place = OUTSIDE.get(target, target.removeprefix("docs/"))
+        return f"{before}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{rest}"
+
+    return LINK.sub(turned, markdown)

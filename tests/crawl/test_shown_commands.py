@@ -1,0 +1,123 @@
+"""Every command that a page of the documentation shows: tried here on the demo site, tried by a test that is named here,
+or not tried, with the reason."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.server import serving
+from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
+from tests.crawl.programs import environment, write_program, write_programs
+
+ELSEWHERE = {
+    "README.md": "tests/crawl/test_readme.py",
+    "docs/recipes.md": "tests/crawl/test_recipes.py",
+    "docs/python.md": "tests/crawl/test_python_docs.py",
+}
+"""Pages whose commands another test tries."""
+NOT_TRIED = {
+    r"pip install .*": "asks a registry",
+    r"make (test|lint|docs)\b.*": "is how this test runs, and what .ci/run does besides; each installs tools",
+    r"make \w+": "is named as a subject; test_readme.py tries `make crawl`, and `make demo` ends at Ctrl-C",
+    r"\.venv/bin/python -m pytest .*": "runs other tests",
+    r"python docs/make_\w+\.py": "writes what is in the repository; tests compare it",
+    r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
+    r"scrapy crawl sitemap|scrapy inspect|sitemapcrawler (crawl|inspect|validate)": "names a command, and is none",
+}
+"""{pattern of a command: why no test tries it}."""
+SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}
+"""Pages with a script in a fence, and the test that runs it."""
+PROGRAMS = r"(?:sitemapcrawler|scrapy|make|pip|python|duckdb|jq|\.venv/bin/\w+)"
+INDENTED = re.compile(rf"^    ({PROGRAMS} .*)$", re.MULTILINE)
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(rf"`({PROGRAMS} [^`\n]+)`")
+HOSTS = re.compile(r"(?:https?://)?(?:example\.com|museum\.example|intranet\.example)")
+OPTIONS = [part for name, value in {**NO_DELAYS, **AT_HOME, **LOOPBACK}.items() for part in ("-s", f"{name}={value}")]
+RAN = (0, 1)
+"""Exit codes of a command that did what it says: 1 where `validate` has found errors."""
+DEADLINE_S = 60
+
+
+def pages() -> list[str]:
+    """All pages but the catalogue, which is generated and shows no commands."""
+    inside = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
+    return ["README.md", "CONTRIBUTING.md", *inside]
+
+
+def shown(page: str) -> Iterator[str]:
+    """The commands of a page: lines of blocks, and in sentences. Comments are left out."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for language, block in FENCED.findall(text):
+        if language == "sh" and page not in SCRIPTS:
+            yield from (line for line in block.splitlines() if line)
+    prose = FENCED.sub("", text)
+    for line in INDENTED.findall(prose):
+        yield re.sub(r"\s+#.*", "", line)
+    yield from INLINE.findall(prose)
+
+
+def commands() -> list[str]:
+    """Each command once, those of pages with tests of their own left out."""
+    told = {command for page in pages() if page in ELSEWHERE for command in shown(page)}
+    found = dict.fromkeys(command for page in pages() if page not in ELSEWHERE for command in shown(page))
+    return [command for command in found if command not in told and not reason(command)]
+
+
+def reason(command: str) -> str | None:
+    """Why a command is not tried; None for one that is."""
+    return next((why for pattern, why in NOT_TRIED.items() if re.fullmatch(pattern, command)), None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A folder with the programs and what commands start from, and the demo site's URL."""
+    path = tmp_path_factory.mktemp("shown")
+    write_programs(path / "bin")
+    document = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{}</loc></url></urlset>'
+    (path / "records.jsonl").write_text('{"type": "url", "loc": "https://example.com/"}\n')
+    with serving() as base:
+        (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
+        (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
+        shutil.copytree(path, path / "public", ignore=shutil.ignore_patterns("bin"))
+        write_program(path / "bin" / "build-sitemap", "cat sitemap.xml")
+        yield path, base
+
+
+def on_the_demo_site(command: str, base: str) -> str:
+    """The command about the demo site, whose index stands where examples have their sitemap."""
+    text = re.sub(rf"{base}/\w+\.xml", f"{base}/sitemap-index.xml", HOSTS.sub(base, command))
+    programs = re.compile(r"\b((?:sitemapcrawler|scrapy) \w+)")
+    return programs.sub(lambda match: " ".join([match[1], *OPTIONS]), text)
+
+
+def test_every_page_shows_what_is_tried() -> None:
+    assert commands()
+    tested = {page: test for page, test in {**ELSEWHERE, **SCRIPTS}.items() if (ROOT / page).exists()}
+    assert [test for page, test in tested.items() if not (ROOT / test).exists()] == []
+    everything = [command for page in pages() for command in shown(page)]
+    unused = [pattern for pattern in NOT_TRIED if not any(re.fullmatch(pattern, command) for command in everything)]
+    assert unused == []
+
+
+@pytest.mark.parametrize("command", commands())
+def test_command_does_what_it_says(command: str, folder: tuple[Path, str]) -> None:
+    path, base = folder
+    done = subprocess.run(
+        ["sh", "-c", on_the_demo_site(command, base)],
+        cwd=path,
+        env=environment(path / "bin", ROOT),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode in RAN, done.stdout
+    assert "Traceback" not in done.stdout, done.stdout

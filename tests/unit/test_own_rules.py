@@ -1,0 +1,123 @@
+"""Rules of a user's own: from modules and files that a setting names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from sitemapcrawler.choosing import choose
+from sitemapcrawler.jobs import program_of
+from sitemapcrawler.own_rules import load_rules
+from sitemapcrawler.params import Params
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.registry import RULES
+from tests.unit.rules.judging import judge
+
+RULE = """
+from dataclasses import dataclass
+from sitemapcrawler.rules import Message, Needs, Severity, rule
+
+@dataclass
+class Bound:
+    text: str
+
+@rule("{id}", Severity.WARNING, "", Needs.EVERY_URL)
+def every(entry):
+    '''An entry.'''
+    yield Message(Bound("{text}").text)
+"""
+THREE = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>https://example.com/a</loc></url>
+<url><loc>https://example.com/b</loc></url>
+<url><loc>https://example.com/a b</loc></url>
+</urlset>"""
+
+
+@pytest.fixture(autouse=True)
+def catalogue() -> Iterator[None]:
+    """The rules and modules as they were, afterwards."""
+    rules, modules = {rule.id: rule for rule in all_rules()}, set(sys.modules)
+    yield
+    RULES.clear()
+    RULES.update(rules)
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+
+
+def written(path: Path, id: str, text: str = "seen") -> Path:
+    path.write_text(RULE.format(id=id, text=text))
+    return path
+
+
+def named(*names: object) -> Settings:
+    return Settings({"SITEMAP_RULES": ",".join(map(str, names))})
+
+
+def test_rules_of_a_file_stand_behind_the_catalogue_in_their_order(tmp_path: Path) -> None:
+    last, first = written(tmp_path / "a.py", "zoo-a"), written(tmp_path / "b.py", "aaa-b")
+    load_rules(named(first, last))
+    assert [rule.id for rule in all_rules()[-2:]] == ["aaa-b", "zoo-a"]
+
+
+def test_file_is_loaded_once_under_any_of_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "a.py", "zoo-a")
+    monkeypatch.chdir(tmp_path)
+    load_rules(named("a.py", "./a.py", tmp_path / "a.py"))
+    assert [rule.id for rule in choose(named("a.py")).all_rules].count("zoo-a") == 1
+
+
+def test_rules_of_a_module_can_be_selected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "zoo_rules.py", "zoo-a")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    choose(named("zoo_rules"))
+    assert Params.parse({"domain": "example.com", "select": "zoo"}).select == ("zoo",)
+
+
+def test_every_entry_is_given_the_plain_ones_too(tmp_path: Path) -> None:
+    load_rules(named(written(tmp_path / "a.py", "zoo-a")))
+    found = judge(THREE, choice=Choice(all_rules(), select=("zoo",)))
+    assert [(finding.rule, finding.line, finding.url) for finding in found] == [
+        ("zoo-a", 2, "https://example.com/a"),
+        ("zoo-a", 3, "https://example.com/b"),
+        ("zoo-a", 4, "https://example.com/a b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("no_such_module_zoo", None, "'no_such_module_zoo': ModuleNotFoundError: No module named"),
+        ("gone.py", None, "'gone.py': FileNotFoundError"),
+        (".", None, "'.': "),
+        ("..zoo", None, "'..zoo': "),
+        ("bad.py", "def", "'bad.py': SyntaxError: invalid syntax"),
+        ("null.py", "\0", "'null.py': "),
+        ("lines.py", "raise RuntimeError('a\\nb')", "'lines.py': RuntimeError: a b"),
+        ("twice.py", RULE.format(id="loc-empty", text=""), "'twice.py': ValueError: two rules are named loc-empty"),
+    ],
+)
+def test_one_line_says_what_cannot_be_loaded(
+    name: str, text: str | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path(name).write_text(text)
+    with pytest.raises(ValueError, match=r"^setting SITEMAP_RULES=") as told:
+        choose(named(name))
+    assert why in str(told.value) and "\n" not in str(told.value)
+
+
+def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
+    """What a baseline says of unchanged files is taken over only where it was judged alike."""
+    path = written(tmp_path / "a.py", "zoo-a", "one text")
+    settings = named(path)
+    load_rules(settings)
+    before = program_of(settings)
+    assert before == program_of(named(path)) != program_of(Settings())
+    written(path, "zoo-a", "another")
+    assert program_of(settings) != before
