@@ -117,7 +117,12 @@ def reason(error: BaseException | None) -> str:
             return words
     if error is None:
         return "no answer"
-    words = " ".join(str(cause_of(error)).split())[:MAX_REASON]
+    cause = cause_of(error)
+    told = cause.args[0] if cause.args else None
+    if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's queue of errors
+        told = "; ".join(str(entry[-1]) for entry in told)
+        return f"TLS: {told}"[:MAX_REASON]
+    words = " ".join(str(cause).split())[:MAX_REASON]
     return words or type(error).__name__
 
 

@@ -63,9 +63,7 @@ def guarded_handler(settings: BaseSettings) -> type[BaseDownloadHandler]:
     try:
         module: Any = import_module("sitemapcrawler.aiohttp_downloads")
     except ImportError as error:
-        needs = (
-            f"it needs Scrapy 2.19 (this is {scrapy.__version__}) and aiohttp: pip install 'sitemapcrawler[aiohttp]'"
-        )
+        needs = f"it needs Scrapy 2.19 (this is {scrapy.__version__}) and aiohttp: pip install aiohttp"
         raise ValueError(f"setting {DOWNLOADER_SETTING}={name!r}: {needs} ({error})") from None
     handler: type[BaseDownloadHandler] = module.GuardedAiohttpDownloadHandler
     return handler

@@ -10,12 +10,14 @@ from typing import Any, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
 from sitemapcrawler.ending import may_cancel, stopping
 from sitemapcrawler.slots import cancel_waiting
+from sitemapcrawler.spiders.sitemap import AuditSpider
 
 logger = logging.getLogger("sitemapcrawler")
 ENGINE = logging.getLogger("scrapy.core.engine")
@@ -92,7 +94,9 @@ class ClosingLine:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the end of each feed and of the crawl."""
+        """Connect to the end of each feed and of the crawl. NotConfigured for another spider than ours."""
+        if not issubclass(crawler.spidercls, AuditSpider):
+            raise NotConfigured
         extension = cls(crawler)
         crawler.signals.connect(extension.wrote, signals.feed_slot_closed)
         crawler.signals.connect(extension.closed, signals.engine_stopped)

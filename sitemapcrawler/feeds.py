@@ -141,7 +141,7 @@ def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
     try:
         try_options(options.get("item_export_kwargs") or {})
     except ImportError:
-        raise ValueError("feed format parquet needs pyarrow: pip install 'sitemapcrawler[parquet]'") from None
+        raise ValueError("feed format parquet needs pyarrow: pip install pyarrow") from None
     except Exception as error:  # pyarrow raises whatever comes
         raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
 

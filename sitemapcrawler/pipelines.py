@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider, DropItem
+from scrapy.exceptions import DontCloseSpider, DropItem, NotConfigured
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import urls
@@ -18,6 +18,7 @@ from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.rules.facts import FileFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.status import Status
 from sitemapcrawler.storedbatch import StoredBatch
 from sitemapcrawler.verdicts import Verdicts
@@ -35,7 +36,9 @@ class CrawlPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl."""
+        """A pipeline of this crawl. NotConfigured for another spider than ours."""
+        if not issubclass(crawler.spidercls, AuditSpider):
+            raise NotConfigured
         return cls(crawler)
 
     async def _send(self, item: Any) -> None:

@@ -1,10 +1,14 @@
-"""The end of a test run."""
+"""What holds for all tests: how long an example of hypothesis takes says nothing, and how a run ends."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("busy machine", deadline=None)
+settings.load_profile("busy machine")
 
 
 @pytest.hookimpl(trylast=True)

@@ -41,7 +41,7 @@ def _opened(file: BinaryIO) -> Any:
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
-        raise ValueError("is Parquet, for which pyarrow is needed: pip install sitemapcrawler[parquet]") from None
+        raise ValueError("is Parquet, for which pyarrow is needed: pip install pyarrow") from None
     try:
         file.seek(0)
         return parquet.ParquetFile(file)

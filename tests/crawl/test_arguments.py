@@ -145,3 +145,29 @@ def test_scrapy_command_checks_and_crawls_alike(server: SiteServer, tmp_path: Pa
     )
     assert (bad.returncode, len(bad.stderr.splitlines())) == (2, 1)
     assert good.returncode == 0
+
+
+OTHER_SPIDER = """
+import scrapy
+
+class Other(scrapy.Spider):
+    name = "other"
+
+    def parse(self, response):
+        yield {"title": response.text}
+"""
+
+
+def test_spider_of_somebody_else_runs_as_it_always_does(server: SiteServer, tmp_path: Path) -> None:
+    start = f"start_urls = [{server.url('/a.xml')!r}]\n\n    def parse"
+    (tmp_path / "other.py").write_text(OTHER_SPIDER.replace("def parse", start))
+    options = ["-O", "items.jsonl", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8", "-s", "AUTOTHROTTLE_ENABLED=0"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", "runspider", "other.py", *options],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stderr and done.returncode == 0, done.stderr
+    assert (tmp_path / "items.jsonl").read_text().count("/page") == 1

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from OpenSSL import SSL
 from scrapy import Request
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -164,6 +165,7 @@ def test_robots_blocks() -> None:
         (DownloadCancelledError("x"), "the crawl was stopped"),
         (AddressRefused("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
         (ValueError("two\n  lines\t"), "two lines"),
+        (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
         (ValueError(), "ValueError"),
         (ValueError("x" * 10_000), "x" * MAX_REASON),
     ],

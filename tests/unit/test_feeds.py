@@ -180,7 +180,7 @@ main(["sitemapcrawler", "crawl", "sitemap", "-a", "domain=127.0.0.1:1", *sys.arg
 
 def test_without_pyarrow_parquet_is_refused_in_one_line(folder: Path) -> None:
     done = without_pyarrow("-O", "out.parquet")
-    line = "sitemapcrawler: feed format parquet needs pyarrow: pip install 'sitemapcrawler[parquet]'\n"
+    line = "sitemapcrawler: feed format parquet needs pyarrow: pip install pyarrow\n"
     assert (done.returncode, done.stderr, done.stdout) == (2, line, "")
     assert list(folder.iterdir()) == []
 

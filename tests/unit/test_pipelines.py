@@ -13,11 +13,14 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.params import Params
+from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.summary import SummaryPipeline, peak_mb
 
 
 class Crawl:
     """As much of a crawler as the pipeline uses; it keeps what is sent to the feeds."""
+
+    spidercls = AuditSpider
 
     def __init__(self, partial: str | None = None) -> None:
         self.stats = MemoryStatsCollector(get_crawler())
@@ -48,6 +51,9 @@ class Crawl:
 
     def get_item_pipeline(self, kind: type) -> None:
         """There is none besides the one under test."""
+
+    def get_extension(self, kind: type) -> None:
+        """There is none."""
 
     async def start_itemproc_async(self, item: Any, *, response: object) -> None:
         assert response is None

@@ -380,7 +380,7 @@ def test_parquet_without_a_column_of_urls(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ValueError, match=r"pip install sitemapcrawler\[parquet\]"):
+    with pytest.raises(ValueError, match=r"pip install pyarrow"):
         entries(b"PAR1")
 
 
