@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,8 @@ NAME_IN_PART = 60
 """Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
 TAIL = 4
 """Bytes: the longest end of line, that of UTF-32."""
+STANDARD_OUTPUT = Path("standard output")
+"""What it is called."""
 Tell = Callable[[Path, OSError], None]
 """Tells a person that a file cannot be written, and why."""
 
@@ -98,6 +102,14 @@ class _Raw(io.FileIO):
 def stream(path: Path, mode: str) -> FeedFile:
     """A file that is written directly: a device or a named pipe. Raises OSError."""
     return FeedFile(_Raw(path, mode), path)
+
+
+def standard_output() -> FeedFile:
+    """Standard output, which stays open when the feed is closed. Raises OSError."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
+    sys.stdout.flush()
+    return FeedFile(_Raw(os.dup(sys.stdout.fileno()), "wb"), STANDARD_OUTPUT)
 
 
 def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:

@@ -40,7 +40,7 @@ class Outlet:
 
     def finish(self) -> None:
         """Hand over what is buffered for standard output, while a reader that has gone can still be noticed."""
-        if self._target is sys.stdout.buffer:
+        if self._is_standard_output:
             self._attempt(self._target.flush)
 
     def _write(self, data: bytes | memoryview) -> None:
@@ -52,8 +52,13 @@ class Outlet:
             action(*arguments)
         except BrokenPipeError:
             self.deserted = True
-            if self._target is sys.stdout.buffer:
+            if self._is_standard_output:
                 silence(self._target)
+
+    @property
+    def _is_standard_output(self) -> bool:
+        """True where no storage of ours stands between."""
+        return sys.stdout is not None and self._target is sys.stdout.buffer
 
     def _end_line(self) -> None:
         """Feeds that another program wrote may lack the end of their last line."""

@@ -115,6 +115,7 @@ FEED_EXPORTERS = {
 FEED_STORAGES = {
     "": "sitemapcrawler.storages.AtomicFileStorage",
     "file": "sitemapcrawler.storages.AtomicFileStorage",
+    "stdout": "sitemapcrawler.storages.StandardOutputStorage",
     "report": "sitemapcrawler.reporting.ReportStorage",
 }
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from scrapy.extensions.feedexport import FileFeedStorage
 
-from sitemapcrawler.feedfile import FeedFile, create, lost, stream
+from sitemapcrawler.feedfile import STANDARD_OUTPUT, FeedFile, create, lost, standard_output, stream
 from sitemapcrawler.feeds import is_stream
 
 if TYPE_CHECKING:
@@ -78,6 +78,18 @@ class AtomicFileStorage(FileFeedStorage):
         return file
 
 
+class StandardOutputStorage(AtomicFileStorage):
+    """`stdout:` URIs, and `-`."""
+
+    def open(self, spider: Spider) -> FeedFile:
+        """Standard output. Errors are told by `store`, once."""
+        self._spider = spider
+        try:
+            return standard_output()
+        except OSError as error:
+            return lost(STANDARD_OUTPUT, error)
+
+
 def check_readable(file: FeedFile, spider: Spider | None) -> None:
     """Write no more where records of the crawl could not be read from its database."""
     if getattr(spider, "unreadable", False):
@@ -98,4 +110,5 @@ def _discard(file: FeedFile, failure: OSError) -> None:
     if file.part:
         file.part.unlink(missing_ok=True)
     if not isinstance(failure, BrokenPipeError):
-        raise FeedLost(f"{file.target} was not written: {failure.strerror}; what stood there before is kept")
+        kept = "; what stood there before is kept" if file.part else ""
+        raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")

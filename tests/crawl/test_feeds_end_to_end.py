@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import ROOT, Crawl, crawl, read_feed, types
-from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, rss, text, urlset
+from tests.crawl.crawling import ROOT, Crawl, crawl, environment, read_feed, types
+from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, robots, rss, text, urlset
 from tests.crawl.site_server import SiteServer, moved
 
 SCHEMA = ROOT / "docs" / "records.schema.json"
@@ -316,3 +318,23 @@ def test_feed_that_cannot_be_written_is_told_in_a_line(site: SiteServer, tmp_pat
     assert "wrote all.jsonl" in done.log
     assert done.code not in (0, 2, 3, 4)
     assert types(read_feed(tmp_path / "all.jsonl")) == ["url", "url", "url", "sitemap", "summary"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "told"),
+    [
+        (">/dev/full", "standard output was not written: No space left on device"),
+        (">&-", "standard output was not written: it is closed"),
+    ],
+)
+def test_standard_output_that_takes_nothing_is_one_line_and_exit_code_1(
+    site: SiteServer, tmp_path: Path, shell: str, told: str
+) -> None:
+    site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": urlset(site.url("/page"))}
+    command = f'"$0" -m sitemapcrawler.cli crawl sitemap -a domain={site.url()} -O -:jsonl {shell}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count(told) == 1

@@ -235,6 +235,7 @@ BATCHES = int(sys.argv[1])
 exporters = {name: f"sitemapcrawler.exporters.{cls}Exporter" for name, cls in
              {"csv": "Csv", "json": "Json", "jsonl": "JsonLines"}.items()}
 storages = dict.fromkeys(("", "file"), "sitemapcrawler.storages.AtomicFileStorage")
+storages["stdout"] = "sitemapcrawler.storages.StandardOutputStorage"
 process = CrawlerProcess({
     "FEEDS": json.loads(sys.argv[2]), "FEED_EXPORTERS": exporters, "FEED_STORAGES": storages,
     "FEED_EXPORT_ENCODING": "utf-8", "LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False,
@@ -320,4 +321,4 @@ class TestCrawl:
         _, log = process.communicate(timeout=60)
         assert log.count(b"/dev/full cannot be written: No space left on device") == 1
         assert b"Traceback" not in log
-        assert b"/dev/full was not written: No space left on device; what stood there before is kept" in log
+        assert b"/dev/full was not written: No space left on device\n" in log
