@@ -75,8 +75,8 @@ def bar(share: float, columns: int, unicode: bool = True) -> Row:
 
 def _first(progress: Progress, room: int, unicode: bool) -> Row:
     """What is done, and how much of it."""
-    row: Row = [(progress.phase, "bold"), (GAP + files(progress), ""), (GAP + urls(progress), "")]
-    row += _apart((speed(progress.per_second), "cyan"), (clock(progress.elapsed), FAINT))
+    counts = [(files(progress), ""), (urls(progress), ""), (speed(progress.per_second), "cyan")]
+    row = [(progress.phase, "bold"), *_apart(*counts, (clock(progress.elapsed), FAINT))]
     if progress.share is None or progress.checks is not None or progress.phase in QUIET:
         return row
     return row + _rest(row, progress.share, room, unicode)

@@ -39,16 +39,20 @@ def line(progress: Progress) -> str:
 
 
 def files(progress: Progress) -> str:
-    """How many files were read of those known; of other spiders, how many answers came."""
+    """How many files were read of those known, empty before there are any; of other spiders, how many answers came."""
     if progress.files is None:
         return number(progress.answers, "answer")
+    if not progress.files and not progress.known_files:
+        return ""
     if not progress.known_files or progress.phase in QUIET:
         return number(progress.files, "file")
     return f"{progress.files:,} of {number(progress.known_files, 'file')}"
 
 
 def urls(progress: Progress) -> str:
-    """How many URLs were listed; of other spiders, how many items came."""
+    """How many URLs were listed, empty before any file is known; of other spiders, how many items came."""
+    if not progress.urls and progress.files == progress.known_files == 0:
+        return ""
     return number(progress.urls, "item" if progress.files is None else "URL")
 
 

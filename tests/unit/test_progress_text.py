@@ -59,6 +59,11 @@ def texts(found: list[Row]) -> list[str]:
             replace(READING, phase="judging the site", per_second=0.0, hosts=()),
             "judging the site: 12 files, 340,221 URLs, 1 error, 1,200 warnings, 45 info",
         ),
+        (Progress("discovering", 60, 0, files=0), "discovering: no problems so far, 0 requests in flight"),
+        (
+            Progress("writing feeds", 9, 99_000, 11_000.0, files=0),
+            "writing feeds: 99,000 URLs (11,000/s), no problems so far",
+        ),
         (OTHER, "crawling: 1 answer, 30 items, 1 request in flight"),
     ],
 )
@@ -97,7 +102,7 @@ def test_rows_of_200_columns_say_what_is_asked_for() -> None:
 def test_rows_without_anything_to_tell() -> None:
     begun = Progress("discovering", 0.2, 0, files=0)
     assert texts(rows(begun, 80)) == [
-        "discovering  0 files  0 URLs  0:00",
+        "discovering  0:00",
         "found    no problems so far",
         "asking   nobody at the moment",
     ]
