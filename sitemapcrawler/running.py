@@ -110,7 +110,7 @@ def quieten() -> None:
 
 def is_news(record: logging.LogRecord) -> bool:
     """True for a log record that should be seen in any case: a warning, or the answer to Ctrl-C."""
-    return record.levelno >= logging.WARNING or "shutting down" in str(record.msg)
+    return record.levelno >= logging.WARNING or " shut" in str(record.msg)
 
 
 def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
