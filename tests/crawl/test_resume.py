@@ -19,6 +19,7 @@ from tests.crawl.jobs import DATABASE, FEEDS, Job, Moment, Undisturbed
 ENDS_WITHIN_S = 15
 """DESIGN, Jobs: seconds from the signal to the feeds in place."""
 PART_OF_THE_TIME = 0.6
+SHORTEST_S = 0.1
 MAX_STARTS = 30
 """Starts that a job with a budget needs at most, on the slowest of machines."""
 
@@ -216,11 +217,14 @@ def test_limits_of_scrapy_stop_a_job_that_goes_on(shop: Shop) -> None:
 
 
 def test_job_with_a_budget_is_done_after_some_starts(shop: Shop) -> None:
-    expected, job = shop.undisturbed(), shop.job()
-    budget = round(expected.crawl.summary["elapsed_s"] * PART_OF_THE_TIME, 2)
-    codes = [job.run(max_time=budget).code]
+    expected = shop.undisturbed()
+    budget, codes = expected.crawl.summary["elapsed_s"], [0]
+    while codes == [0] and budget > SHORTEST_S:  # the machine may have more time for this run than for that
+        budget *= PART_OF_THE_TIME
+        job = shop.job()
+        codes = [job.run(max_time=round(budget, 2)).code]
     while codes[-1] == 3 and len(codes) < MAX_STARTS:
-        codes.append(job.run(max_time=budget).code)
+        codes.append(job.run(max_time=round(budget, 2)).code)
     assert codes[0] == 3
     assert codes[-1] == 0
     assert not (told := job.differences(expected.rows)), told
