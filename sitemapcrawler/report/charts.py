@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 import pygal  # type: ignore[import-untyped] # ships no types
 from lxml import etree
 from markupsafe import Markup
+
+# pygal's finder of maps is of a kind that Python warns of at every import that comes later.
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
 WIDE, NARROW = 880, 340
 """Width in pixels of a chart on a screen, and of its twin on a phone."""
