@@ -54,7 +54,7 @@ class SummaryPipeline(CrawlPipeline):
         job: Job | None = spider.job
         try:
             summary = await self._conclude(spider, job)
-            reporting = self._crawler.get_extension(Reporting)
+            reporting = self._crawler.get_extension(Reporting) if job is not None else None
             if reporting is not None and job is not None:
                 reporting.report = await job.report(summary, reporting.names)
         finally:
