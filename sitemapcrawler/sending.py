@@ -61,7 +61,10 @@ class Sender:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:
             cause = error.__cause__ if isinstance(error, Unanswered) else None
-            return Step(failure=kind_of(cause or error).value, why=reason(error), attempts=attempts.count)
+            kind = kind_of(cause or error)
+            if kind is Kind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
+                kind = Reason.STOPPED  # which breaks connections in ways of its own
+            return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
         return answered(response, attempts.count, head if method == "GET" else None)
 
     def count(self, url: str, step: Step) -> None:
