@@ -22,6 +22,8 @@ PARQUET = ".parquet"
 GZIP = ".gz"
 OF_A_REPORT = ("urls.parquet", "urls.jsonl")
 """Feeds that may stand in the folder of a report, whose summary says whether they are complete."""
+REPLY = "reply"
+"""The field with what asking for the URL came to."""
 TREES = "extra"
 """The field of trees of elements, which Parquet has as text."""
 ATTRIBUTED = ("player_loc",)
@@ -101,9 +103,26 @@ def _take_odd_lines(store: Store, path: Path) -> None:
 
 def _emptied(store: Store, path: Path) -> str:
     """SQL that makes null of what JSON leaves out: lists that are empty, but for those that say so."""
-    described = store.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(path))})")
-    lists = [quoted(row[0]) for row in described if row[1].endswith("[]") and row[0] not in KEPT_WHEN_EMPTY]
-    return ", ".join(["loc AS loc", *(f"CASE WHEN len({name}) > 0 THEN {name} END AS {name}" for name in lists)])
+    replaced = {"loc": "loc"}  # REPLACE takes at least one column
+    for name, type in _described(store, path, "*").items():
+        if name == REPLY and type.startswith("STRUCT"):
+            fields = _described(store, path, f"unnest({REPLY})").items()
+            parts = (f"{literal(field)}: {_unless_empty(f'{REPLY}.{quoted(field)}', kind)}" for field, kind in fields)
+            replaced[name] = f"CASE WHEN {REPLY} IS NOT NULL THEN {{{', '.join(parts)}}} END"
+        elif type.endswith("[]") and name not in KEPT_WHEN_EMPTY:
+            replaced[name] = _unless_empty(quoted(name), type)
+    return ", ".join(f"{value} AS {quoted(name)}" for name, value in replaced.items())
+
+
+def _described(store: Store, path: Path, columns: str) -> dict[str, str]:
+    """{column: its type}."""
+    rows = store.execute(f"DESCRIBE SELECT {columns} FROM read_parquet({literal(str(path))})")
+    return {row[0]: row[1] for row in rows}
+
+
+def _unless_empty(column: str, type: str) -> str:
+    """SQL of a column; null for a list that is empty."""
+    return f"CASE WHEN len({column}) > 0 THEN {column} END" if type.endswith("[]") else column
 
 
 def plain_line(line: bytes) -> bytes:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.namespaces.video import Video
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.store import Store, StoreError
@@ -165,6 +165,14 @@ def test_file_that_is_read_again(tmp_path: Path, what: str) -> None:
 
 def test_rules_of_findings_that_may_pass_exist() -> None:
     assert set(PASSING) <= {rule.id for rule in all_rules()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_reply_is_held_alike(tmp_path: Path, kind: str) -> None:
+    asked = page("/a", reply=ReplyRecord("ok", status=200, final_url=f"{HOME}/a", noindex=False))
+    with opened(KINDS[kind](tmp_path, [asked, page("/b")])) as baseline:
+        [(_, reply)] = baseline.texts([asked.loc])[asked.loc]
+        assert json.loads(reply) == {"kind": "ok", "status": 200, "final_url": asked.loc, "noindex": False}
 
 
 # ---- feeds that others have written
