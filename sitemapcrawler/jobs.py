@@ -249,8 +249,15 @@ class Job:
 
     async def report(self, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
         """The report of the crawl; None where the database has failed. `names`: of the files beside its page."""
-        agents = [agent.name for agent in self._crawler.spider.params.judged_agents]  # type: ignore[union-attr]  # our spider has it
-        return await self._gatherer.gather(summary, agents, names, self.holding) if self._gatherer else None
+        if self._gatherer is None:
+            return None
+        spider: Any = self._crawler.spider
+        agents = [agent.name for agent in spider.params.judged_agents]
+        report = await self._gatherer.gather(summary, agents, names, self.holding)
+        if report is not None:
+            report.arguments = {name: text for name, text in spider.params.as_dict().items() if name != "report"}
+            report.judged = spider.judge.applied
+        return report
 
     async def finish(self, summary: SummaryRecord) -> None:
         """The crawl has come to its end: commit the last records."""

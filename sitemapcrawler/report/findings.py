@@ -73,8 +73,8 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
         rule = known.get(id)
         rank, files = reach.get(id, (None, 0))
         severity = ORDER[rank - 1] if rank else str(rule.severity) if rule else Severity.WARNING
-        what, why, source = (rule.what, rule.why, rule.source) if rule else ("", "", "")
-        made.append(RuleReach(id, severity, count, files, what, why, source, examples.get(id, ())))
+        what, why, source, good = (rule.what, rule.why, rule.source, rule.good) if rule else ("", "", "", "")
+        made.append(RuleReach(id, severity, count, files, what, why, source, examples.get(id, ()), good))
     made.sort(key=lambda one: (ORDER.index(one.severity), -one.count, one.rule))
     return {"rules": made}
 

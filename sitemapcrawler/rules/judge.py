@@ -52,6 +52,8 @@ class Judge:
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
+        self.applied = len({rule.id for rules in self._rules.values() for rule in rules})
+        """How many rules were chosen."""
         self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
         self._families: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()

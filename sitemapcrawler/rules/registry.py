@@ -94,7 +94,7 @@ class SiteMessage(Message):
 
 
 Check = Callable[[Any], Iterator[Message]]
-_WHY = re.compile(r"^Why: (.*?)(?=\n\n|^(?:Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"^(Why|Bad|Good): (.*?)(?=\n\n|^(?:Why|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,15 @@ class Rule:
     @property
     def why(self) -> str:
         """Why that matters, on one line."""
-        found = _WHY.search(self.documentation)
-        return " ".join(found[1].split()) if found else ""
+        return self._part("Why")
+
+    @property
+    def good(self) -> str:
+        """What is right instead, on one line; empty where that is not said."""
+        return self._part("Good")
+
+    def _part(self, name: str) -> str:
+        return next((" ".join(text.split()) for part, text in _PART.findall(self.documentation) if part == name), "")
 
 
 RULES: dict[str, Rule] = {}
