@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -178,6 +178,40 @@ def again(tools: Tools) -> list[Command]:
     ]
 
 
+def people(tools: Tools) -> list[Command]:
+    """The plain entries with all rules as feeds, as a report, and in the commands for people."""
+    index = index_of("plain")
+    feeds = tools.crawl("feeds", f"sitemap={index}", "agents=none")
+    findings, report = tools.out / "findings.txt", tools.out / "report"
+    beside = ["-O", str(tools.out / "crawl.parquet")]
+    call = [tools.python, "-m", "sitemapcrawler.cli"]
+    unhurried = [part for setting in UNHURRIED for part in ("-s", setting)]
+    return [
+        feeds,
+        replace(feeds, name="feeds, Parquet too", argv=[*feeds.argv, *beside]),
+        Command(
+            "a report",
+            [
+                *call,
+                "crawl",
+                "sitemap",
+                "-a",
+                f"sitemap={index}",
+                "-a",
+                "agents=none",
+                "-a",
+                f"report={report}",
+                *unhurried,
+            ],
+            ROOT,
+            report / "urls.jsonl",
+            URL_ROW,
+        ),
+        Command("validate", [*call, "validate", index, "--agents", "none", "-o", str(findings), *unhurried], ROOT),
+        Command("inspect --expand", [*call, "inspect", index, "--expand", *unhurried], ROOT),
+    ]
+
+
 def status_memory(tools: Tools) -> list[Command]:
     """The same over 10,000 and 200,000 pages."""
     return [
@@ -205,5 +239,6 @@ PARTS = {
     "status": Part(status, ("pages-30000",), 5),
     "store": Part(store, ("plain",), 5),
     "again": Part(again, ("plain",), 5),
+    "people": Part(people, ("plain",), 3),
     "status-memory": Part(status_memory, ("pages-10000", "pages-200000"), 1),
 }
