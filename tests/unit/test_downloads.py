@@ -29,7 +29,7 @@ def test_handler_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch, 
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(
-        ValueError, match=r"^setting SITEMAP_DOWNLOADER='aiohttp': it needs Scrapy 2\.19 .*\[aiohttp\]"
+        ValueError, match=r"^setting SITEMAP_DOWNLOADER='aiohttp': it needs Scrapy 2\.19 .*: pip install aiohttp"
     ) as told:
         guarded_handler(Settings({"SITEMAP_DOWNLOADER": "aiohttp"}))
     assert "\n" not in str(told.value)
