@@ -11,9 +11,10 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
+from sitemapcrawler import urls
 from sitemapcrawler.admission import Admission
 from sitemapcrawler.asking import Asker, Heard
-from sitemapcrawler.feeds import FILTER, REPORT, local_path, prepared
+from sitemapcrawler.feeds import FILTER, REPORT, is_stream, local_path, prepared
 from sitemapcrawler.frontier import Frontier
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
@@ -72,6 +73,15 @@ def check_report(settings: BaseSettings, params: Params) -> None:
     jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
         raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
+
+
+def check_places(settings: BaseSettings, params: Params) -> None:
+    """ValueError, one line, for a feed that would be written over a file that is to be read."""
+    read = {Path(named).resolve() for url in params.named_files if (named := urls.local_path(url)) is not None}
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and path.resolve() in read and not is_stream(path):
+            raise ValueError(f"{uri} cannot be written: it is a file that is to be read; name another one")
 
 
 def report_feeds(settings: BaseSettings) -> list[str]:

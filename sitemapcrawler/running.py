@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import check_report, prepare_feeds
+from sitemapcrawler.configuring import check_places, check_report, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
 from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
@@ -42,6 +43,12 @@ CHATTY = (
 """Loggers of Scrapy whose INFO tells of its own parts; `-L` shows them."""
 
 
+def open_stderr() -> None:
+    """Where standard error is closed, let it go nowhere: a feed would take its place, and what is written there."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
+
+
 def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     """ValueError, one line, for a setting, a feed or an argument that cannot work. The feeds are completed.
 
@@ -54,6 +61,7 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     guarded_handler(settings)
     if arguments is not None:
         params = Params.parse(arguments)
+        check_places(settings, params)
         check_report(settings, params)
         check_job(settings, params)
 

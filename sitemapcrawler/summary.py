@@ -79,7 +79,7 @@ class SummaryPipeline(CrawlPipeline):
                 summary = job.summary()
                 summary.partial = spider.stop_reason or summary.partial
                 return summary
-        for record in spider.verdicts.records(spider.starts):
+        for record in spider.verdicts.records(spider.starts, spider.given_up):
             await self._send(record)
         for finding in spider.judge.crawl():
             await self._send(finding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from scrapy.exceptions import DownloadCancelledError
@@ -66,13 +66,15 @@ class Verdicts:
             authority.nobody += nobody
             authority.blocked.update(blocked)
 
-    def records(self, starts: Iterable[str]) -> Iterator[RobotsRecord]:
-        """The record of each robots.txt that was asked for, judged; `starts`: the sites that the crawl was to visit."""
+    def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord]:
+        """The record of each robots.txt that was asked for, judged. `starts`: the sites that the crawl was to visit;
+        `given_up`: those of them that were visited over http in place of https."""
         asked = set(starts)
         for origin, policy in self._policies.known.items():
             authority = self._authority(origin, policy)
             record = authority.record(self._own, self._policies.final_url(policy))
-            self._rules.robots(RobotsFacts(record, policy, self.agents, origin in asked, authority.nobody))
+            facts = RobotsFacts(record, policy, self.agents, origin in asked, authority.nobody, origin in given_up)
+            self._rules.robots(facts)
             yield record
 
     def _authority(self, origin: str, policy: Policy) -> Authority:

@@ -7,10 +7,13 @@ import argparse
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
+from sitemapcrawler.argument_values import shown
 from sitemapcrawler.configuring import names_in
 from sitemapcrawler.feeds import named_formats
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, quieten, refuse, run
+from sitemapcrawler.findings import inert
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, open_stderr, quieten, refuse, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.targets import target
 
 
 class Command(CrawlCommand):
@@ -24,6 +27,7 @@ class Command(CrawlCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check everything that the command line says. One line and exit code 2 for what cannot work."""
         assert self.settings is not None
+        open_stderr()
         try:
             formats = names_in(self.settings, "FEED_EXPORTERS")
             opts.output = named_formats(opts.output, formats)
@@ -41,4 +45,16 @@ class Command(CrawlCommand):
         if len(args) != 1:
             raise UsageError
         assert self.crawler_process is not None
-        self.exitcode = run(self.crawler_process, self._create_crawler(args[0]), opts.spargs)
+        try:
+            crawler = self._create_crawler(args[0])
+        except KeyError:
+            refuse(f"spider {shown(args[0])}: no such spider; {self._meant(args[0])}")
+        self.exitcode = run(self.crawler_process, crawler, opts.spargs)
+
+    def _meant(self, name: str) -> str:
+        """What may have been meant in place of a spider."""
+        try:
+            return f"did you mean: crawl {AuditSpider.name} -a {target(name).argument}={inert(name)}"
+        except ValueError:
+            assert self.crawler_process is not None
+            return f"accepted: {', '.join(sorted(self.crawler_process.spider_loader.list()))}"

@@ -20,7 +20,7 @@ from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
 from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, refuse, run
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, open_stderr, refuse, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_input import spool_input
 from sitemapcrawler.standard_output import pour, put
@@ -73,6 +73,7 @@ class Command(ScrapyCommand):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check everything that was said. One line and exit code 2 for what cannot work."""
+        open_stderr()
         super().process_options(args, opts)
         self.requires_crawler_process = not (opts.explain or opts.list_rules)
         opts.output = None if opts.output == targets.STDIN else opts.output

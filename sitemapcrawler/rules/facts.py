@@ -356,6 +356,8 @@ class RobotsFacts:
     """True for a site that the crawl was to visit; False where only a sitemap names the host."""
     nobody: int = 0
     """Listed URLs that none of the crawlers is allowed."""
+    given_up: bool = False
+    """True where the site was read over http, since https gave no answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-unreachable", Severity.ERROR, f"{RFC}#section-2.3.1.4", Needs.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt cannot be had: status 5xx, or no answer. Of another host only where listed URLs depend on it.
+    """robots.txt cannot be had: status 5xx, or no answer. Of another host only where listed URLs depend on it; only
+    worth knowing where a site was named without its scheme, has no https, and was read over http.
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
@@ -69,7 +70,9 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     reason = facts.policy.reason or "no answer"
     if facts.policy.outcome is not Outcome.UNREACHABLE or any(words in reason for words in OURS):
         return
-    if facts.start or facts.record.urls:
+    if facts.given_up and not facts.record.urls:
+        yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
+    elif facts.start or facts.record.urls:
         denied = f", {_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
         yield Message(f"{reason}: everything counts as forbidden{denied}", value=reason)
 

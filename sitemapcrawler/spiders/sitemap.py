@@ -152,6 +152,18 @@ class AuditSpider(Spider):
         return named | {site.origin for site in self.sites}
 
     @property
+    def given_up(self) -> set[str]:
+        """Origins of sites that gave no answer over https, and one over http."""
+        sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.starts)
+        return {
+            url
+            for *others, (_, last) in sites
+            if last is not None and last.outcome is not Outcome.UNREACHABLE
+            for url, policy in others
+            if policy is not None and policy.status is None
+        }
+
+    @property
     def lost(self) -> bool:
         """True where a site could not be looked at, so that nothing can be said of what it lists."""
         asked = ([self.policies.at(url) for url in start.url_candidates] for start in self.params.starts)

@@ -171,3 +171,35 @@ def test_spider_of_somebody_else_runs_as_it_always_does(server: SiteServer, tmp_
     )
     assert "Traceback" not in done.stderr and done.returncode == 0, done.stderr
     assert (tmp_path / "items.jsonl").read_text().count("/page") == 1
+
+
+COMMANDS = {
+    "crawl example.com": "spider 'example.com': no such spider; did you mean: crawl sitemap -a domain=example.com",
+    "crawl nosuch": "spider 'nosuch': no such spider; accepted: sitemap",
+    "crawl sitemap -a sitemap=./a.xml -O a.xml:csv": "a.xml cannot be written: it is a file that is to be read",
+    "validate a.xml -o ./a.xml": "./a.xml cannot be written: it is a file that is to be read",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_that_cannot_be_meant_is_one_line(tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.xml").write_bytes(urlset("https://example.com/"))
+    done = subprocess.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", *command.split()],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    [line] = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert line.startswith(f"sitemapcrawler: {COMMANDS[command]}")
+    assert (tmp_path / "a.xml").read_bytes() == urlset("https://example.com/")
+
+
+def test_closed_standard_error_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes(urlset("https://example.com/"))
+    command = '"$0" -m sitemapcrawler.cli crawl sitemap -a sitemap=./a.xml -a offline=yes -O urls.csv 2>&-'
+    done = subprocess.run(["sh", "-c", command, sys.executable], cwd=tmp_path, env=environment())
+    assert done.returncode == 0
+    assert len((tmp_path / "urls.csv").read_text().splitlines()) == 2

@@ -41,9 +41,10 @@ class Crawl:
             verdicts=SimpleNamespace(
                 skipped=Counter(robots=5),
                 blocked=Counter(GPTBot=2),
-                records=lambda starts: [RobotsRecord("https://a.com/robots.txt")],
+                records=lambda starts, given_up: [RobotsRecord("https://a.com/robots.txt")],
             ),
             starts=[],
+            given_up=set(),
             status=None,
             partial=partial,
         )

@@ -30,14 +30,21 @@ def answered(body: str | bytes, url: str = URL, status: int = 200, **keywords: A
 
 
 def told(
-    policy: Policy, listed: Iterable[str] = (), *, start: bool = True, agents: str = "search,ai", final: str = ""
+    policy: Policy,
+    listed: Iterable[str] = (),
+    *,
+    start: bool = True,
+    agents: str = "search,ai",
+    final: str = "",
+    given_up: bool = False,
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
     judged = parse_agents(agents) if agents else []
     authority = Authority(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
-    Judge(Choice(all_rules()), 1_000_000).robots(RobotsFacts(record, policy, judged, start, authority.nobody))
+    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up)
+    Judge(Choice(all_rules()), 1_000_000).robots(facts)
     return list(getattr(record, "findings", ()))
 
 

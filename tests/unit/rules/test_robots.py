@@ -56,6 +56,12 @@ def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
     assert told(answered("Dissalow: /a"), start=False) == []
 
 
+def test_site_that_is_read_over_http_instead_is_only_worth_knowing() -> None:
+    gone = Policy.unreachable(URL, "connection refused")
+    assert short(told(gone, given_up=True)) == [("robots-unreachable", None, "info")]
+    assert short(told(gone, ["https://example.com/a"], given_up=True)) == [("robots-unreachable", None, "error")]
+
+
 def test_what_another_sites_robots_answered_is_told_there() -> None:
     assert told(answered("", status=404), final="https://www.example.com/robots.txt") == []
     assert short(told(answered("", status=404), final="https://example.com/missing")) == [
