@@ -23,7 +23,7 @@ from sitemapcrawler.source import Source, chunks_of, place_of
 
 FINDINGS_PER_RULE = 100
 """Findings of one rule that become records, as the setting SITEMAP_FINDINGS_PER_RULE has it; all are counted."""
-MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
+MET = {Needs.URL, Needs.EVERY_URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
 """Needs that a file alone meets."""
 NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE}
 """Needs of rules that only speak where there is something to compare with, to fail, or to allow."""

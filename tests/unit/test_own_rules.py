@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from sitemapcrawler import read_sitemap
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.jobs import program_of
 from sitemapcrawler.own_rules import load_rules
@@ -17,7 +18,7 @@ from sitemapcrawler.params import Params
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.registry import RULES
-from tests.unit.rules.judging import judge
+from tests.unit.rules.judging import URL, judge
 
 RULE = """
 from dataclasses import dataclass
@@ -87,6 +88,15 @@ def test_every_entry_is_given_the_plain_ones_too(tmp_path: Path) -> None:
         ("zoo-a", 3, "https://example.com/b"),
         ("zoo-a", 4, "https://example.com/a b"),
     ]
+
+
+def test_every_entry_is_judged_without_a_crawl_and_knows_whether_it_is_repeated(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.py", "zoo-a")
+    path.write_text(path.read_text().replace('Bound("seen").text', "str(entry.repeated)"))
+    load_rules(named(path))
+    sitemap = read_sitemap(THREE.replace(b"/b<", b"/a<"), URL, select="zoo")
+    assert [finding.message for finding in sitemap.findings] == ["False", "True", "False"]
+    assert (sitemap.counts, sitemap.skipped) == ({"zoo-a": 3}, {})
 
 
 @pytest.mark.parametrize(
