@@ -95,7 +95,7 @@ class PageRequests:
     def _blame(self, what: str, url: str, error: Exception) -> None:
         """Log that a method of the subclass failed; the first time with its traceback."""
         kind = type(error).__name__
-        logger.error("%s: %s: %s: %s", inert(url), what, kind, error, exc_info=not self._failed)
+        logger.error("%s: %s: %s: %s", inert(url), what, kind, inert(str(error)), exc_info=not self._failed)
         self._failed = True
         self._stats.inc_value("spider_exceptions/count")
         self._stats.inc_value(f"spider_exceptions/{kind}")

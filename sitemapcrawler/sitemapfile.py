@@ -133,7 +133,8 @@ class SitemapFile:
         return Counter() if self._judge is None else self._judge.skipped
 
     def close(self) -> None:
-        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`. Closes what `read_sitemap` opened."""
+        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`, or `failed` where no entry was read.
+        Closes what `read_sitemap` opened."""
         if inspect.getgeneratorstate(self._entries) != inspect.GEN_CLOSED:
             self._document.cut_short("the reading was ended")
             self._entries.close()
