@@ -283,7 +283,7 @@ def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureF
             raise ValueError(entry.lastmod)
 
     spider: Any = get_crawler(Failing)._create_spider()
-    entry = UrlRecord("https://a.example/", "", lastmod="\x1b[2J\u202egood")
+    entry = UrlRecord("https://a.example/", lastmod="\x1b[2J\u202egood")
     assert list(PageRequests(spider, spider._page_failed).of(UrlBatch("", [entry]))) == []
     [told] = caplog.records
     assert told.getMessage() == r"https://a.example/: no request was made: ValueError: \x1b[2J\u202egood"
