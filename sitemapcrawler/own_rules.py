@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
+
+from sitemapcrawler.rules.registry import RULES
 
 FILE_SUFFIX = ".py"
 """What a name ends with that is a path, and not that of a module."""
@@ -17,12 +20,15 @@ FILE_SUFFIX = ".py"
 def load_rules(settings: BaseSettings) -> None:
     """Import what the setting names, each once in a process, so that its rules are in the catalogue.
 
-    ValueError, one line, for a module that is not there, cannot be imported, or takes the id of another rule.
+    ValueError, one line, for a module that is not there, cannot be imported, or takes the id of another rule. Such a
+    module leaves no rules behind.
     """
     for name in settings.getlist("SITEMAP_RULES"):
+        before = set(RULES)
         try:
             _load(name)
         except Exception as error:
+            _take_back(RULES.keys() - before)
             why = " ".join(f"{type(error).__name__}: {error}".split())
             raise ValueError(f"setting SITEMAP_RULES={name!r}: {why}") from None
 
@@ -43,6 +49,13 @@ def _load(name: str) -> None:
         import_module(name)
     elif _key(name) not in sys.modules:
         _execute(Path(_key(name)))
+
+
+def _take_back(ids: Iterable[str]) -> None:
+    """Forget rules, but for those of modules that stay imported: nothing would register them again."""
+    for id in ids:
+        if getattr(RULES[id].check, "__module__", None) not in sys.modules:
+            del RULES[id]
 
 
 def _key(name: str) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
+from scrapy.utils.job import job_dir
 from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
 from sitemapcrawler.findings import inert
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.quota import Quota
 from sitemapcrawler.walking import Walk
 
 if TYPE_CHECKING:
@@ -28,26 +31,33 @@ class PageRequests:
     def __init__(self, spider: SitemapSpider, errback: Callable[..., Any]) -> None:
         self._spider = spider
         self._errback = errback
-        self._most = spider.params.max_urls
-        self._stats = spider.crawler.stats
+        crawler = spider.crawler
+        folder = job_dir(crawler.settings)
+        fingerprint = crawler.request_fingerprinter.fingerprint
+        self._quota = Quota(spider.params.max_urls, Path(folder) if folder else None, fingerprint)
+        self._stats = crawler.stats
         self._failed = False
         self.count = 0
-        """Requests made so far, those included that Scrapy filters out."""
+        """Requests made in this run, those included that Scrapy filters out."""
 
     @property
     def full(self) -> bool:
-        """True when `max_urls` is reached."""
-        return self.count == self._most
+        """True when `max_urls` is reached, in this run or together with earlier ones of the job."""
+        return self._quota.full
 
     def of(self, batch: UrlBatch) -> Iterator[Request]:
-        """The requests for the pages of a batch, as far as `max_urls` goes."""
+        """The requests for the pages of a batch, as far as `max_urls` goes. Each that is made is to be taken."""
         for entry in batch.urls:
+            if self.full:
+                return
             request = self._request(entry)
             if request is not None:
-                self.count += 1
                 yield request
-                if self.full:
-                    return
+
+    def take(self, request: Request) -> None:
+        """A request goes to Scrapy."""
+        self.count += 1
+        self._quota.take(request)
 
     def told(self, record: SitemapRecord) -> Iterator[Any]:
         """What the subclass makes of a sitemap that was read."""
@@ -62,11 +72,12 @@ class PageRequests:
 
     def conclude(self, walk: Walk) -> None:
         """Count, and log in one line, what came of the sitemaps."""
+        self._quota.close()
         for name, count in (walk.selection.skipped + walk.frontier.skipped).items():
             self._stats.inc_value(f"sitemap/skipped/{name}", count)
         self._stats.set_value("sitemap/pages", self.count)
         files, stopped = self._stats.get_value("sitemap/files", 0), self._spider.stopping()
-        level = logging.INFO if self.count or stopped else logging.WARNING
+        level = logging.INFO if self.count or stopped or self.full else logging.WARNING
         logger.log(level, "%d sitemaps, %d pages to crawl%s", files, self.count, " so far" if stopped else "")
 
     def _request(self, entry: UrlRecord) -> Request | None:
@@ -95,7 +106,7 @@ class PageRequests:
     def _blame(self, what: str, url: str, error: Exception) -> None:
         """Log that a method of the subclass failed; the first time with its traceback."""
         kind = type(error).__name__
-        logger.error("%s: %s: %s: %s", inert(url), what, kind, error, exc_info=not self._failed)
+        logger.error("%s: %s: %s: %s", inert(url), what, kind, inert(str(error)), exc_info=not self._failed)
         self._failed = True
         self._stats.inc_value("spider_exceptions/count")
         self._stats.inc_value(f"spider_exceptions/{kind}")

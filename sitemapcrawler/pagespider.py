@@ -50,7 +50,8 @@ class SitemapSpider(Spider):
     A wrong one ends the crawl before it begins, with ArgumentError and one line in the log.
 
     Listed URLs are asked for once (Scrapy's filter of duplicates). Reading waits while SITEMAP_PAGES_WAITING requests
-    wait. With JOBDIR a crawl that was stopped goes on: pages that were crawled are not asked for again.
+    wait. With JOBDIR a crawl that was stopped goes on: pages that were crawled are not asked for again, and `max_urls`
+    holds for all runs together.
     """
 
     params: Params
@@ -134,17 +135,17 @@ class SitemapSpider(Spider):
     async def _pages(self, walk: Walk, requests: PageRequests) -> AsyncGenerator[Any, None]:
         room = Room(self.crawler, at_least_one(self.settings, "SITEMAP_PAGES_WAITING"))
         async with aclosing(walk.items()) as items:
-            async for item in items:
+            while not requests.full and (item := await anext(items, None)) is not None:
                 for request in requests.of(item) if isinstance(item, UrlBatch) else ():
                     await room.take()
                     if self.stopping():
                         return
+                    requests.take(request)
                     yield request
                 for told in requests.told(item) if isinstance(item, SitemapRecord) else ():
                     yield told
-                if requests.full:
-                    logger.info("max_urls is reached: no more sitemaps are read")
-                    return
+        if requests.full:
+            logger.info("max_urls is reached: no more sitemaps are read")
 
     def stopping(self) -> bool:
         """True once the crawl is to end before its end."""

@@ -11,22 +11,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sitemapcrawler.filejudging import JudgedFile
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts import FileFacts
-from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Needs
 from sitemapcrawler.source import Source, chunks_of, place_of
 
 FINDINGS_PER_RULE = 100
 """Findings of one rule that become records, as the setting SITEMAP_FINDINGS_PER_RULE has it; all are counted."""
-MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
-"""Needs that a file alone meets."""
-NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE}
-"""Needs of rules that only speak where there is something to compare with, to fail, or to allow."""
 
 
 def read_sitemap(
@@ -83,13 +78,10 @@ class SitemapFile:
     def __init__(
         self, source: Source, url: str, choice: Choice, limits: Limits, findings_per_rule: int, at: datetime
     ) -> None:
-        judging = NONE not in choice.select
-        self._document = Document(url, limits=limits, keep_elements=judging)
+        self._document = Document(url, limits=limits, keep_elements=NONE not in choice.select)
         self._record = SitemapRecord(url)
-        self._file = FileFacts(url, self._record, self._document, fetched_at=at)
-        self._judge = Judge(choice, findings_per_rule) if judging else None
-        self._choice = choice
-        self._findings: list[FindingRecord] = []
+        facts = FileFacts(url, self._record, self._document, fetched_at=at)
+        self._judged = JudgedFile(facts, choice, findings_per_rule)
         self._concluded = False
         self._opened = Path(source).open("rb") if isinstance(source, (str, os.PathLike)) else None  # noqa: SIM115 - closed by close()
         self._chunks = chunks_of(self._opened if self._opened is not None else source)
@@ -117,23 +109,24 @@ class SitemapFile:
     def findings(self) -> list[FindingRecord]:
         """What rules found, entry by entry, then on the file; of each rule `findings_per_rule` at most."""
         self._conclude()
-        return self._findings
+        return self._judged.findings
 
     @property
     def counts(self) -> Counter[str]:
         """Findings by rule, complete."""
         self._conclude()
-        return Counter() if self._judge is None else self._judge.counts
+        return self._judged.counts
 
     @property
     def skipped(self) -> Counter[str]:
         """Rules that could not judge, since they need more than the file: robots.txt, replies, the whole site, or the
         rest of a file that was not read to its end."""
         self._conclude()
-        return Counter() if self._judge is None else self._judge.skipped
+        return self._judged.skipped
 
     def close(self) -> None:
-        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`. Closes what `read_sitemap` opened."""
+        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`, or `failed` where no entry was read.
+        Closes what `read_sitemap` opened."""
         if inspect.getgeneratorstate(self._entries) != inspect.GEN_CLOSED:
             self._document.cut_short("the reading was ended")
             self._entries.close()
@@ -154,7 +147,7 @@ class SitemapFile:
     def _read(self) -> Generator[UrlRecord | ChildRecord]:
         try:
             for entries in self._document.read(self._counted()):
-                self._judge_entries(entries)
+                self._judged.entries(entries)
                 yield from entries
         except Exception as error:
             self._document.cut_short(f"the source failed: {error}")
@@ -168,19 +161,6 @@ class SitemapFile:
             self._record.bytes_fetched += len(chunk)
             yield chunk
 
-    def _judge_entries(self, entries: list[UrlRecord | ChildRecord]) -> None:
-        if self._judge is None:
-            return
-        pages = []
-        for entry in entries:
-            if isinstance(entry, UrlRecord):
-                pages.append(entry)
-            else:
-                self._file.list_child(entry)
-        if pages and self._judge.urls(pages, self._file):
-            for page in pages:
-                self._findings += getattr(page, "findings", ())
-
     def _conclude(self) -> None:
         """Judge the file when it has been read."""
         state = inspect.getgeneratorstate(self._entries)
@@ -192,16 +172,7 @@ class SitemapFile:
         if not self._concluded:
             self._concluded = True
             self._document.describe(self._record)
-            if self._judge is not None:
-                self._judge_file(self._judge)
-
-    def _judge_file(self, judge: Judge) -> None:
-        self._file.indexes = int(self._record.format == "xml-index")
-        judge.file(self._record, self._file)
-        self._findings += getattr(self._record, "findings", ())
-        for rule in filter(self._choice.chosen, self._choice.all_rules):
-            if not (MET | NEVER_SKIPPED).intersection(rule.needs):
-                judge.skipped[rule.id] += 1
+            self._judged.conclude()
 
 
 def _names(chosen: str | Iterable[str]) -> tuple[str, ...]:

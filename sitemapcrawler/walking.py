@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterator
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler import answers, discovery
+from sitemapcrawler import answers, discovery, urls
 from sitemapcrawler import settings as ours
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.argument_values import Start
@@ -48,6 +48,7 @@ class Walk:
         self._limit = max_fetched(settings)
         self._starts = iter(params.starts)
         self._sitemaps = params.sitemaps
+        self._files = params.named_files
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
         sites = Sites(self.frontier, params.probe)
         self._discovery = Discovery(sites, policies)
@@ -100,7 +101,7 @@ class Walk:
                 self._launch(self._look(step))
             elif isinstance(step, Visit):
                 try:
-                    self._launch(self._fetch(step, request_for(step.url, self._limit)))
+                    self._launch(self._fetch(step, request_for(step.url, self._limit, self._files)))
                 except ValueError as error:
                     self.frontier.done(step)
                     yield self._reading.refused(step, str(error))
@@ -168,8 +169,11 @@ def max_fetched(settings: BaseSettings) -> int:
     return settings.getint("DOWNLOAD_MAXSIZE") if chosen else ours.DOWNLOAD_MAXSIZE
 
 
-def request_for(url: str, limit: int) -> Request:
-    """A request whose body is collected, up to `limit` bytes. ValueError for a URL that cannot be asked for."""
+def request_for(url: str, limit: int, files: Collection[str] = ()) -> Request:
+    """A request whose body is collected, up to `limit` bytes. ValueError for a URL that cannot be asked for: none of
+    the web or of the named `files`. Scrapy's own handlers of other schemes check no address."""
+    if not urls.is_web(url) and url not in files:
+        raise ValueError("only http and https URLs are asked for")
     meta = Body(limit).meta()
     if url.startswith("file:"):
         meta["download_slot"] = "file"

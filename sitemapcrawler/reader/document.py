@@ -18,7 +18,6 @@ from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
 
-BLANKS = "\ufeff \t\n"
 DEFAULT_LIMITS = Limits()
 
 
@@ -160,7 +159,7 @@ class Document:
             else Entries(self.url, self._base, self.faults)
         )
         entries.expected = root.ENTRIES.get(head.format, "")
-        self._note_head(head, text, line)
+        root.note_head(head, text, line, self.faults)
         self.root_line = line
         line += text.count("\n", head.start, head.end)
         place = line, head.end - text.rfind("\n", 0, head.end) - 1
@@ -169,18 +168,6 @@ class Document:
         self.root_uri = None if "doc-xml-malformed" in self.faults else root.core_uri(head)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
-
-    def _note_head(self, head: Head, text: str, line: int) -> None:
-        if head.fragment:
-            root.fragment(text, line, self.faults)
-        elif head.junk.strip(BLANKS):
-            self.faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
-        elif head.spaced:
-            self.faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
-        if head.doctype:
-            self.faults.add("doc-doctype", "a DOCTYPE, which was not loaded", root.doctype_line(text))
-        if head.format in root.ENTRIES:
-            root.unknown_attributes(head, line, self.faults)
 
     def _note(self, records: list[Entry]) -> None:
         self.url_count += len(records)

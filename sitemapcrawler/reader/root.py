@@ -12,6 +12,8 @@ ENTRIES: dict[Format, str] = {"xml-urlset": "url", "xml-index": "sitemap"}
 """Format -> the element of its entries."""
 MAX_PROLOG = 1000
 """Characters before the root that are kept."""
+BLANKS = "\ufeff \t\n"
+"""What may stand before the root, a byte order mark among it."""
 SEARCHED = 64 * 1024
 """Characters of a page in which a firewall is looked for."""
 ATTRIBUTE = re.compile(r"""\s([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')""")
@@ -32,7 +34,21 @@ def core_uri(head: Head) -> str:
     return next((value[1:-1] for name, value in ATTRIBUTE.findall(head.attributes) if name == declaration), "")
 
 
-def unknown_attributes(head: Head, line: int, faults: Faults) -> None:
+def note_head(head: Head, text: str, line: int, faults: Faults) -> None:
+    """Note what stands before a root, which begins on `line`, and what it holds besides namespaces."""
+    if head.fragment:
+        _fragment(text, line, faults)
+    elif head.junk.strip(BLANKS):
+        faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
+    elif head.spaced:
+        faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
+    if head.doctype:
+        faults.add("doc-doctype", "a DOCTYPE, which was not loaded", _doctype_line(text))
+    if head.format in ENTRIES:
+        _unknown_attributes(head, line, faults)
+
+
+def _unknown_attributes(head: Head, line: int, faults: Faults) -> None:
     """Note the attributes of a root, which begins on `line`, that the protocol does not know."""
     for attribute in ATTRIBUTE.finditer(head.attributes):
         name = attribute[1]
@@ -42,13 +58,13 @@ def unknown_attributes(head: Head, line: int, faults: Faults) -> None:
             faults.add("xml-unknown-attribute", text, at, value=name)
 
 
-def doctype_line(text: str) -> int:
+def _doctype_line(text: str) -> int:
     """Line of the DOCTYPE in a document that has one."""
     doctype = DOCTYPE.search(text)
     return 1 + text.count("\n", 0, doctype.start() if doctype else 0)
 
 
-def fragment(text: str, line: int, faults: Faults) -> None:
+def _fragment(text: str, line: int, faults: Faults) -> None:
     """Note that entries, the first of them on `line`, have no root or one of another name."""
     position, _ = skip_prolog(text)
     element = ELEMENT.match(text, position)

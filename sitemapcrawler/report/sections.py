@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from sitemapcrawler import urls
 from sitemapcrawler.findings import inert
 from sitemapcrawler.report import charts, words
 from sitemapcrawler.report.blocks import blocks, legend, state
@@ -54,13 +54,13 @@ def sites(report: Report) -> Sequence[str]:
     """The sites that were crawled; where only sitemaps were named, the hosts of these."""
     if report.summary.domains:
         return report.summary.domains
-    origins = dict.fromkeys(_origin(file.record.sitemap) for file in report.files)
+    origins = dict.fromkeys(urls.origin(file.record.sitemap) for file in report.files)
     return [each.partition("://")[2] for each in origins if each]
 
 
 def origin(report: Report) -> str:
     """Scheme and authority of most files, which addresses are shown without; empty where there is none."""
-    origins = Counter(_origin(file.record.sitemap) for file in report.files)
+    origins = Counter(urls.origin(file.record.sitemap) or "" for file in report.files)
     return origins.most_common(1)[0][0] if origins else ""
 
 
@@ -70,14 +70,6 @@ def status(code: str) -> str:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:
         return code
-
-
-def _origin(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else ""
 
 
 def _treemap(report: Report) -> Markup | str:
@@ -91,8 +83,8 @@ def _lastmods(periods: History) -> Markup:
 
 
 def _statuses(report: Report) -> Markup | str:
-    counted = [(name, urls) for name, urls in report.statuses.items() if urls]
-    bars = [Bar(inert(status(name), MAX_STATUS), urls, _shade(name)) for name, urls in counted[:MAX_BARS]]
+    counted = [(name, entries) for name, entries in report.statuses.items() if entries]
+    bars = [Bar(inert(status(name), MAX_STATUS), entries, _shade(name)) for name, entries in counted[:MAX_BARS]]
     return charts.rows(bars, "Checked entries by status") if bars else ""
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
 from sitemapcrawler.findings import inert
+from sitemapcrawler.urls import is_web
 
 MAX_TEXT = 400
 """Characters of any other text; the files beside the page have the rest."""
@@ -99,7 +100,7 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
     text = escape(inert(label, MAX_SHOWN))
     if place:
         text += Markup("<span class=at>{}</span>").format(place)
-    if not is_web(url):
+    if not may_be_opened(url):
         return Markup("<span class=url>{}</span>").format(text)
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
 
@@ -115,14 +116,9 @@ def coded(text: str) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
-def is_web(url: str) -> bool:
-    """True for a URL that a click may open: http or https with a host, and without what cannot be seen."""
-    if len(url) > MAX_LINK or not url.isprintable() or not url.startswith(("http://", "https://")):
-        return False
-    try:
-        return bool(urlsplit(url).hostname)
-    except ValueError:
-        return False
+def may_be_opened(url: str) -> bool:
+    """True for a URL of the web that a click may open: not too long, and without what cannot be seen."""
+    return len(url) <= MAX_LINK and url.isprintable() and is_web(url)
 
 
 def beside(name: str) -> str:

@@ -62,11 +62,14 @@ class Judge:
         """Judge entries; True where some of them have findings now."""
         file.tally.count(urls)
         found = False
+        repeats: set[int] = set()
         for record, repeated in file.suspects.take(urls):
             found |= self._judge_url(record, file, repeated)
+            if repeated:
+                repeats.add(id(record))
         on_all = self._rules[Needs.EVERY_URL]
         for record in urls if on_all else ():
-            found |= self._put_on_entry(record, file, self._say(on_all, UrlFacts(record, file)))
+            found |= self._put_on_entry(record, file, self._say(on_all, UrlFacts(record, file, id(record) in repeats)))
         return self._judge_structure(urls, file) or found
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:

@@ -263,6 +263,21 @@ def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, s
             assert max(Counter(path for path in server.paths if path in paths).values()) == 1
 
 
+def test_limit_holds_for_all_runs_of_a_job(shop: Path, tmp_path: Path) -> None:
+    """Whatever the site lists by then, and in whatever order the files come."""
+    with SiteServer() as server:
+        home, paths = server.url(), [f"/page/{number}" for number in range(9)]
+        options = ("-a", f"sitemap={home}/s.xml", "-s", f"JOBDIR={tmp_path / 'job'}")
+        server.otherwise = page("page")
+        for most, listed in ((3, paths), (3, paths[::-1]), (5, paths[2:])):
+            server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
+            done = crawl(shop, "plain", *options, "-a", f"max_urls={most}")
+            assert "max_urls is reached" in done.log
+            asked = [path for path in server.paths if path in paths]
+            assert len(asked) == len(set(asked)) == most
+    assert asked == paths[:5]
+
+
 KINDS = """
     import json
 

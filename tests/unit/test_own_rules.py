@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
+from sitemapcrawler import read_sitemap
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.jobs import program_of
 from sitemapcrawler.own_rules import load_rules
@@ -16,7 +18,7 @@ from sitemapcrawler.params import Params
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.registry import RULES
-from tests.unit.rules.judging import judge
+from tests.unit.rules.judging import URL, judge
 
 RULE = """
 from dataclasses import dataclass
@@ -88,6 +90,15 @@ def test_every_entry_is_given_the_plain_ones_too(tmp_path: Path) -> None:
     ]
 
 
+def test_every_entry_is_judged_without_a_crawl_and_knows_whether_it_is_repeated(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.py", "zoo-a")
+    path.write_text(path.read_text().replace('Bound("seen").text', "str(entry.repeated)"))
+    load_rules(named(path))
+    sitemap = read_sitemap(THREE.replace(b"/b<", b"/a<"), URL, select="zoo")
+    assert [finding.message for finding in sitemap.findings] == ["False", "True", "False"]
+    assert (sitemap.counts, sitemap.skipped) == ({"zoo-a": 3}, {})
+
+
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
@@ -110,6 +121,37 @@ def test_one_line_says_what_cannot_be_loaded(
     with pytest.raises(ValueError, match=r"^setting SITEMAP_RULES=") as told:
         choose(named(name))
     assert why in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["zoo_half.py", "zoo_half"])
+def test_module_that_fails_half_way_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = dict(RULES)
+    path = written(tmp_path / "zoo_half.py", "zoo-a")
+    whole = path.read_text()
+    path.write_text(whole + "\n0 / 0\n")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="ZeroDivisionError"):
+            load_rules(named(name))
+        assert before == RULES
+    path.write_text(whole)
+    invalidate_caches()
+    load_rules(named(name))
+    assert RULES.keys() - before == {"zoo-a"}
+
+
+def test_module_that_fails_keeps_the_rules_of_modules_that_it_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those stay imported, so that nobody would register them again."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    written(tmp_path / "zoo_whole.py", "zoo-a")
+    (tmp_path / "zoo_half.py").write_text("import zoo_whole\n" + RULE.format(id="zoo-b", text="") + "\n0 / 0\n")
+    with pytest.raises(ValueError, match="ZeroDivisionError"):
+        load_rules(named("zoo_half"))
+    assert ("zoo-a" in RULES, "zoo-b" in RULES) == (True, False)
+    load_rules(named("zoo_whole"))
 
 
 def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:

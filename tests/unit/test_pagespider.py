@@ -21,7 +21,9 @@ from sitemapcrawler import SitemapSpider, UrlRecord, answers, read_sitemap
 from sitemapcrawler import settings as ours
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.ending import stopping
+from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pagearguments import ACCEPTED, page_params, told_in_a_line
+from sitemapcrawler.pagerequests import PageRequests
 from sitemapcrawler.pagesettings import complete, is_guarded
 from sitemapcrawler.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.room import Room
@@ -270,6 +272,21 @@ def test_room_is_not_waited_for_when_the_crawl_ends() -> None:
         await waiting
 
     asyncio.run(stopping_while_it_waits())
+
+
+# Requests
+
+
+def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(Pages):
+        def wanted(self, entry: UrlRecord) -> bool:
+            raise ValueError(entry.lastmod)
+
+    spider: Any = get_crawler(Failing)._create_spider()
+    entry = UrlRecord("https://a.example/", lastmod="\x1b[2J\u202egood")
+    assert list(PageRequests(spider, spider._page_failed).of(UrlBatch("", [entry]))) == []
+    [told] = caplog.records
+    assert told.getMessage() == r"https://a.example/: no request was made: ValueError: \x1b[2J\u202egood"
 
 
 # Handlers of others

@@ -23,6 +23,7 @@ SINGLE = (
     "discovery",
     "element",
     "estimate",
+    "filejudging",
     "findings",
     "frequent",
     "frontier",

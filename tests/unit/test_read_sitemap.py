@@ -169,7 +169,7 @@ def test_reading_that_is_ended_early_says_so(tmp_path: Path) -> None:
     assert list(sitemap) == []
     with read_sitemap(path) as unread:
         pass
-    assert unread.sitemap.url_count == 0
+    assert (unread.sitemap.outcome, unread.sitemap.url_count) == ("failed", 0)
 
 
 def test_limits_hold() -> None:
