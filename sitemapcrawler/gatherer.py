@@ -94,9 +94,10 @@ class Gatherer:
 
     @property
     def _left(self) -> float | None:
-        """Seconds until gathering must end; None where it need not."""
+        """Seconds until gathering must end; None where it need not: nobody has stopped the crawl, or at a limit after
+        which nothing is left to do."""
         spider: Any = self._crawler.spider
-        if getattr(spider, "stop_reason", None) is None:
+        if getattr(spider, "stop_reason", None) is None or spider.complete:
             return None
         return max(0.0, float(spider.stopped_at) + GATHER_S - time.monotonic())
 

@@ -120,7 +120,7 @@ class Crawl:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0)
+        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, complete=True)
         self.failures: list[str] = []
         self._stopping: Any = None
 
@@ -153,8 +153,13 @@ class Crawl:
         self._stopping = receiver
 
     def _stop(self) -> None:
-        self.spider.stop_reason, self.spider.stopped_at = "shutdown", time.monotonic()
+        self.spider.stopped_at = time.monotonic()
+        self.stopped("shutdown")
         self._stopping()
+
+    def stopped(self, reason: str, complete: bool = False) -> None:
+        """Have the crawl end early."""
+        self.spider.stop_reason, self.spider.complete = reason, complete
 
 
 @pytest.fixture
@@ -193,11 +198,25 @@ def test_rows_that_cannot_be_inserted_are_done_without(crawl: Crawl, monkeypatch
 
 
 def test_long_stopped_crawl_has_a_report_without_figures(crawl: Crawl) -> None:
-    crawl.spider.stop_reason = "shutdown"
+    crawl.stopped("shutdown")
     made = asyncio.run(crawl.report())
     assert made is not None
     assert {"files", "months", "languages"} < set(made.left_out)
     assert (made.files, made.summary) == ((), SummaryRecord(replies={"ok": 1}))
+
+
+def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
+    crawl.stopped("max_urls", complete=True)
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert (made.months, made.robots_count, made.left_out) == ({"2024-05": 1}, 1, [])
+
+
+def test_crawl_with_internal_errors_that_nobody_stopped_takes_its_time(crawl: Crawl) -> None:
+    crawl.spider.complete = False
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert made.left_out == []
 
 
 def test_stop_interrupts_what_takes_too_long(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
