@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pytest
 from scrapy.settings import Settings
 
@@ -125,7 +127,11 @@ class Crawl:
         self._stopping: Any = None
 
     async def report(
-        self, holding: bool = False, committed: bool = False, stop_after: float | None = None
+        self,
+        holding: bool = False,
+        committed: bool = False,
+        stop_after: float | None = None,
+        facts: SiteFacts | None = None,
     ) -> Report | None:
         writer = Writer(self.store, 1, self.failures.append)
         records = Recorder(writer, None)
@@ -133,6 +139,8 @@ class Crawl:
         made = Gatherer(SimpleNamespace(spider=self.spider, signals=signals), writer, records, 1)  # type: ignore[arg-type]  # of a crawler, this is all it uses
         try:
             await self._fill(records)
+            if facts is not None:
+                made.keep(facts)
             if committed:
                 await writer.flush()
                 self.store.set(state="finished")
@@ -215,6 +223,44 @@ def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
 def test_crawl_with_internal_errors_that_nobody_stopped_takes_its_time(crawl: Crawl) -> None:
     crawl.spider.complete = False
     made = asyncio.run(crawl.report())
+    assert made is not None
+    assert made.left_out == []
+
+
+def test_stop_interrupts_inserting_though_its_first_call_comes_between_two_queries(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted, interrupt = Event(), Gatherer._interrupt
+
+    def heard(self: Gatherer) -> None:
+        interrupt(self)
+        interrupted.set()
+
+    def endless(store: Store, *_: object) -> None:
+        interrupted.wait(SLACK_S)
+        store.execute(ENDLESS)
+
+    monkeypatch.setattr(Gatherer, "_interrupt", heard)
+    monkeypatch.setattr(gatherer, "put_files", endless)
+    monkeypatch.setattr(gatherer, "GATHER_S", 0.5)
+    began = time.monotonic()
+    made = asyncio.run(crawl.report(stop_after=0.1))
+    assert time.monotonic() - began < SLACK_S
+    assert made is not None
+    assert {"files", "months", "languages"} < set(made.left_out)
+    assert crawl.failures == []
+    assert crawl.store.execute("SELECT * FROM urls") == []
+
+
+def test_tables_that_cannot_be_kept_for_the_report_do_not_cost_the_job(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: SiteFacts) -> dict[str, Any]:
+        raise duckdb.OutOfMemoryException("no room")
+
+    monkeypatch.setattr(gatherer, "languages", fails)
+    facts: Any = SimpleNamespace(stopped=lambda: False)
+    made = asyncio.run(crawl.report(facts=facts))
     assert made is not None
     assert made.left_out == []
 
