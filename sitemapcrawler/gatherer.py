@@ -75,7 +75,7 @@ class Gatherer:
                 with store.trial() as connection, self._interruptible(connection):
                     put_files(store, self._run, self._records.rest)
                     store.purge_rows()
-                    self._records.put_last(holding)
+                    self._records.last_rows.put(holding)
                     return made(connection)
             except (duckdb.Error, OSError):  # neither room nor time for rows that are not committed: without them
                 pass

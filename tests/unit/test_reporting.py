@@ -24,7 +24,7 @@ from sitemapcrawler.report import entries
 from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.store import Store
+from sitemapcrawler.store import Store, spool
 from sitemapcrawler.storing import Writer
 
 FILE = "https://e.com/s.xml"
@@ -118,12 +118,17 @@ def test_report_is_no_different_argument_of_a_job(tmp_path: Path) -> None:
 
 
 class Crawl:
-    """A crawl that has ended, with nothing committed: one file, of which an entry, a finding and its record are known."""
+    """A crawl that has ended, with nothing committed: of each of `files` an entry, a finding and its record are known.
+
+    `spools`: how many files hold them.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, complete=True)
         self.failures: list[str] = []
+        self.files = 1
+        self.spools = 0
         self._stopping: Any = None
 
     async def report(
@@ -151,10 +156,12 @@ class Crawl:
             records.close()
 
     async def _fill(self, records: Recorder) -> None:
-        entry = UrlRecord("https://e.com/1", sitemap=FILE, lastmod_at="2024-05-01T00:00:00Z")
-        entry.attach([FindingRecord("loc-relative", "error", "it is", FILE)])
-        await records.urls(UrlBatch(FILE, [entry], judged=True))
-        await records.file(SitemapRecord(FILE), complete=False)
+        for file in (FILE, *(f"https://e.com/{number}.xml" for number in range(1, self.files))):
+            entry = UrlRecord("https://e.com/1", sitemap=file, lastmod_at="2024-05-01T00:00:00Z")
+            entry.attach([FindingRecord("loc-relative", "error", "it is", file)])
+            await records.urls(UrlBatch(file, [entry], judged=True))
+            await records.file(SitemapRecord(file), complete=False)
+        self.spools = len([*self.store.spools.iterdir()])
         records.last(RobotsRecord("https://e.com/robots.txt"))
 
     def _connect(self, receiver: Any, signal: object) -> None:
@@ -211,6 +218,18 @@ def test_long_stopped_crawl_has_a_report_without_figures(crawl: Crawl) -> None:
     assert made is not None
     assert {"files", "months", "languages"} < set(made.left_out)
     assert (made.files, made.summary) == ((), SummaryRecord(replies={"ok": 1}))
+
+
+def test_many_files_that_are_to_be_read_again_take_few_descriptors(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "IN_MEMORY", 10)
+    crawl.files = 40
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert (made.months, len(made.files), made.left_out) == ({"2024-05": 40}, 40, [])
+    assert {one.errors for one in made.files} == {1}
+    assert crawl.spools <= 10
 
 
 def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
