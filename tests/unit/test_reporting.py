@@ -81,6 +81,8 @@ def test_scheme_of_the_report_is_not_for_users() -> None:
         ({"SITEMAP_STORE": "0"}, "is made from the database; accepted: SITEMAP_STORE=True"),
         ({"FEEDS": {"{}/urls.jsonl": {}}}, "the feed {}/urls.jsonl would stand in that folder; accepted: another place for it"),
         ({"FEEDS": {"file://{}/deep/a.csv": {}}}, "the feed file://{}/deep/a.csv would stand in that folder; accepted: another place for it"),
+        ({"LOG_FILE": "{}/crawl.log"}, "the log {}/crawl.log would stand in that folder; accepted: another LOG_FILE"),
+        ({"LOG_FILE": "{}"}, "the log {} would stand in that folder; accepted: another LOG_FILE"),
         ({"SITEMAP_JOBDIR": "{}"}, "the job would stand in that folder; accepted: another JOBDIR"),
         ({"JOBDIR": "{}/job"}, "the job would stand in that folder; accepted: another JOBDIR"),
     ],
@@ -105,7 +107,7 @@ def put(value: Any, place: str) -> Any:
 def test_places_beside_a_report_are_accepted(tmp_path: Path) -> None:
     params = Params.parse({"domain": "e.com", "report": f"{tmp_path}/jobs/report"})
     feeds = {f"{tmp_path}/jobs/reports.jsonl": {}, "stdout:": {}, "s3://bucket/jobs/report/x.jsonl": {}}
-    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs"), params)
+    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs", LOG_FILE=f"{tmp_path}/jobs/log"), params)
 
 
 def test_report_is_no_different_argument_of_a_job(tmp_path: Path) -> None:
