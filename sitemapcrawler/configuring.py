@@ -70,6 +70,9 @@ def check_report(settings: BaseSettings, params: Params) -> None:
         path = local_path(uri)
         if path is not None and folder in path.resolve().parents:
             raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
+    log = settings.get("LOG_FILE")
+    if log and folder in (Path(log).resolve(), *Path(log).resolve().parents):
+        raise ValueError(f"{given}: the log {log} would stand in that folder; accepted: another LOG_FILE")
     jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
         raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")

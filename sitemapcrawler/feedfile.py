@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,13 +122,21 @@ def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:
 def create(target: Path, tell: Tell = tell) -> FeedFile:
     """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id.
     Raises OSError."""
-    numbers = itertools.count(1)
-    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
+    names = unused(target)
     while True:
+        part = next(names)
         try:
             return FeedFile(_Raw(part, "xb"), target, part, tell)
         except FileExistsError:
-            part = part.with_suffix(f".{next(numbers)}.part")
+            continue
+
+
+def unused(target: Path) -> Iterator[Path]:
+    """Names beside the target for what this process has of it, without end; `parts_of` finds them."""
+    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
+    yield part
+    for number in itertools.count(1):
+        yield part.with_suffix(f".{number}.part")
 
 
 def parts_of(target: Path, pid: int) -> list[Path]:

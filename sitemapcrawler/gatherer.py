@@ -1,12 +1,14 @@
 """Gathers the report of a crawl from the job's database, with what a stopped one has not committed, while there is
-time."""
+time: then whatever the database is doing for it is interrupted."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -25,6 +27,8 @@ from sitemapcrawler.storing import Writer
 GATHER_S = 13.5
 """Seconds from a stop to the end of gathering: half a second more than earlier records are read back, and enough less
 than a stopped crawl may take for its feeds and the page."""
+AGAIN_S = 0.1
+"""Seconds from one interruption to the next: one that comes between two queries is heard by neither."""
 FINISHED = "finished"
 
 
@@ -39,13 +43,14 @@ class Gatherer:
         self._run = run
         self._known: dict[str, Any] = {}
         self._asking: duckdb.DuckDBPyConnection | None = None
+        self._asking_lock = Lock()
         self._timer: asyncio.TimerHandle | None = None
-        crawler.signals.connect(self._hurry, signal=stopping)
 
     def keep(self, facts: SiteFacts) -> None:
         """Take from the tables of the rules on the whole site what would cost much to make again."""
         if not facts.stopped():
-            self._known = languages(facts)
+            with suppress(Exception):  # it is made again, and told of, with all other parts
+                self._known = languages(facts)
 
     async def gather(
         self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str], holding: bool
@@ -55,6 +60,7 @@ class Gatherer:
         if self._writer.error is not None:
             return None
         made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
+        self._crawler.signals.connect(self._hurry, signal=stopping)
         self._hurry()
         try:
             return await self._writer.run(partial(self._gather, made, holding))
@@ -64,24 +70,26 @@ class Gatherer:
 
     def _gather(self, made: partial[Report], holding: bool) -> Report:
         store = self._writer.store
-        if store.get("state") != FINISHED:
+        if store.get("state") != FINISHED and not self._is_late():
             try:
-                with store.trial() as connection:
+                with store.trial() as connection, self._interruptible(connection):
                     put_files(store, self._run, self._records.rest)
                     store.purge_rows()
-                    self._records.put_last(holding)
-                    return self._asked(made, connection)
-            except (duckdb.Error, OSError):  # no room for rows that are not committed: without them
+                    self._records.last_rows.put(holding)
+                    return made(connection)
+            except (duckdb.Error, OSError):  # neither room nor time for rows that are not committed: without them
                 pass
-        with store.analysis() as cursor:
-            return self._asked(made, cursor)
+        with store.analysis() as cursor, self._interruptible(cursor):
+            return made(cursor)
 
-    def _asked(self, made: partial[Report], connection: duckdb.DuckDBPyConnection) -> Report:
+    @contextmanager
+    def _interruptible(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         self._asking = connection
         try:
-            return made(connection)
+            yield
         finally:
-            self._asking = None
+            with self._asking_lock:
+                self._asking = None
 
     def _hurry(self) -> None:
         """Where the crawl is to end early, interrupt what runs when its time is over."""
@@ -89,14 +97,17 @@ class Gatherer:
             self._timer = asyncio.get_running_loop().call_later(self._left, self._interrupt)
 
     def _interrupt(self) -> None:
-        if self._asking is not None:
-            self._asking.interrupt()
+        with self._asking_lock:
+            if self._asking is not None:
+                self._asking.interrupt()
+        self._timer = asyncio.get_running_loop().call_later(AGAIN_S, self._interrupt)
 
     @property
     def _left(self) -> float | None:
-        """Seconds until gathering must end; None where it need not."""
+        """Seconds until gathering must end; None where it need not: nobody has stopped the crawl, or at a limit after
+        which nothing is left to do."""
         spider: Any = self._crawler.spider
-        if getattr(spider, "stop_reason", None) is None:
+        if getattr(spider, "stop_reason", None) is None or spider.complete:
             return None
         return max(0.0, float(spider.stopped_at) + GATHER_S - time.monotonic())
 

@@ -268,7 +268,7 @@ class Job:
     def _finish(self, summary: dict[str, Any]) -> None:
         honest, turn = ({}, 0) if self.comparison is None else self.comparison.proofs()
         with self.store.transaction():
-            self.records.put_last(self.holding)
+            self.records.last_rows.put(self.holding)
             self.store.set(state=FINISHED, summary=summary, honest=honest, turn=turn, of_site=self._of_site)
 
     def tell_how_to_go_on(self) -> None:

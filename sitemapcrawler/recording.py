@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 
-from sitemapcrawler.comparing import REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.comparing import UNCHANGED, Comparison
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jsontext import JsonText
+from sitemapcrawler.last_rows import LastRows
 from sitemapcrawler.reading import Told
 from sitemapcrawler.reply.step import Step
 from sitemapcrawler.restoring import tally_of
 from sitemapcrawler.rows import Rows
 from sitemapcrawler.store.loading import FileRows
-from sitemapcrawler.store.spool import Spool
 from sitemapcrawler.storing import Writer
 
 OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
@@ -37,13 +37,10 @@ class Recorder:
         self._spool = writer.store.spool
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
-        self.last_rows = {table: self._spool() for table in ("findings", "robots")}
-        """Rows that count only when the job is finished."""
-        self.final_urls = self._spool()
-        """Url records in their last form, where they were written before with what was not known yet."""
+        self.last_rows = LastRows(writer.store)
         self.unfinished: list[FileRows] | None = None
-        """Files that are to be read again in another run, and count for the report of this one; None where they are
-        forgotten at once."""
+        """Files that are to be read again in another run, and count for the report of this one, the first with the rows
+        of all; None where they are forgotten at once."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
@@ -83,10 +80,8 @@ class Recorder:
         """Take url records that were `listed` before, in their last form; as JSON lines."""
         await self._judge(records)
         lines = self._json.lines(records) if records else b""
-        new = [finding for one in records for finding in getattr(one, "findings", ())[getattr(one, "told", 0) :]]
         with self._writer.guarded():
-            self.final_urls.write(lines, len(records))
-            self.last_rows["findings"].write(self._json.lines(new) if new else b"", len(new))
+            self.last_rows.settle(records, lines)
         return lines
 
     async def file(self, record: SitemapRecord, complete: bool) -> None:
@@ -108,10 +103,18 @@ class Recorder:
             rows.findings.write(*self._findings([record]))
         rows.tally = told.tally if told.taken else tally_of(record, told)
         if not whole and self.unfinished is not None:
-            self.unfinished.append(rows)
+            self._hold(rows, self.unfinished)
             return
         rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
         await self._writer.add(rows)
+
+    def _hold(self, rows: FileRows, unfinished: list[FileRows]) -> None:
+        """Keep the rows of a file for the report: after an internal error that may be all files of a site, so that they
+        cost no descriptors each."""
+        unfinished.append(rows)
+        if rows is not unfinished[0]:
+            with self._writer.guarded():
+                unfinished[0].absorb(rows)
 
     @property
     def rest(self) -> list[FileRows]:
@@ -148,28 +151,13 @@ class Recorder:
     def last(self, record: FindingRecord | RobotsRecord) -> None:
         """Take a record of the whole crawl."""
         with self._writer.guarded():
-            found: Sequence[Any] = [record]
-            if isinstance(record, RobotsRecord):
-                self.last_rows["robots"].write(self._json.lines([record]), 1)
-                found = getattr(record, "findings", ())
-            lines = self._json.lines(found) if found else b""
-            self.last_rows["findings"].write(lines.replace(b"}\n", b',"whole_site":true}\n'), len(found))
-
-    def put_last(self, holding: bool) -> None:
-        """Insert the rows that count only when the job is finished, in the thread that writes and a transaction of the
-        caller. `holding`: url records have a last form."""
-        store = self._writer.store
-        for table, spool in self.last_rows.items():
-            store.insert(table, [spool])
-        if holding:
-            store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
-            store.insert("urls", [self.final_urls], "sitemap, line")
+            self.last_rows.add(record)
 
     def close(self) -> None:
         """Forget what was not committed."""
-        spools: list[FileRows | Spool] = [*self.rest, *self.last_rows.values(), self.final_urls]
-        for spool in spools:
-            spool.discard()
+        self.last_rows.discard()
+        for rows in self.rest:
+            rows.discard()
 
     @property
     def _only_changes(self) -> bool:

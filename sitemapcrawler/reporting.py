@@ -17,12 +17,15 @@ from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.report.folder import NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rows import Rows
-from sitemapcrawler.storages import AtomicFileStorage, check_readable, replace
+from sitemapcrawler.storages import AtomicFileStorage, check_readable
+from sitemapcrawler.together import Torn, put
 
 logger = logging.getLogger(__name__)
 
 INDENT = 2
 """Of the summary, for people."""
+TORN = "not all that stood there before could be put back: the rest has a dot before its names"
+"""Said of an earlier report."""
 LOST = "sitemap/report_lost"
 """Name in the stats: why there is no report."""
 
@@ -47,8 +50,8 @@ class ReportStorage(AtomicFileStorage):
 
 
 class Reporting:
-    """Writes the report of a crawl. What stands in its folder stays as it is until all that is new is whole; where
-    some of it cannot be written, one line says so, and nothing is replaced."""
+    """Writes the report of a crawl. What stands in its folder stays as it is until all that is new is whole. Where some
+    of it cannot be written or moved, one line says so, and everything is put back; where that fails, it is said too."""
 
     def __init__(self, crawler: Crawler, folder: Path) -> None:
         self.folder = folder
@@ -57,6 +60,8 @@ class Reporting:
         self._stats = crawler.stats
         self._feeds = report_feeds(crawler.settings)
         self._is_new = not folder.exists()
+        self._folders: list[Path] = []
+        """What was made for it, the innermost first."""
         self._made: list[FeedFile] = []
         self._whole: dict[str, FeedFile] = {}
 
@@ -79,11 +84,16 @@ class Reporting:
         """A file of the report, under a temporary name. One that cannot be made takes all and keeps nothing."""
         target = self.folder / name
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             self._made.append(create(target, self._fail))
             return self._made[-1]
         except OSError as error:
             return lost(target, error, self._fail)
+
+    def _make_folder(self) -> None:
+        if not self.folder.exists():
+            self._folders = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def take(self, file: FeedFile) -> None:
         """Finish a file, and keep it until all others are whole."""
@@ -103,8 +113,10 @@ class Reporting:
                 self._lose("the crawl did not come to its end")
             if not self._is_lost:
                 self._put()
+        except Torn as error:
+            self._lose(_words(error), TORN)
         except OSError as error:
-            self._lose(str(error).partition(";")[0])
+            self._lose(_words(error))
         except Exception:
             logger.exception("internal error")
             self._lose("internal error")
@@ -127,40 +139,45 @@ class Reporting:
         self.take(file)
 
     def _put(self) -> None:
-        """Move all files into their places: the page goes first and comes last, so that it has all with it."""
-        (self.folder / PAGE).unlink(missing_ok=True)
-        for name in NAMES - self._whole.keys():  # of a report with other formats
-            (self.folder / name).unlink(missing_ok=True)
+        """Move all files into their places: the page comes last, so that it has all with it."""
+        parts = {}
         for name in (*self.names, PAGE):
             part = self._whole[name].part
             assert part is not None
-            replace(self.folder / name, part)
+            parts[self.folder / name] = part
+        of_other_formats = sorted(NAMES - self._whole.keys())
+        put(parts, [self.folder / name for name in of_other_formats])
         logger.info("wrote %s", self.folder / PAGE)
 
     def _discard(self) -> None:
         """Remove what was not moved."""
         for file in self._made:
             if file.part is not None:  # which is gone where it was moved
-                file.part.unlink(missing_ok=True)
-        if self._is_new and self._is_lost:
-            with suppress(OSError):  # it is not there, or somebody uses it
-                self.folder.rmdir()
+                with suppress(OSError):  # the folder may have been locked
+                    file.part.unlink(missing_ok=True)
+        for folder in self._folders if self._is_lost else ():
+            with suppress(OSError):  # somebody uses it
+                folder.rmdir()
 
     def _fail(self, target: Path, error: OSError) -> None:
         self._lose(error.strerror or str(error))
 
-    def _lose(self, why: str) -> None:
-        """Say once that there will be no report."""
+    def _lose(self, why: str, left: str = "what stood there before is kept") -> None:
+        """Say once that there will be no report. `left`: what is true of an earlier one."""
         if not self._is_lost:
             self._stats.set_value(LOST, why)
-            kept = "" if self._is_new else "; what stood there before is kept"
-            logger.error("the report %s is not written: %s%s", self.folder, why, kept)
+            told = "" if self._is_new else f"; {left}"
+            logger.error("the report %s is not written: %s%s", self.folder, why, told)
 
 
 def _of(crawler: Crawler) -> Reporting:
     made = crawler.get_extension(Reporting)
     assert made is not None
     return made
+
+
+def _words(error: OSError) -> str:
+    return str(error).partition(";")[0]
 
 
 def _line(report: Report) -> bytes:

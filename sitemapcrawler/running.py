@@ -88,15 +88,23 @@ def check_settings(settings: BaseSettings) -> None:
 
 
 def check_log(settings: BaseSettings) -> None:
-    """ValueError, one line, for a log that Scrapy cannot write."""
+    """ValueError, one line, for a log that Scrapy cannot write. None is left behind, since more is checked."""
     level, levels = settings["LOG_LEVEL"], logging.getLevelNamesMapping()
     if level not in levels and not isinstance(level, int):
         raise ValueError(f"setting LOG_LEVEL={level!r}: accepted: {', '.join(levels)}")
     if settings["LOG_FILE"]:
         try:
-            Path(settings["LOG_FILE"]).open("ab").close()
+            _try_to_append(Path(settings["LOG_FILE"]))
         except OSError as error:
             raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
+
+
+def _try_to_append(path: Path) -> None:
+    """OSError for a file that cannot be appended to, or made; one that is not there is not there afterwards."""
+    was_there = path.exists() or path.is_symlink()
+    path.open("ab").close()
+    if not was_there:
+        path.unlink()
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:

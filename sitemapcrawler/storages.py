@@ -98,12 +98,17 @@ def check_readable(file: FeedFile, spider: Spider | None) -> None:
 
 def replace(target: Path, part: Path) -> None:
     """Move a file that is whole into its place; FeedLost where it cannot be moved."""
-    with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
-        part.chmod(stat.S_IMODE(target.stat().st_mode))
+    keep_mode(target, part)
     try:
         part.replace(target)
     except OSError as error:
         raise FeedLost(f"{target} could not be replaced: {error.strerror}; the rows are in {part}") from None
+
+
+def keep_mode(target: Path, part: Path) -> None:
+    """Let a file have the mode of what it is to replace."""
+    with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
+        part.chmod(stat.S_IMODE(target.stat().st_mode))
 
 
 def _discard(file: FeedFile, failure: OSError) -> None:

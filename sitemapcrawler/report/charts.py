@@ -105,16 +105,16 @@ def _rows(bars: Sequence[Bar], width: int) -> Any:
 
 def _treemap(blocks: Sequence[Any], width: int) -> Any:
     chart = pygal.Treemap(**_OPTIONS, width=width, height=360)
-    labels: dict[str, str] = {}
+    labels: list[str] = []
     for state in dict.fromkeys(block.state for block in blocks):
         alike = [block for block in blocks if block.state == state]
-        labels |= {block.tooltip: block.label for block in alike}
+        labels += [block.label for block in alike]
         values = [{"value": b.weight, "tooltip": b.tooltip, "node": {"class": b.state}} for b in alike]
         chart.add("", values)
     tree = chart.render_tree()
-    for group in [*tree.iter("g")]:
-        if group.get("class") == "rect":
-            _label(group, labels)
+    groups = [group for group in tree.iter("g") if group.get("class") == "rect"]
+    for group, label in zip(groups, labels, strict=True):  # tooltips are cut, so that two files may have the same
+        _label(group, label)
     _crop(tree)
     return tree
 
@@ -131,9 +131,9 @@ def _crop(tree: Any) -> None:
     tree.set("viewBox", f"{left:.1f} {top:.1f} {width:.1f} {height:.1f}")
 
 
-def _label(group: Any, labels: dict[str, str]) -> None:
+def _label(group: Any, text: str) -> None:
     """Write the name of a file on its rectangle, as far as it fits."""
-    box, text = group.find("rect"), labels[group.findtext("title")]
+    box = group.find("rect")
     x, y, width, height = (float(box.get(name)) for name in ("x", "y", "width", "height"))
     letters = int((width - 10) / LETTER)
     if height < LINE + 4 or letters < min(len(text), 6):

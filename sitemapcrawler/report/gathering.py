@@ -50,7 +50,7 @@ def gather(
 
     `agents`: crawlers that robots.txt was judged for; `feeds`: names of the files beside the page; `late`: true once
     no time is left, and what is asked then may be interrupted; `known`: fields that were filled before. A part for
-    which there is neither time nor room is left out, and named so.
+    which there is neither time nor room, or that fails, is left out, and named so.
     """
     site = SiteFacts(connection)
     found = dict(known)
@@ -66,5 +66,7 @@ def gather(
             pass
         except (duckdb.Error, OSError) as error:
             logger.warning("the report has no %s: %s", name, in_words(error))
+        except Exception:
+            logger.exception("the report has no %s: internal error", name)
         left_out.append(name)
     return Report(summary, judged_agents=agents, feeds=feeds, left_out=left_out, **found)

@@ -42,6 +42,12 @@ class FileRows:
         found_in = taken_in(run) if self.taken else run
         return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
 
+    def absorb(self, other: FileRows) -> None:
+        """Hold the rows of another file as well, which keeps none. OSError where the disk is full."""
+        self.urls.absorb(other.urls)
+        self.findings.absorb(other.findings)
+        self.record.absorb(other.record)
+
     def discard(self) -> None:
         """Forget the rows."""
         for spool in (self.urls, self.findings, self.record):

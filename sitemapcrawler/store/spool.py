@@ -69,6 +69,18 @@ class Spool:
             self.flush()
         return True
 
+    def absorb(self, other: Spool) -> None:
+        """Take over the rows of another one, which is empty then. OSError where the disk is full."""
+        if not self.take(other):
+            self.rows += other.rows
+            self.longest = max(self.longest, other.longest)
+            with other.flush().open("rb") as file:
+                while block := file.read(IN_MEMORY):
+                    self._held += block
+                    self.flush()
+        other.discard()
+        other.rows, other.longest = 0, LINE
+
     def lines(self) -> Iterator[bytes]:
         """The rows again, one by one."""
         with self.flush().open("rb") as file:

@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pytest
 from scrapy.settings import Settings
 
@@ -22,7 +24,7 @@ from sitemapcrawler.report import entries
 from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.store import Store
+from sitemapcrawler.store import Store, spool
 from sitemapcrawler.storing import Writer
 
 FILE = "https://e.com/s.xml"
@@ -79,6 +81,8 @@ def test_scheme_of_the_report_is_not_for_users() -> None:
         ({"SITEMAP_STORE": "0"}, "is made from the database; accepted: SITEMAP_STORE=True"),
         ({"FEEDS": {"{}/urls.jsonl": {}}}, "the feed {}/urls.jsonl would stand in that folder; accepted: another place for it"),
         ({"FEEDS": {"file://{}/deep/a.csv": {}}}, "the feed file://{}/deep/a.csv would stand in that folder; accepted: another place for it"),
+        ({"LOG_FILE": "{}/crawl.log"}, "the log {}/crawl.log would stand in that folder; accepted: another LOG_FILE"),
+        ({"LOG_FILE": "{}"}, "the log {} would stand in that folder; accepted: another LOG_FILE"),
         ({"SITEMAP_JOBDIR": "{}"}, "the job would stand in that folder; accepted: another JOBDIR"),
         ({"JOBDIR": "{}/job"}, "the job would stand in that folder; accepted: another JOBDIR"),
     ],
@@ -103,7 +107,7 @@ def put(value: Any, place: str) -> Any:
 def test_places_beside_a_report_are_accepted(tmp_path: Path) -> None:
     params = Params.parse({"domain": "e.com", "report": f"{tmp_path}/jobs/report"})
     feeds = {f"{tmp_path}/jobs/reports.jsonl": {}, "stdout:": {}, "s3://bucket/jobs/report/x.jsonl": {}}
-    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs"), params)
+    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs", LOG_FILE=f"{tmp_path}/jobs/log"), params)
 
 
 def test_report_is_no_different_argument_of_a_job(tmp_path: Path) -> None:
@@ -116,16 +120,25 @@ def test_report_is_no_different_argument_of_a_job(tmp_path: Path) -> None:
 
 
 class Crawl:
-    """A crawl that has ended, with nothing committed: one file, of which an entry, a finding and its record are known."""
+    """A crawl that has ended, with nothing committed: of each of `files` an entry, a finding and its record are known.
+
+    `spools`: how many files hold them.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0)
+        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, complete=True)
         self.failures: list[str] = []
+        self.files = 1
+        self.spools = 0
         self._stopping: Any = None
 
     async def report(
-        self, holding: bool = False, committed: bool = False, stop_after: float | None = None
+        self,
+        holding: bool = False,
+        committed: bool = False,
+        stop_after: float | None = None,
+        facts: SiteFacts | None = None,
     ) -> Report | None:
         writer = Writer(self.store, 1, self.failures.append)
         records = Recorder(writer, None)
@@ -133,6 +146,8 @@ class Crawl:
         made = Gatherer(SimpleNamespace(spider=self.spider, signals=signals), writer, records, 1)  # type: ignore[arg-type]  # of a crawler, this is all it uses
         try:
             await self._fill(records)
+            if facts is not None:
+                made.keep(facts)
             if committed:
                 await writer.flush()
                 self.store.set(state="finished")
@@ -143,18 +158,25 @@ class Crawl:
             records.close()
 
     async def _fill(self, records: Recorder) -> None:
-        entry = UrlRecord("https://e.com/1", sitemap=FILE, lastmod_at="2024-05-01T00:00:00Z")
-        entry.attach([FindingRecord("loc-relative", "error", "it is", FILE)])
-        await records.urls(UrlBatch(FILE, [entry], judged=True))
-        await records.file(SitemapRecord(FILE), complete=False)
+        for file in (FILE, *(f"https://e.com/{number}.xml" for number in range(1, self.files))):
+            entry = UrlRecord("https://e.com/1", sitemap=file, lastmod_at="2024-05-01T00:00:00Z")
+            entry.attach([FindingRecord("loc-relative", "error", "it is", file)])
+            await records.urls(UrlBatch(file, [entry], judged=True))
+            await records.file(SitemapRecord(file), complete=False)
+        self.spools = len([*self.store.spools.iterdir()])
         records.last(RobotsRecord("https://e.com/robots.txt"))
 
     def _connect(self, receiver: Any, signal: object) -> None:
         self._stopping = receiver
 
     def _stop(self) -> None:
-        self.spider.stop_reason, self.spider.stopped_at = "shutdown", time.monotonic()
+        self.spider.stopped_at = time.monotonic()
+        self.stopped("shutdown")
         self._stopping()
+
+    def stopped(self, reason: str, complete: bool = False) -> None:
+        """Have the crawl end early."""
+        self.spider.stop_reason, self.spider.complete = reason, complete
 
 
 @pytest.fixture
@@ -193,11 +215,75 @@ def test_rows_that_cannot_be_inserted_are_done_without(crawl: Crawl, monkeypatch
 
 
 def test_long_stopped_crawl_has_a_report_without_figures(crawl: Crawl) -> None:
-    crawl.spider.stop_reason = "shutdown"
+    crawl.stopped("shutdown")
     made = asyncio.run(crawl.report())
     assert made is not None
     assert {"files", "months", "languages"} < set(made.left_out)
     assert (made.files, made.summary) == ((), SummaryRecord(replies={"ok": 1}))
+
+
+def test_many_files_that_are_to_be_read_again_take_few_descriptors(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "IN_MEMORY", 10)
+    crawl.files = 40
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert (made.months, len(made.files), made.left_out) == ({"2024-05": 40}, 40, [])
+    assert {one.errors for one in made.files} == {1}
+    assert crawl.spools <= 10
+
+
+def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
+    crawl.stopped("max_urls", complete=True)
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert (made.months, made.robots_count, made.left_out) == ({"2024-05": 1}, 1, [])
+
+
+def test_crawl_with_internal_errors_that_nobody_stopped_takes_its_time(crawl: Crawl) -> None:
+    crawl.spider.complete = False
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert made.left_out == []
+
+
+def test_stop_interrupts_inserting_though_its_first_call_comes_between_two_queries(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted, interrupt = Event(), Gatherer._interrupt
+
+    def heard(self: Gatherer) -> None:
+        interrupt(self)
+        interrupted.set()
+
+    def endless(store: Store, *_: object) -> None:
+        interrupted.wait(SLACK_S)
+        store.execute(ENDLESS)
+
+    monkeypatch.setattr(Gatherer, "_interrupt", heard)
+    monkeypatch.setattr(gatherer, "put_files", endless)
+    monkeypatch.setattr(gatherer, "GATHER_S", 0.5)
+    began = time.monotonic()
+    made = asyncio.run(crawl.report(stop_after=0.1))
+    assert time.monotonic() - began < SLACK_S
+    assert made is not None
+    assert {"files", "months", "languages"} < set(made.left_out)
+    assert crawl.failures == []
+    assert crawl.store.execute("SELECT * FROM urls") == []
+
+
+def test_tables_that_cannot_be_kept_for_the_report_do_not_cost_the_job(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: SiteFacts) -> dict[str, Any]:
+        raise duckdb.OutOfMemoryException("no room")
+
+    monkeypatch.setattr(gatherer, "languages", fails)
+    facts: Any = SimpleNamespace(stopped=lambda: False)
+    made = asyncio.run(crawl.report(facts=facts))
+    assert made is not None
+    assert made.left_out == []
 
 
 def test_stop_interrupts_what_takes_too_long(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:

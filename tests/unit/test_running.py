@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check_settings
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, check_settings
 
 
 def settings(name: str, value: object) -> Settings:
@@ -42,3 +43,33 @@ def test_display_is_switched_off_by_the_option_and_for_a_debugger(options: list[
     given = settings("SITEMAP_PROGRESS", True)
     apply_progress_option(given, parser.parse_args(options))
     assert given.getbool("SITEMAP_PROGRESS") is shown
+
+
+def test_refused_arguments_leave_no_log(tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    with pytest.raises(ValueError, match=r"^argument verify='perhaps': "):
+        check(settings("LOG_FILE", str(log)), {"domain": "e.com", "verify": "perhaps"})
+    assert not log.exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        (".", "Is a directory"),
+        ("nosuch/crawl.log", "No such file or directory"),
+        ("file/crawl.log", "Not a directory"),
+        ("/proc/crawl.log", "[A-Z].*"),
+    ],
+)
+def test_log_that_cannot_be_written(tmp_path: Path, place: str, problem: str) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / place
+    with pytest.raises(ValueError, match=f"^the log {path} cannot be written: {problem}$"):
+        check_settings(settings("LOG_FILE", str(path)))
+
+
+def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    log.write_text("earlier\n")
+    check_settings(settings("LOG_FILE", str(log)))
+    assert log.read_text() == "earlier\n"

@@ -217,7 +217,7 @@ def test_what_comes_too_late_is_left_out_and_named() -> None:
     assert made.left_out == [name for name in parts(SummaryRecord()) if name not in ("rules", "files")]
 
 
-@pytest.mark.parametrize("error", [duckdb.InterruptException, duckdb.OutOfMemoryException])
+@pytest.mark.parametrize("error", [duckdb.InterruptException, duckdb.OutOfMemoryException, OSError, ValueError])
 def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def fails(_: object) -> dict[str, Any]:
         raise error("it fails")

@@ -104,6 +104,19 @@ def test_rows_that_have_become_many_by_taking_go_to_a_file(tmp_path: Path, new: 
     assert b"".join(one.lines()) == many(IN_MEMORY // 2) * 3
 
 
+@pytest.mark.parametrize("written", [b"", ROW, many(IN_MEMORY), many(IN_MEMORY) * 3 + ROW])
+def test_absorbed_rows_change_their_place(tmp_path: Path, new: Callable[[], Spool], written: bytes) -> None:
+    one, other = new(), new()
+    one.write(ROW, 1)
+    other.write(written, 7)
+    rows = other.rows
+    one.absorb(other)
+    assert (one.rows, other.rows) == (1 + rows, 0)
+    assert len(files(tmp_path)) <= 1
+    assert b"".join(one.lines()) == ROW + written
+    assert b"".join(other.lines()) == b""
+
+
 @pytest.mark.parametrize(("length", "longest"), [(10, LINE), (LINE + 100, LINE + 111)])
 def test_longest_row_is_known(new: Callable[[], Spool], length: int, longest: int) -> None:
     long = json.dumps({"loc": "x" * length}, separators=(",", ":")).encode() + b"\n"
