@@ -300,7 +300,7 @@ class Job:
     def _is_late(self) -> bool:
         """True where a stop was asked for so long ago that feeds must come to their end."""
         spider: Any = self._crawler.spider
-        return not spider.complete and time.monotonic() - spider.stopped_at > STOP_S
+        return spider.stop_reason not in ENDED and time.monotonic() - spider.stopped_at > STOP_S
 
     def summary(self) -> SummaryRecord:
         """The summary of a finished job."""
