@@ -60,7 +60,7 @@ def blocks(report: Report) -> list[Block]:
     files = sorted(_lists(report), key=lambda file: -file.record.url_count)
     listed = sum(file.record.url_count for file in files)
     elsewhere = report.summary.sitemaps - len(report.files)
-    urls_elsewhere = max(0, report.summary.urls - listed) if elsewhere > 0 else 0
+    urls_elsewhere = max(0, report.listed - listed) if elsewhere > 0 else 0
     least = LEAST * (listed + urls_elsewhere) or 1
     made = []
     for name in STATES:

@@ -75,7 +75,14 @@ def _values(bars: Sequence[Bar]) -> list[dict[str, Any]]:
 def _columns(bars: Sequence[Bar], width: int) -> Any:
     every = -(-len(bars) // (width // 75))
     chart = pygal.Bar(
-        **_OPTIONS, width=width, height=260, max_scale=5, show_minor_x_labels=False, truncate_label=-1, rounded_bars=2
+        **_OPTIONS,
+        width=width,
+        height=260,
+        max_scale=5,
+        order_min=0,
+        show_minor_x_labels=False,
+        truncate_label=-1,
+        rounded_bars=2,
     )
     chart.value_formatter = _short
     chart.x_labels = [bar.label for bar in bars]

@@ -25,8 +25,9 @@ BAD = f"""
         GROUP BY loc ORDER BY moved, row LIMIT {MAX_BAD}) b ON b.row = urls.rowid
     ORDER BY moved, row"""
 """SQL for the first entry of each URL that is no page at once; redirects come last."""
+SHOWN = ("loc", "sitemap", "line", "lastmod", "lastmod_at", "change", "changed_fields")
 CHANGED = f"""
-    SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "lastmod", "change", "changed_fields"))} FROM urls
+    SELECT {json_object(UrlRecord, SHOWN)} FROM urls
     JOIN (SELECT rowid AS row FROM urls WHERE change = ? ORDER BY row LIMIT {MAX_CHANGED}) c ON c.row = urls.rowid
     ORDER BY row"""
 FIELDS = """

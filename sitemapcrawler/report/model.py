@@ -110,7 +110,7 @@ class Report:
     """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)
     """At most MAX_CHANGED entries added, removed and changed. Of the record, `loc`, `sitemap`, `line`, `lastmod`,
-    `change` and `changed_fields` are there."""
+    `lastmod_at`, `change` and `changed_fields` are there."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
     """Changed entries by field that changed, the most frequent first."""
     feeds: Sequence[str] = ()
@@ -121,3 +121,10 @@ class Report:
     """The spider's arguments as given, for those who want to crawl the same way again."""
     judged: int | None = None
     """Rules that were applied; 0 where nothing was judged (`select=none`), None where it is not known."""
+
+    @property
+    def listed(self) -> int:
+        """Entries of all files, also those that `only=changes` leaves out of the feeds; pages that were removed since
+        the baseline are none."""
+        counted = sum(self.months.values()) + self.other_months + self.undated
+        return self.summary.urls if "months" in self.left_out else counted

@@ -41,6 +41,8 @@ UNCHECKED = {
 """Why URLs were not asked for, by reason in the summary."""
 
 
+UNREACHABLE = "unreachable"
+"""Outcome of a robots.txt that gave no answer."""
 MAX_RULES = 3
 """Rules named that could not judge everything: after one broken file they are many."""
 
@@ -113,10 +115,12 @@ def _troubles(report: Report) -> list[str]:
 
 def _nothing(report: Report) -> Verdict | None:
     """The verdict where there is nothing to judge."""
+    if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
+        return Verdict(Level.ERROR, "Nothing could be read", ["The site gives no answer."])
     if not report.summary.sitemaps:
         return Verdict(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
-    if report.files and not read and not report.summary.urls:
+    if report.files and not read and not report.listed:
         return Verdict(
             Level.ERROR,
             "Nothing could be read",

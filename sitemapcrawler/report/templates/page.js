@@ -51,7 +51,8 @@ function enhance(table) {
     header.setAttribute("aria-sort", down ? "descending" : "ascending");
     const keys = new Map(rows.map((row) => [row, key(row, column)]));
     const sign = down ? -1 : 1;
-    rows.sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
+    const empty = (row) => keys.get(row).value === "";  // what has no value stays below, whichever way
+    rows.sort((a, b) => empty(a) - empty(b) || sign * compare(keys.get(a), keys.get(b)));
     body.append(...rows);
     show();
   }

@@ -34,6 +34,6 @@ def test_treemap_shows_files_that_list_nothing_and_no_index() -> None:
 
 def test_treemap_sums_up_files_beyond_the_table() -> None:
     files = [FileProblems(SitemapRecord(sitemap="https://example.com/b.xml", url_count=4000))]
-    drawn = blocks(Report(SummaryRecord(sitemaps=12, urls=5000), files=files))
+    drawn = blocks(Report(SummaryRecord(sitemaps=12, urls=5000), files=files, undated=5000))
     assert [(block.state, block.weight) for block in drawn] == [("ok", 4000), ("rest", 1000)]
     assert drawn[-1].label.startswith("11 other files")

@@ -51,7 +51,7 @@ def test_verdict_counts_in_singular_and_plural(severities: dict[str, int], first
 
 def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
     files = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"))]
-    made = verdict(Report(SummaryRecord(sitemaps=2, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), files=files))
+    made = verdict(Report(SummaryRecord(sitemaps=2, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), files=files, undated=5))
     assert made.sentences[1:] == [
         "1 file could not be read.",
         "1 of 5 checked URLs did not answer with a page at once.",
