@@ -40,6 +40,8 @@ CHATTY = (
     "scrapy.extensions.feedexport",
 )
 """Loggers of Scrapy whose INFO tells of its own parts; `-L` shows them."""
+TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
+"""A logger that calls an error what a record tells."""
 
 
 def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
@@ -106,6 +108,11 @@ def quieten() -> None:
     """Leave out of the log what Scrapy tells of its own parts."""
     for name in CHATTY:
         logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
+
+
+def leave_out_retries() -> None:
+    """Leave out of the log what a command tells by itself: that a URL was asked in vain."""
+    logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
 
 
 def is_news(record: logging.LogRecord) -> bool:

@@ -20,6 +20,7 @@ from sitemapcrawler.running import (
     apply_progress_option,
     check,
     complain,
+    leave_out_retries,
     quieten,
     refuse,
 )
@@ -109,6 +110,7 @@ class Command(ScrapyCommand):
         inspector = Inspector(opts.target, opts.expand, show, complain)
         if not any(self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] for name in LOGGING):
             logging.root.addHandler(inspector.errors)
+            leave_out_retries()
         crawler = self.crawler_process.create_crawler(AuditSpider)
         self.exitcode = inspector.run(self.crawler_process, crawler, opts.spargs)
 

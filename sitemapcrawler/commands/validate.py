@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
 from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, refuse, run
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, leave_out_retries, refuse, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_input import spool_input
 from sitemapcrawler.standard_output import pour, put
@@ -37,8 +36,6 @@ WIDTH = 100
 """Columns of a rule's page at most."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
 """The log, unless its level is chosen: what a person must know."""
-TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
-"""A logger that calls an error what findings tell."""
 
 
 class Command(ScrapyCommand):
@@ -132,7 +129,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         if opts.loglevel is not None:
             return
-        logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
+        leave_out_retries()
         for name, value in LOG.items():
             if (self.settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
                 self.settings.set(name, value, "cmdline")

@@ -177,6 +177,15 @@ def test_urls_of_an_expanded_index_are_the_pages(museum: SiteServer) -> None:
     assert told[0].startswith(museum.url("/missing.xml: HTTP status 404")) and len(told) == 3
 
 
+def test_file_that_fails_again_and_again_is_told_once(site: SiteServer) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/busy.xml", "/small.xml"))
+    site.routes["/busy.xml"] = Reply(status=503)
+    site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 1))
+    done = inspect(site.url("/index.xml"), "--urls", "--expand", "-s", "RETRY_TIMES=1")
+    assert (done.returncode, done.stdout) == (0, "https://pages.example/small/1\n")
+    assert done.stderr == f"sitemapcrawler: {site.url('/busy.xml')}: HTTP status 503\n"
+
+
 def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer) -> None:
     site.routes["/index.xml"] = documents.index(*at(site, "/large.xml", "/stalled.xml"))
     site.routes["/large.xml"] = documents.urlset(*documents.pages("large", 50_000))
