@@ -269,6 +269,8 @@ class SitemapRecord(Judged):
 
 READ = ("ok", "recovered", "unchanged")
 """Outcomes of files that tell all they list."""
+UNREAD = ("failed", "blocked")
+"""Outcomes of files of which nothing could be read."""
 
 
 @dataclass(slots=True)

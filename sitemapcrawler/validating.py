@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.configuring import prepare_feeds
 from sitemapcrawler.findings import MAX_URL, inert
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.targets import STDIN, Targets
 
@@ -96,6 +96,10 @@ class Outcome:
     """{URL that the user named: why its host gave no answer}."""
     reached: bool = False
     """True where something answered, whatever it was."""
+    read: bool = False
+    """True where a file could be read, at least in part."""
+    why_not: str | None = None
+    """The first file that could not be read, and why."""
 
     def take(self, item: Any) -> None:
         """Look at an item that goes to the feeds."""
@@ -104,6 +108,9 @@ class Outcome:
         elif isinstance(item, SitemapRecord):
             silent = item.status is None and item.outcome == "failed" and not item.sitemap.startswith("file:")
             self.reached = self.reached or not silent
+            self.read = self.read or item.outcome not in UNREAD
+            if not self.read and self.why_not is None:
+                self.why_not = f"{inert(item.sitemap, MAX_URL)}: {inert(item.error or item.outcome)}"
             if silent and item.found_by == "argument":
                 self.unreached[item.sitemap] = item.error or "no answer"
 
@@ -111,7 +118,14 @@ class Outcome:
         """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
         if code not in (READ, NOTHING_READ) or self.summary is None or lost or self.unreached or not self.reached:
             return NOT_RUN
-        return FOUND if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]) else CLEAN
+        if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
+            return FOUND
+        return CLEAN if self.read or self._says_why else NOT_RUN
+
+    @property
+    def _says_why(self) -> bool:
+        """True where findings tell what is wrong: where nothing can be read, some rule calls that an error."""
+        return self.summary is not None and bool(self.summary.severities.get(Severity.ERROR))
 
     def explain(self, lost: bool) -> None:
         """Log what kept the run from doing what it was asked, as far as the log does not have it."""
@@ -119,3 +133,5 @@ class Outcome:
             logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
         if self.summary is not None and not self.summary.sitemaps and not lost:
             logger.error("%s: no sitemap was found", ", ".join(map(inert, self.summary.domains)))
+        if self.why_not and not (self.read or self.unreached or self._says_why):
+            logger.error("nothing could be read; %s", self.why_not)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.overview import words
 from sitemapcrawler.overview.facts import PLAIN, meaning, outcome
 from sitemapcrawler.overview.files import Entry, Group
@@ -116,7 +116,7 @@ class Outline:
 
 
 def _count(record: SitemapRecord) -> str:
-    if record.outcome in ("failed", "blocked"):
+    if record.outcome in UNREAD:
         return ""
     return words.counted(record.url_count, "sitemap" if record.format == INDEX else "URL")
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sitemapcrawler.findings import inert
+from sitemapcrawler.items import UNREAD
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import MAX_SHOWN, count
 
@@ -50,7 +51,7 @@ class Part:
 
 def state(file: FileProblems) -> str:
     """How a file does: a key of STATES."""
-    if file.record.outcome in ("failed", "blocked"):
+    if file.record.outcome in UNREAD:
         return "unread"
     return "error" if file.errors else "warning" if file.warnings else "ok"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,9 @@ CODES: list[tuple[str, list[SitemapRecord], dict[str, int], int, dict[str, Any],
     ("no answer for anything that was found", [SILENT_CHILD], ERRORS, NOTHING_READ, {}, 2),
     ("site without an answer", [READ], ERRORS, FINISHED, {"lost": True}, 2),
     ("site without sitemaps", [], {}, NOTHING_READ, {}, 2),
+    ("nothing read, and no rule says so", [MISSING], {}, NOTHING_READ, {}, 2),
+    ("nothing read, and no rule says so", [PAGE], NOTES, NOTHING_READ, {"fail_on": "never"}, 2),
+    ("nothing read, and a warning says so", [LOCAL], WARNINGS, NOTHING_READ, {"fail_on": "warning"}, 1),
     ("stopped", [READ], {}, STOPPED, {}, 2),
     ("stopped", [READ], ERRORS, STOPPED, {"fail_on": "never"}, 2),
     ("feed lost", [READ], {}, FEED_LOST, {}, 2),
@@ -180,6 +184,18 @@ def test_site_without_sitemaps_is_told(caplog: pytest.LogCaptureFixture) -> None
     assert caplog.messages == []
     outcome.explain(lost=False)
     assert caplog.messages == ["e.com: no sitemap was found"]
+
+
+def test_why_nothing_was_read_is_told_where_no_rule_says_it(caplog: pytest.LogCaptureFixture) -> None:
+    first, told = Outcome(), Outcome()
+    for item in (replace(MISSING, error="HTTP status 404"), PAGE, SummaryRecord(sitemaps=2)):
+        first.take(item)
+    first.explain(lost=False)
+    assert caplog.messages == [f"nothing could be read; {WEB}: HTTP status 404"]
+    for item in (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)):
+        told.take(item)
+    told.explain(lost=False)
+    assert len(caplog.messages) == 1
 
 
 def test_standard_input_is_a_file_for_the_spider() -> None:
