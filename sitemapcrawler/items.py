@@ -271,6 +271,8 @@ READ = ("ok", "recovered", "unchanged")
 """Outcomes of files that tell all they list."""
 UNREAD = ("failed", "blocked")
 """Outcomes of files of which nothing could be read."""
+LIMITS = ("max_urls", "max_sitemaps")
+"""What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
 
 
 @dataclass(slots=True)

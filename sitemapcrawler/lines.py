@@ -15,7 +15,7 @@ from scrapy.exporters import BaseItemExporter
 
 from sitemapcrawler.colours import Paint, painter
 from sitemapcrawler.findings import MAX_URL, findings_of, inert
-from sitemapcrawler.items import FindingRecord, SummaryRecord
+from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.runs import SortedLines
 from sitemapcrawler.urls import local_path
@@ -110,7 +110,8 @@ def told(summary: SummaryRecord, shown: int | None, paint: Paint) -> list[str]:
     """What a run came to, in a few lines. `shown`: findings that became lines; None where that is not known."""
     counts = {name: summary.severities.get(name, 0) for name in SEVERITIES}
     found = ", ".join(paint(_count(count, name), name) for name, count in counts.items() if count)
-    lines = [f"{_count(summary.sitemaps, 'file')}, {_count(summary.urls, 'URL')}: {found or 'nothing found'}"]
+    end = f"; the rest was not read ({summary.partial})" if summary.partial in LIMITS else ""
+    lines = [f"{_count(summary.sitemaps, 'file')}, {_count(summary.urls, 'URL')}: {found or 'nothing found'}{end}"]
     hidden = sum(summary.severities.values()) - shown if shown is not None else 0
     if hidden > 0:
         lines.append(
@@ -119,7 +120,7 @@ def told(summary: SummaryRecord, shown: int | None, paint: Paint) -> list[str]:
     for reason, words in UNREAD.items():
         if left := summary.skipped.get(reason, 0):
             lines.append(f"not read: {_count(left, 'sitemap')} {words}")
-    if summary.partial:
+    if summary.partial and not end:
         lines.append(f"stopped before the end: {inert(summary.partial)}")
     return lines
 

@@ -12,14 +12,15 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.configuring import prepare_feeds
 from sitemapcrawler.findings import MAX_URL, inert
-from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.targets import STDIN, Targets
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
 """Exit codes."""
-READ, NOTHING_READ = 0, 4
-"""Exit codes of `running.exit_code` after which findings decide; all others say that the run is not to be relied on."""
+READ, STOPPED, NOTHING_READ = 0, 3, 4
+"""Exit codes of `running.exit_code` after which findings decide, of STOPPED where the user named the limit that was
+reached; all others say that the run is not to be relied on."""
 FORMATS = ("text", "json", "sarif", "junit")
 """The first is the default."""
 METHODS = ("head", "get", "off")
@@ -100,6 +101,8 @@ class Outcome:
     """True where a file could be read, at least in part."""
     why_not: str | None = None
     """The first file that could not be read, and why."""
+    named: Collection[str] = ()
+    """Names of the arguments of the spider that were given."""
 
     def take(self, item: Any) -> None:
         """Look at an item that goes to the feeds."""
@@ -116,7 +119,10 @@ class Outcome:
 
     def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
         """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
-        if code not in (READ, NOTHING_READ) or self.summary is None or lost or self.unreached or not self.reached:
+        if self.summary is None or lost or self.unreached or not self.reached:
+            return NOT_RUN
+        asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
+        if code not in (READ, NOTHING_READ) and not asked_for:
             return NOT_RUN
         if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
             return FOUND

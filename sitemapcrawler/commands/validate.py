@@ -136,7 +136,8 @@ class Command(ScrapyCommand):
 
     def _validate(self, opts: argparse.Namespace) -> int:
         assert self.crawler_process is not None
-        crawler, outcome = self.crawler_process.create_crawler(AuditSpider), validating.Outcome()
+        crawler = self.crawler_process.create_crawler(AuditSpider)
+        outcome = validating.Outcome(named=self._arguments.keys())
         crawler.signals.connect(outcome.take, signals.item_scraped)
         with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments)

@@ -147,6 +147,17 @@ CODES: list[tuple[str, list[SitemapRecord], dict[str, int], int, dict[str, Any],
     ("stopped", [READ], ERRORS, STOPPED, {"fail_on": "never"}, 2),
     ("feed lost", [READ], {}, FEED_LOST, {}, 2),
 ]
+LIMITS: list[tuple[str, list[SitemapRecord], dict[str, int], int]] = [
+    ("max_urls", [READ], {}, 0),
+    ("max_urls", [READ], ERRORS, 1),
+    ("max_sitemaps", [READ], NOTES, 0),
+    ("max_sitemaps", [MISSING], {}, 2),
+    ("max_sitemaps", [SILENT], {}, 2),
+    ("max_time", [READ], {}, 2),
+    ("shutdown", [READ], ERRORS, 2),
+    ("internal error", [READ], {}, 2),
+]
+"""`partial`, records, severities, the exit code where the limit was named."""
 
 
 @pytest.mark.parametrize(
@@ -164,6 +175,18 @@ def test_exit_code(
     for item in (*records, SummaryRecord(severities=severities)):
         outcome.take(item)
     assert outcome.exit_code(code, **{"lost": False, "fail_on": "error", **how}) == wanted
+
+
+@pytest.mark.parametrize(("partial", "records", "severities", "wanted"), LIMITS)
+def test_limit_that_was_asked_for_leaves_findings_to_decide(
+    partial: str, records: list[SitemapRecord], severities: dict[str, int], wanted: int
+) -> None:
+    named, not_named = Outcome(named={"max_urls", "max_sitemaps", "max_time"}), Outcome(named={"sitemap"})
+    for item in (*records, SummaryRecord(severities=severities, partial=partial)):
+        named.take(item)
+        not_named.take(item)
+    assert named.exit_code(STOPPED, lost=False, fail_on="error") == wanted
+    assert not_named.exit_code(STOPPED, lost=False, fail_on="error") == 2
 
 
 def test_run_that_did_not_start_has_its_code() -> None:
