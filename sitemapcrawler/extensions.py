@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from sitemapcrawler.ending import may_cancel, stopping
 from sitemapcrawler.slots import cancel_waiting
 from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.words import counted
 
 logger = logging.getLogger("sitemapcrawler")
 ENGINE = logging.getLogger("scrapy.core.engine")
@@ -116,14 +117,10 @@ def closing_line(stats: dict[str, Any], seconds: float) -> str:
     """What a crawl came to, in one line."""
     files, urls, problems = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls", "problems"))
     partial = stats.get("sitemap/partial")
-    counts = f"{_count(files, 'file')}, {_count(urls, 'URL')}, {_count(problems, 'problem')}"
+    counts = f"{counted(files, 'file')}, {counted(urls, 'URL')}, {counted(problems, 'problem')}"
     counts += f", {stats['sitemap/verified']}" if "sitemap/verified" in stats else ""
     line = f"{counts} in {seconds:.1f} s ({urls / max(seconds, SHORTEST_S):,.0f} URLs/s)"
     return f"{line}; stopped before the end: {partial}" if partial else line
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class BriefFormatter(LogFormatter):
