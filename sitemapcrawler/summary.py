@@ -61,6 +61,8 @@ class SummaryPipeline(CrawlPipeline):
         if summary.bad is not None:
             told = f"{summary.bad.bad:,} of {summary.bad.checked:,} checked URLs are bad"
             self._stats.set_value("sitemap/verified", told)
+        for severity, count in summary.severities.items():
+            self._stats.set_value(f"sitemap/severities/{severity}", count)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
         await self._send(summary)
