@@ -32,6 +32,7 @@ SETTINGS: dict[str, Any] = {
     "SITEMAP_STORE": False,
     "SITEMAP_STOP_GRACE": 0.0,
     "SITEMAP_ITEMS": "batches",
+    "CONCURRENT_ITEMS": 2,  # of a file that is read, as many batches wait for a slow reader of the output
     "FEEDS": {},
     "JOBDIR": None,
     "LOG_ENABLED": False,

@@ -186,6 +186,20 @@ def test_file_that_fails_again_and_again_is_told_once(site: SiteServer) -> None:
     assert done.stderr == f"sitemapcrawler: {site.url('/busy.xml')}: HTTP status 503\n"
 
 
+def test_slow_reader_slows_the_reading_and_not_the_downloads(site: SiteServer) -> None:
+    paths = [f"/{number}.xml" for number in range(4)]
+    site.routes |= {path: documents.urlset(*documents.pages(path[1:], 20_000)) for path in paths}
+    site.routes["/index.xml"] = documents.index(*at(site, *paths))
+    options = command(site.url("/index.xml"), "--urls", "--expand", "-s", "DOWNLOAD_TIMEOUT=2", "-s", "RETRY_TIMES=0")
+    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        lines = [process.stdout.readline()]
+        time.sleep(3)  # what the reader does, and longer than a download may take
+        lines += process.stdout.readlines()
+        assert (process.wait(DEADLINE_S), process.stderr.read()) == (0, b"")
+    assert len(lines) == len(set(lines)) == 4 * 20_000
+
+
 def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer) -> None:
     site.routes["/index.xml"] = documents.index(*at(site, "/large.xml", "/stalled.xml"))
     site.routes["/large.xml"] = documents.urlset(*documents.pages("large", 50_000))
