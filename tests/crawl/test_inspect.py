@@ -116,7 +116,7 @@ def test_document_sums_up_all_pages(expanded: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("columns", [80, 200])
 def test_terminal_shows_the_tree_within_its_width(museum: SiteServer, columns: int) -> None:
-    with Terminal(command(museum.place, "--expand"), columns, lines=60) as terminal:
+    with Terminal(command(museum.place, "--expand", "--no-progress"), columns, lines=60) as terminal:
         code, text = terminal.finish()
     assert code == 0 and "\x1b[2m" in text
     screen = terminal.screen(text)
@@ -132,7 +132,7 @@ def test_terminal_shows_the_tree_within_its_width(museum: SiteServer, columns: i
 
 
 def test_user_who_wants_no_colour_gets_none(museum: SiteServer) -> None:
-    with Terminal(command(museum.url("/extended.xml")), 80, NO_COLOR="1") as terminal:
+    with Terminal(command(museum.url("/extended.xml"), "--no-progress"), 80, NO_COLOR="1") as terminal:
         code, text = terminal.finish()
     assert (code, "\x1b" in text) == (0, False)
     assert "images      2 on 1 URL" in text and "namespaces  others used: urn:shop (1 URL)" in text
