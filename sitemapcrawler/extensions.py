@@ -17,7 +17,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
 from sitemapcrawler.ending import may_cancel, stopping
-from sitemapcrawler.items import UNREAD
+from sitemapcrawler.items import FINISHED, UNREAD
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.slots import cancel_waiting
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -28,8 +28,6 @@ ENGINE = logging.getLogger("scrapy.core.engine")
 
 SHORTEST_S = 0.001
 """Seconds that a crawl is taken to last at least, for its rate."""
-FINISHED = "finished"
-"""Scrapy's reason for the end of a crawl that has nothing left to do."""
 
 
 class Stopping:

@@ -13,7 +13,7 @@ import duckdb
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.ending import stopping
-from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.recording import Recorder
 from sitemapcrawler.report.gathering import gather
 from sitemapcrawler.report.model import Report
@@ -25,7 +25,6 @@ from sitemapcrawler.storing import Writer
 GATHER_S = 13.5
 """Seconds from a stop to the end of gathering: half a second more than earlier records are read back, and enough less
 than a stopped crawl may take for its feeds and the page."""
-FINISHED = "finished"
 
 
 class Gatherer:

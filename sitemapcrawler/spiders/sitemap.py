@@ -31,8 +31,7 @@ from sitemapcrawler.configuring import (
 )
 from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.jobs import ENDED
+from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.listing import Listing
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.opening import open_job
