@@ -14,7 +14,8 @@ from sitemapcrawler.configuring import prepare_feeds
 from sitemapcrawler.findings import MAX_URL, inert
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.rules import Severity
-from sitemapcrawler.targets import STDIN, Targets
+from sitemapcrawler.running import without_options
+from sitemapcrawler.targets import Targets
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
 """Exit codes."""
@@ -65,11 +66,7 @@ def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
 def named_in(arguments: Sequence[str]) -> list[str]:
     """What a command line names beside its options; behind `--` whatever stands there. ValueError where something
     looks like an option, or nothing is there."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    for text in arguments[:end]:
-        if text.startswith("-") and text != STDIN:
-            raise ValueError(f"option {shown(text)} is not known; -h lists all")
-    named = [*arguments[:end], *arguments[end + 1 :]]
+    named = without_options(arguments)
     if not named:
         raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
     return named

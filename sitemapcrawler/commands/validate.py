@@ -12,14 +12,21 @@ from pathlib import Path
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler import targets, validating
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
 from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, leave_out_retries, refuse, run
+from sitemapcrawler.running import (
+    add_progress_option,
+    apply_progress_option,
+    check,
+    given,
+    leave_out_retries,
+    refuse,
+    run,
+)
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_input import spool_input
 from sitemapcrawler.standard_output import pour, put
@@ -99,7 +106,7 @@ class Command(ScrapyCommand):
             args, opts.verify = [opts.verify, *args], validating.METHODS[0]
         named = targets.read(validating.named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
-        self._arguments = validating.arguments_of(named, options, self._given(opts.spargs))
+        self._arguments = validating.arguments_of(named, options, given(opts.spargs))
         self._set_log(opts)
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
@@ -117,13 +124,6 @@ class Command(ScrapyCommand):
         """The file that waits for standard output."""
         assert self._folder is not None
         return Path(self._folder.name, "findings")
-
-    @staticmethod
-    def _given(pairs: list[str]) -> dict[str, str]:
-        try:
-            return arglist_to_dict(pairs)
-        except ValueError:
-            raise ValueError("-a takes NAME=VALUE") from None
 
     def _set_log(self, opts: argparse.Namespace) -> None:
         assert self.settings is not None
