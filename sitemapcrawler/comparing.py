@@ -11,7 +11,7 @@ from zlib import crc32
 
 from sitemapcrawler import urls
 from sitemapcrawler.frontier import Visit
-from sitemapcrawler.items import READ, UrlRecord
+from sitemapcrawler.items import FINISHED, READ, UrlRecord
 from sitemapcrawler.jsontext import JsonText
 from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies, signature
@@ -246,7 +246,7 @@ def _missed(store: Store) -> list[tuple[Any, ...]]:
 
 def check_site(baseline: Baseline, params: Params) -> None:
     """StoreError where the baseline is of a job that was not finished, or of another site."""
-    if baseline.job and baseline.job.get("state") != "finished":
+    if baseline.job and baseline.job.get("state") != FINISHED:
         raise StoreError(
             f"baseline {baseline.path} was not finished: what it lacks would count as added; "
             "finish it, or take it as it is with force=yes"

@@ -69,9 +69,10 @@ class Display:
         if threading.current_thread() is not self._thread:
             self._thread.join(PATIENCE_S)
         with self._lock, suppress(*GONE):
-            self._above.give_back()
             self._shown = Text()
             self._live.stop()
+        with suppress(*GONE):  # without our lock: it takes those of log handlers, and whoever logs has these first
+            self._above.give_back()
 
     def write(self, text: str) -> None:
         """Write whole lines above the rows, as they are."""

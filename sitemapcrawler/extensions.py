@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Self
 
@@ -16,16 +17,17 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
 from sitemapcrawler.ending import may_cancel, stopping
+from sitemapcrawler.items import FINISHED, UNREAD
+from sitemapcrawler.rules import Severity
 from sitemapcrawler.slots import cancel_waiting
 from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.words import counted, findings
 
 logger = logging.getLogger("sitemapcrawler")
 ENGINE = logging.getLogger("scrapy.core.engine")
 
 SHORTEST_S = 0.001
 """Seconds that a crawl is taken to last at least, for its rate."""
-FINISHED = "finished"
-"""Scrapy's reason for the end of a crawl that has nothing left to do."""
 
 
 class Stopping:
@@ -86,7 +88,7 @@ class Stopping:
 
 
 class ClosingLine:
-    """One line for a person at the end: files, URLs, problems, seconds, URLs per second."""
+    """One line for a person at the end: files, URLs, errors and warnings, seconds, URLs per second."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -114,16 +116,24 @@ class ClosingLine:
 
 def closing_line(stats: dict[str, Any], seconds: float) -> str:
     """What a crawl came to, in one line."""
-    files, urls, problems = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls", "problems"))
+    files, urls = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls"))
     partial = stats.get("sitemap/partial")
-    counts = f"{_count(files, 'file')}, {_count(urls, 'URL')}, {_count(problems, 'problem')}"
-    counts += f", {stats['sitemap/verified']}" if "sitemap/verified" in stats else ""
-    line = f"{counts} in {seconds:.1f} s ({urls / max(seconds, SHORTEST_S):,.0f} URLs/s)"
+    counts = [counted(files, "file"), counted(urls, "URL"), *problems(stats)]
+    counts += [stats["sitemap/verified"]] if "sitemap/verified" in stats else []
+    line = f"{', '.join(counts)} in {seconds:.1f} s ({urls / max(seconds, SHORTEST_S):,.0f} URLs/s)"
     return f"{line}; stopped before the end: {partial}" if partial else line
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def problems(stats: dict[str, Any]) -> Iterator[str]:
+    """How many errors and warnings there are; where no rule says so, how many files could not be read."""
+    for severity in (Severity.ERROR, Severity.WARNING):
+        if number := stats.get(f"sitemap/severities/{severity}"):
+            yield findings(number, severity)
+    if not stats.get(f"sitemap/severities/{Severity.ERROR}"):
+        if unread := sum(stats.get(f"sitemap/files/{outcome}", 0) for outcome in UNREAD):
+            yield f"{counted(unread, 'file')} not read"
+        if cut := stats.get("sitemap/files/truncated"):
+            yield f"{counted(cut, 'file')} not read to {'its' if cut == 1 else 'their'} end"
 
 
 class BriefFormatter(LogFormatter):

@@ -15,7 +15,7 @@ import duckdb
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.ending import stopping
-from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.recording import Recorder
 from sitemapcrawler.report.gathering import gather
 from sitemapcrawler.report.model import Report
@@ -29,7 +29,6 @@ GATHER_S = 13.5
 than a stopped crawl may take for its feeds and the page."""
 AGAIN_S = 0.1
 """Seconds from one interruption to the next: one that comes between two queries is heard by neither."""
-FINISHED = "finished"
 
 
 class Gatherer:

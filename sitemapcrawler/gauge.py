@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from sitemapcrawler.items import ENDED
 from sitemapcrawler.pace import Moment, Pace, expected, seconds_left
 from sitemapcrawler.progress_facts import Checks, Host, Progress
 
@@ -14,8 +15,6 @@ SHOWN_HOSTS = 6
 """Hosts that a look tells of, at most."""
 RECENT_S = 5.0
 """Seconds for which a host that is asked nothing is told of, so that it does not come and go."""
-ENDED = (None, "finished", "max_urls")
-"""Reasons of an end that no stop is."""
 
 
 class Gauge:

@@ -78,13 +78,11 @@ class Inspector:
             return FEED_LOST
         return 0 if self.output.gone else code
 
-    def _take(self, item: Any) -> None:
+    async def _take(self, item: Any) -> None:
         rows = self._inspection.take(item)
-        if self._show != URLS:
+        if self._show != URLS or not self.output.is_open:
             return
-        if not self.output.is_open:
-            return
-        self.output.write(urls_only.lines(rows, self._inspection, self.output.encoding))
+        await self.output.send(urls_only.lines(rows, self._inspection, self.output.encoding))
         for row in rows:
             if isinstance(row, SitemapRecord) and row.outcome not in READ and self._inspection.single is not row:
                 self._tell(row)

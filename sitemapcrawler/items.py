@@ -269,6 +269,14 @@ class SitemapRecord(Judged):
 
 READ = ("ok", "recovered", "unchanged")
 """Outcomes of files that tell all they list."""
+UNREAD = ("failed", "blocked")
+"""Outcomes of files of which nothing could be read."""
+LIMITS = ("max_urls", "max_sitemaps")
+"""What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
+FINISHED = "finished"
+"""Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""
+ENDED = (None, FINISHED, "max_urls")
+"""Reasons of an end after which nothing is left to do, so that no stop is meant."""
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from sitemapcrawler.feedfile import parts_of
 from sitemapcrawler.feeds import is_stream, local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.gatherer import Gatherer
-from sitemapcrawler.items import FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.own_rules import sources
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.readback import Asked, files_done, read_back, url_batches
@@ -49,10 +49,6 @@ from sitemapcrawler.storing import Writer
 
 logger = logging.getLogger(__name__)
 
-FINISHED = "finished"
-"""State of a job of which nothing is left to do."""
-ENDED = (None, FINISHED, "max_urls")
-"""Reasons of an end after which nothing is left to do."""
 STORE_LOST = "store"
 """Reason of an end where the database can take no more."""
 MIXED = "several"

@@ -12,15 +12,13 @@ from xml.sax.saxutils import escape, quoteattr
 from scrapy.exporters import BaseItemExporter
 
 from sitemapcrawler.findings import MAX_URL, OPEN_FILES, Places, findings_of, inert
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.outlet import Outlet
 
 MAX_LINES = 100
 """Findings of one rule and file that are written one by one; CI systems hold the whole report in memory."""
 FAILURES = ("error", "warning")
 """Severities that fail a test, the worst first."""
-UNREAD = ("failed", "blocked")
-"""Outcomes of files of which nothing was read."""
 CRAWL = "crawl"
 """Name of the suite about the crawl itself."""
 NO_FINDINGS = "no findings"

@@ -15,17 +15,16 @@ from scrapy.exporters import BaseItemExporter
 
 from sitemapcrawler.colours import Paint, painter
 from sitemapcrawler.findings import MAX_URL, findings_of, inert
-from sitemapcrawler.items import FindingRecord, SummaryRecord
+from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.outlet import Outlet
 from sitemapcrawler.runs import SortedLines
 from sitemapcrawler.urls import local_path
+from sitemapcrawler.words import SEVERITIES, counted, findings
 
 MAX_LISTED = 200
 """Characters of a listed URL behind a message: two lines of a terminal."""
 CRAWL = "crawl"
 """Stands for the file, where a finding is about no file at all."""
-SEVERITIES = ("error", "warning", "info")
-"""The worst first."""
 UNREAD = {
     "offline": "that an index lists; no request is made for a file, and --base-url tells which stand beside it on disk",
     "max_depth": "that are too deep in indexes (max_depth)",
@@ -109,20 +108,16 @@ def shown(url: str) -> str:
 def told(summary: SummaryRecord, shown: int | None, paint: Paint) -> list[str]:
     """What a run came to, in a few lines. `shown`: findings that became lines; None where that is not known."""
     counts = {name: summary.severities.get(name, 0) for name in SEVERITIES}
-    found = ", ".join(paint(_count(count, name), name) for name, count in counts.items() if count)
-    lines = [f"{_count(summary.sitemaps, 'file')}, {_count(summary.urls, 'URL')}: {found or 'nothing found'}"]
+    found = ", ".join(paint(findings(count, name), name) for name, count in counts.items() if count)
+    end = f"; the rest was not read ({summary.partial})" if summary.partial in LIMITS else ""
+    lines = [f"{counted(summary.sitemaps, 'file')}, {counted(summary.urls, 'URL')}: {found or 'nothing found'}{end}"]
     hidden = sum(summary.severities.values()) - shown if shown is not None else 0
     if hidden > 0:
-        lines.append(
-            f"{_count(hidden, 'more finding')} not shown: of a rule and file only the first (SITEMAP_FINDINGS_PER_RULE)"
-        )
+        why = "of a rule and file only the first (SITEMAP_FINDINGS_PER_RULE)"
+        lines.append(f"{counted(hidden, 'more finding')} not shown: {why}")
     for reason, words in UNREAD.items():
         if left := summary.skipped.get(reason, 0):
-            lines.append(f"not read: {_count(left, 'sitemap')} {words}")
-    if summary.partial:
+            lines.append(f"not read: {counted(left, 'sitemap')} {words}")
+    if summary.partial and not end:
         lines.append(f"stopped before the end: {inert(summary.partial)}")
     return lines
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 or noun == 'info' else 's'}"

@@ -25,7 +25,8 @@ def file_beside(index: str, place: str, url: str) -> str | None:
         return None
     folder = Path(here).parent
     try:
-        path = folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))
+        # `..` goes by the text, as in any URL: what is looked at is what is named, whatever links stand before it
+        path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
         inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
     except (OSError, ValueError):
         return None

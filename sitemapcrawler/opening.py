@@ -10,7 +10,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.comparing import Comparison, may_take
-from sitemapcrawler.jobs import FINISHED, Job, program_of
+from sitemapcrawler.items import FINISHED
+from sitemapcrawler.jobs import Job, program_of
 from sitemapcrawler.params import Params
 from sitemapcrawler.store import Store, StoreError, check
 from sitemapcrawler.store.base import FILE

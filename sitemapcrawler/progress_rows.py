@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitemapcrawler.findings import inert
 from sitemapcrawler.progress_facts import Checks, Host, Progress
 from sitemapcrawler.progress_text import (
     LONGEST_NAME,
@@ -9,7 +10,6 @@ from sitemapcrawler.progress_text import (
     QUIET,
     checked,
     clock,
-    elided,
     files,
     left,
     name,
@@ -18,6 +18,7 @@ from sitemapcrawler.progress_text import (
     speed,
     urls,
 )
+from sitemapcrawler.words import shortened
 
 COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 FAINT = "bright_black"
@@ -117,7 +118,7 @@ def _host(label: str, shown: str, host: Host, width: int) -> Row:
     row.append((f"{GAP}{pause(host):<13}", "yellow" if host.rests else "cyan"))
     if width >= WIDE and host.url is not None:
         room = width - 1 - sum(len(text) for text, _ in row) - len(GAP)
-        row.append((GAP + elided(host.url, room), FAINT))
+        row.append((GAP + shortened(inert(host.url), room), FAINT))
     return row
 
 

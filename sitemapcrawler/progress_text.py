@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sitemapcrawler.findings import inert
 from sitemapcrawler.progress_facts import Checks, Host, Progress
+from sitemapcrawler.words import SEVERITIES, counted, duration, findings, shortened
 
-SEVERITIES = ("error", "warning", "info")
 QUIET = ("judging the site", "writing feeds")
 """Phases in which nothing is asked for."""
 NOTHING_FOUND = "no problems so far"
@@ -13,13 +13,8 @@ IN_LINE = 3
 """Hosts of a line in the log."""
 LONGEST_NAME = 70
 """Characters of a host's name."""
-CUT = "..."
 SLOWEST = 0.01
 """URLs per second; what is slower stands still."""
-MINUTE, HOUR = 60, 3600
-"""Seconds."""
-LONG_H, DAY_H = 10, 24
-"""Hours: from the first on, minutes do not count."""
 
 
 def line(progress: Progress) -> str:
@@ -33,7 +28,7 @@ def line(progress: Progress) -> str:
             left(progress.checks),
         ]
     if progress.phase not in QUIET:
-        parts.append(f"{number(progress.in_flight, 'request')} in flight")
+        parts.append(f"{counted(progress.in_flight, 'request')} in flight")
         parts += [f"{name(host)} {pause(host)}" for host in progress.hosts[:IN_LINE]]
     return f"{progress.phase}: {', '.join(filter(None, parts))}"
 
@@ -41,25 +36,25 @@ def line(progress: Progress) -> str:
 def files(progress: Progress) -> str:
     """How many files were read of those known, empty before there are any; of other spiders, how many answers came."""
     if progress.files is None:
-        return number(progress.answers, "answer")
+        return counted(progress.answers, "answer")
     if not progress.files and not progress.known_files:
         return ""
     if not progress.known_files or progress.phase in QUIET:
-        return number(progress.files, "file")
-    return f"{progress.files:,} of {number(progress.known_files, 'file')}"
+        return counted(progress.files, "file")
+    return f"{progress.files:,} of {counted(progress.known_files, 'file')}"
 
 
 def urls(progress: Progress) -> str:
     """How many URLs were listed, empty before any file is known; of other spiders, how many items came."""
     if not progress.urls and progress.files == progress.known_files == 0:
         return ""
-    return number(progress.urls, "item" if progress.files is None else "URL")
+    return counted(progress.urls, "item" if progress.files is None else "URL")
 
 
 def severities(progress: Progress) -> list[tuple[str, str]]:
     """(severity, how many findings) of those there are, the worst first."""
     counts = ((severity, progress.severities.get(severity, 0)) for severity in SEVERITIES)
-    return [(one, f"{count:,} info" if one == "info" else number(count, one)) for one, count in counts if count]
+    return [(one, findings(count, one)) for one, count in counts if count]
 
 
 def checked(checks: Checks) -> str:
@@ -92,41 +87,13 @@ def pause(host: Host) -> str:
 
 def name(host: Host, room: int = LONGEST_NAME) -> str:
     """What a host is called, in so many characters."""
-    return elided("files of this machine" if host.name == "file" else host.name, room)
-
-
-def elided(text: str, room: int) -> str:
-    """A text of a stranger, made inert, and with its middle left out where it is too long. Most of its end stays: of a
-    host's name, that tells whose it is."""
-    shown = inert(text)
-    if len(shown) <= room:
-        return shown
-    kept = max(0, room - len(CUT))
-    end = kept * 2 // 3
-    return (shown[: kept - end] + CUT + shown[len(shown) - end :])[:room]
-
-
-def duration(seconds: float) -> str:
-    """A time as a person says it: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
-    if round(seconds) < MINUTE:
-        return f"{max(1, round(seconds))} s"
-    hours, minutes = divmod(round(seconds / MINUTE), 60)
-    if not hours:
-        return f"{minutes} min"
-    if hours < LONG_H:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    return f"{hours} h" if hours < 2 * DAY_H else f"{round(seconds / HOUR / DAY_H):,} days"
+    return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
 
 
 def clock(seconds: float) -> str:
     """A time as a clock shows it: `0:07`, `1:02:03`."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
-
-
-def number(count: int, noun: str) -> str:
-    """`1 file`, `2,000 files`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def rounded(estimate: float) -> int:

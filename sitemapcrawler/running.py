@@ -6,15 +6,17 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
+from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.addresses import AddressGuard
+from sitemapcrawler.argument_values import shown
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.configuring import check_places, check_report, prepare_feeds
 from sitemapcrawler.downloads import guarded_handler
@@ -22,6 +24,7 @@ from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.reporting import LOST
 from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.targets import STDIN
 
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
@@ -41,6 +44,8 @@ CHATTY = (
     "scrapy.extensions.feedexport",
 )
 """Loggers of Scrapy whose INFO tells of its own parts; `-L` shows them."""
+TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
+"""A logger that calls an error what a record tells."""
 
 
 def open_stderr() -> None:
@@ -118,10 +123,33 @@ def apply_progress_option(settings: BaseSettings, options: argparse.Namespace) -
         settings.set("SITEMAP_PROGRESS", False, priority="cmdline")
 
 
+def without_options(arguments: Sequence[str]) -> list[str]:
+    """What a command line names beside its options; behind `--` whatever stands there. ValueError, one line, where
+    something looks like an option."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    for text in arguments[:end]:
+        if text.startswith("-") and text != STDIN:
+            raise ValueError(f"option {shown(text)} is not known; -h lists all")
+    return [*arguments[:end], *arguments[end + 1 :]]
+
+
+def given(pairs: list[str]) -> dict[str, str]:
+    """The arguments of the spider that options `-a` give. ValueError, one line, for what is no pair."""
+    try:
+        return arglist_to_dict(pairs)
+    except ValueError:
+        raise ValueError("-a takes NAME=VALUE") from None
+
+
 def quieten() -> None:
     """Leave out of the log what Scrapy tells of its own parts."""
     for name in CHATTY:
         logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
+
+
+def leave_out_retries() -> None:
+    """Leave out of the log what a command tells by itself: that a URL was asked in vain."""
+    logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
 
 
 def is_news(record: logging.LogRecord) -> bool:

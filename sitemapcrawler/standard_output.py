@@ -31,6 +31,7 @@ class StandardOutput:
         self.error = None if sys.stdout is not None else CLOSED
         """Why nothing can be written, in a few words."""
         self._ended = ended
+        self._turn = asyncio.Lock()
         self._unwatch: Callable[[], object] = lambda: None
         self._file: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
         self.encoding: str = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -43,15 +44,32 @@ class StandardOutput:
 
     def write(self, text: str) -> None:
         """Write text now."""
-        if self._file is None or not self.is_open or not text:
-            return
+        if self.is_open and text:
+            self._take_note(self._put(text))
+
+    async def send(self, text: str) -> None:
+        """Write text when all that was sent before is written; the event loop goes on while a slow reader takes its
+        time."""
+        async with self._turn:
+            if self.is_open and text:
+                self._take_note(await asyncio.to_thread(self._put, text))
+
+    def _put(self, text: str) -> Exception | None:
+        """Write text; what went wrong."""
+        if self._file is None:
+            return None
         try:
             self._file.write(text.encode(self.encoding, "backslashreplace"))
             self._file.flush()
-        except BrokenPipeError:
-            self.leave()
         except (OSError, ValueError) as error:
-            self.error = f"standard output cannot be written: {getattr(error, 'strerror', None) or error}"
+            return error
+        return None
+
+    def _take_note(self, problem: Exception | None) -> None:
+        if isinstance(problem, BrokenPipeError):
+            self.leave()
+        elif problem is not None and self.is_open:
+            self.error = f"standard output cannot be written: {getattr(problem, 'strerror', None) or problem}"
             self._end()
 
     def leave(self) -> None:

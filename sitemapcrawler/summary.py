@@ -13,14 +13,12 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import Job
 from sitemapcrawler.pipelines import CrawlPipeline, StatusPipeline
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reporting import Reporting
 
-READ = ("ok", "recovered", "truncated", "unchanged")
-"""Outcomes of files that could be read, at least in part."""
 KIB = 1024
 STATUS = Path("/proc/self/status")
 HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
@@ -63,6 +61,8 @@ class SummaryPipeline(CrawlPipeline):
         if summary.bad is not None:
             told = f"{summary.bad.bad:,} of {summary.bad.checked:,} checked URLs are bad"
             self._stats.set_value("sitemap/verified", told)
+        for severity, count in summary.severities.items():
+            self._stats.set_value(f"sitemap/severities/{severity}", count)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
         await self._send(summary)
@@ -125,7 +125,7 @@ class SummaryPipeline(CrawlPipeline):
         self._stats.inc_value(f"sitemap/files/{record.outcome}")
         self._stats.inc_value(f"sitemap/format/{record.format}")
         self._stats.inc_value("sitemap/bytes", record.bytes)
-        if record.outcome in READ:
+        if record.outcome not in UNREAD:
             self._stats.inc_value("sitemap/files_read")
         if record.error is not None:
             self._stats.inc_value("sitemap/problems")

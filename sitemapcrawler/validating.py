@@ -12,14 +12,16 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.configuring import prepare_feeds
 from sitemapcrawler.findings import MAX_URL, inert
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.rules import Severity
-from sitemapcrawler.targets import STDIN, Targets
+from sitemapcrawler.running import without_options
+from sitemapcrawler.targets import Targets
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
 """Exit codes."""
-READ, NOTHING_READ = 0, 4
-"""Exit codes of `running.exit_code` after which findings decide; all others say that the run is not to be relied on."""
+READ, STOPPED, NOTHING_READ = 0, 3, 4
+"""Exit codes of `running.exit_code` after which findings decide, of STOPPED where the user named the limit that was
+reached; all others say that the run is not to be relied on."""
 FORMATS = ("text", "json", "sarif", "junit")
 """The first is the default."""
 METHODS = ("head", "get", "off")
@@ -64,11 +66,7 @@ def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
 def named_in(arguments: Sequence[str]) -> list[str]:
     """What a command line names beside its options; behind `--` whatever stands there. ValueError where something
     looks like an option, or nothing is there."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    for text in arguments[:end]:
-        if text.startswith("-") and text != STDIN:
-            raise ValueError(f"option {shown(text)} is not known; -h lists all")
-    named = [*arguments[:end], *arguments[end + 1 :]]
+    named = without_options(arguments)
     if not named:
         raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
     return named
@@ -96,6 +94,12 @@ class Outcome:
     """{URL that the user named: why its host gave no answer}."""
     reached: bool = False
     """True where something answered, whatever it was."""
+    read: bool = False
+    """True where a file could be read, at least in part."""
+    why_not: str | None = None
+    """The first file that could not be read, and why."""
+    named: Collection[str] = ()
+    """Names of the arguments of the spider that were given."""
 
     def take(self, item: Any) -> None:
         """Look at an item that goes to the feeds."""
@@ -104,14 +108,27 @@ class Outcome:
         elif isinstance(item, SitemapRecord):
             silent = item.status is None and item.outcome == "failed" and not item.sitemap.startswith("file:")
             self.reached = self.reached or not silent
+            self.read = self.read or item.outcome not in UNREAD
+            if not self.read and self.why_not is None:
+                self.why_not = f"{inert(item.sitemap, MAX_URL)}: {inert(item.error or item.outcome)}"
             if silent and item.found_by == "argument":
                 self.unreached[item.sitemap] = item.error or "no answer"
 
     def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
         """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
-        if code not in (READ, NOTHING_READ) or self.summary is None or lost or self.unreached or not self.reached:
+        if self.summary is None or lost or self.unreached or not self.reached:
             return NOT_RUN
-        return FOUND if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]) else CLEAN
+        asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
+        if code not in (READ, NOTHING_READ) and not asked_for:
+            return NOT_RUN
+        if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
+            return FOUND
+        return CLEAN if self.read or self._says_why else NOT_RUN
+
+    @property
+    def _says_why(self) -> bool:
+        """True where findings tell what is wrong: where nothing can be read, some rule calls that an error."""
+        return self.summary is not None and bool(self.summary.severities.get(Severity.ERROR))
 
     def explain(self, lost: bool) -> None:
         """Log what kept the run from doing what it was asked, as far as the log does not have it."""
@@ -119,3 +136,5 @@ class Outcome:
             logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
         if self.summary is not None and not self.summary.sitemaps and not lost:
             logger.error("%s: no sitemap was found", ", ".join(map(inert, self.summary.domains)))
+        if self.why_not and not (self.read or self.unreached or self._says_why):
+            logger.error("nothing could be read; %s", self.why_not)

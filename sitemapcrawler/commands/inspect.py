@@ -11,7 +11,6 @@ from typing import Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler.inspecting import JSON, OVERVIEW, URLS, Inspector
 from sitemapcrawler.running import (
@@ -20,8 +19,11 @@ from sitemapcrawler.running import (
     apply_progress_option,
     check,
     complain,
+    given,
+    leave_out_retries,
     quieten,
     refuse,
+    without_options,
 )
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_output import CLOSED
@@ -31,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "SITEMAP_STORE": False,
     "SITEMAP_STOP_GRACE": 0.0,
     "SITEMAP_ITEMS": "batches",
+    "CONCURRENT_ITEMS": 2,  # of a file that is read, as many batches wait for a slow reader of the output
     "FEEDS": {},
     "JOBDIR": None,
     "LOG_ENABLED": False,
@@ -109,30 +112,26 @@ class Command(ScrapyCommand):
         inspector = Inspector(opts.target, opts.expand, show, complain)
         if not any(self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] for name in LOGGING):
             logging.root.addHandler(inspector.errors)
+            leave_out_retries()
         crawler = self.crawler_process.create_crawler(AuditSpider)
         self.exitcode = inspector.run(self.crawler_process, crawler, opts.spargs)
 
 
 def _target(args: list[str], opts: argparse.Namespace) -> Target:
-    unknown = next((arg for arg in args if arg.startswith("-") and arg != "-"), None)
-    if unknown is not None:
-        raise ValueError(f"unknown option {unknown}; inspect -h lists all")
-    if len(args) != 1:
-        raise ValueError(f"inspect {ONE}, and got {len(args) or 'none'}")
+    named = without_options(args)
+    if len(named) != 1:
+        raise ValueError(f"inspect {ONE}, and got {len(named) or 'none'}")
     if opts.urls and opts.json:
         raise ValueError("--urls and --json are two outputs; accepted: one of them")
-    found = target(args[0])
+    found = target(named[0])
     return site_of(found) if opts.discover else found
 
 
 def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     """The arguments of the spider."""
-    try:
-        given = arglist_to_dict(opts.spargs)
-    except ValueError:
-        raise ValueError("Invalid -a value, use -a NAME=VALUE") from None
-    for name, value in given.items():
+    arguments = given(opts.spargs)
+    for name, value in arguments.items():
         if name not in PASSED:
             raise ValueError(f"argument {name}={value!r}: not for inspect; accepted: {', '.join(PASSED)}")
     own = {found.argument: found.value, "select": "none", "agents": "none"}
-    return own | ({} if opts.expand else {"max_depth": "0"}) | given
+    return own | ({} if opts.expand else {"max_depth": "0"}) | arguments

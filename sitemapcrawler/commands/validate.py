@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import shutil
 import sys
 import tempfile
@@ -13,14 +12,22 @@ from pathlib import Path
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler import targets, validating
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
 from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, open_stderr, refuse, run
+from sitemapcrawler.running import (
+    add_progress_option,
+    apply_progress_option,
+    check,
+    given,
+    leave_out_retries,
+    open_stderr,
+    refuse,
+    run,
+)
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.standard_input import spool_input
 from sitemapcrawler.standard_output import pour, put
@@ -37,8 +44,6 @@ WIDTH = 100
 """Columns of a rule's page at most."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
 """The log, unless its level is chosen: what a person must know."""
-TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
-"""A logger that calls an error what findings tell."""
 
 
 class Command(ScrapyCommand):
@@ -103,7 +108,7 @@ class Command(ScrapyCommand):
             args, opts.verify = [opts.verify, *args], validating.METHODS[0]
         named = targets.read(validating.named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
-        self._arguments = validating.arguments_of(named, options, self._given(opts.spargs))
+        self._arguments = validating.arguments_of(named, options, given(opts.spargs))
         self._set_log(opts)
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
@@ -122,25 +127,19 @@ class Command(ScrapyCommand):
         assert self._folder is not None
         return Path(self._folder.name, "findings")
 
-    @staticmethod
-    def _given(pairs: list[str]) -> dict[str, str]:
-        try:
-            return arglist_to_dict(pairs)
-        except ValueError:
-            raise ValueError("-a takes NAME=VALUE") from None
-
     def _set_log(self, opts: argparse.Namespace) -> None:
         assert self.settings is not None
         if opts.loglevel is not None:
             return
-        logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
+        leave_out_retries()
         for name, value in LOG.items():
             if (self.settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
                 self.settings.set(name, value, "cmdline")
 
     def _validate(self, opts: argparse.Namespace) -> int:
         assert self.crawler_process is not None
-        crawler, outcome = self.crawler_process.create_crawler(AuditSpider), validating.Outcome()
+        crawler = self.crawler_process.create_crawler(AuditSpider)
+        outcome = validating.Outcome(named=self._arguments.keys())
         crawler.signals.connect(outcome.take, signals.item_scraped)
         with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments)

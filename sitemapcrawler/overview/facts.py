@@ -12,6 +12,7 @@ from sitemapcrawler.overview import words
 from sitemapcrawler.overview.bounded import Bounded
 from sitemapcrawler.overview.inspection import INDEX, Inspection
 from sitemapcrawler.overview.tally import Tally, is_core
+from sitemapcrawler.words import counted, size
 
 GOOD, ODD, BAD, PLAIN = "good", "odd", "bad", "plain"
 """What a text means."""
@@ -37,8 +38,8 @@ def of_file(record: SitemapRecord) -> Iterator[Fact]:
     """Format, size, answer and outcome of a file."""
     encoding = f", {inert(record.encoding)}" if record.encoding else ""
     yield Fact("format", f"{words.FORMATS.get(record.format, record.format)}{encoding}")
-    packed = f" ({words.size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
-    yield Fact("size", f"{words.size(record.bytes)}{packed}")
+    packed = f" ({size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
+    yield Fact("size", f"{size(record.bytes)}{packed}")
     if record.status is not None:
         yield from _answers(record)
     yield Fact("outcome", outcome(record), meaning(record))
@@ -79,7 +80,7 @@ def of_site(inspection: Inspection) -> Iterator[Fact]:
 
 
 def _robots(record: RobotsRecord) -> str:
-    said = f"names {words.counted(len(record.sitemaps), 'sitemap')}"
+    said = f"names {counted(len(record.sitemaps), 'sitemap')}"
     if record.outcome != "parsed":
         said = record.outcome + (f" ({inert(record.error)})" if record.error else "")
     return f"{words.place(record.robots)} {said}"
@@ -89,8 +90,8 @@ def of_indexes(inspection: Inspection) -> Iterator[Fact]:
     """What indexes list, and how to read it."""
     indexes = [record for record in inspection.files.records if record.format == INDEX]
     if indexes and not inspection.expanded:
-        several = "" if inspection.single is not None else f" in {words.counted(len(indexes), 'index', 'indexes')}"
-        listed = words.counted(sum(record.url_count for record in indexes), "sitemap")
+        several = "" if inspection.single is not None else f" in {counted(len(indexes), 'index', 'indexes')}"
+        listed = counted(sum(record.url_count for record in indexes), "sitemap")
         yield Fact("lists", f"{listed}{several}, not read without --expand")
 
 
@@ -98,9 +99,9 @@ def of_files(inspection: Inspection) -> Iterator[Fact]:
     """What several files come to."""
     records = inspection.files.records
     failed = len(inspection.files.failed)
-    yield Fact("files", f"{len(records):,}, {words.size(sum(record.bytes for record in records))}")
+    yield Fact("files", f"{len(records):,}, {size(sum(record.bytes for record in records))}")
     if failed:
-        yield Fact("problems", f"{words.counted(failed, 'file')} not read, or not to the end", BAD)
+        yield Fact("problems", f"{counted(failed, 'file')} not read, or not to the end", BAD)
 
 
 def of_entries(tally: Tally, noun: str = "URL") -> Iterator[Fact]:
@@ -114,7 +115,7 @@ def of_extensions(inspection: Inspection) -> Iterator[Fact]:
     tally = inspection.tally
     used = [name for name in EXTENSIONS if getattr(tally.counts, name)]
     for name in used:
-        carriers = words.counted(getattr(tally.carriers, name), "URL")
+        carriers = counted(getattr(tally.carriers, name), "URL")
         yield Fact(name, f"{getattr(tally.counts, name):,} on {carriers}")
     if tally.languages.counts:
         yield Fact("languages", _named(tally.languages))
@@ -160,8 +161,7 @@ def _named(values: Bounded, noun: str = "") -> str:
     """Names with their counts; those too many are counted."""
     ranked = values.ranked()
     shown = [
-        f"{inert(name)} {f'({words.counted(count, noun)})' if noun else f'{count:,}'}"
-        for name, count in ranked[:MAX_NAMED]
+        f"{inert(name)} {f'({counted(count, noun)})' if noun else f'{count:,}'}" for name, count in ranked[:MAX_NAMED]
     ]
     more = len(ranked) - len(shown)
     rest = f" ... and {more:,}{' or more' if values.others else ''} others" if more else ""

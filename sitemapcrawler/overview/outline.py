@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.overview import words
 from sitemapcrawler.overview.facts import PLAIN, meaning, outcome
 from sitemapcrawler.overview.files import Entry, Group
 from sitemapcrawler.overview.inspection import INDEX, Inspection
+from sitemapcrawler.words import counted
 
 ALL = 40
 """Lines of a tree that is shown whole."""
@@ -110,15 +111,15 @@ class Outline:
     def _rest(self, hidden: Sequence[Entry], stem: str) -> Line:
         records = [one.record for entry in hidden for one in entry.all() if one.record is not None]
         urls = sum(record.url_count for record in records if record.format != INDEX)
-        count = words.counted(urls, "URL") if records else ""
+        count = counted(urls, "URL") if records else ""
         newest = max((record.lastmod_max or "" for record in records), default="")
         return Line(stem, f"... and {len(hidden):,} more", count, words.day(newest))
 
 
 def _count(record: SitemapRecord) -> str:
-    if record.outcome in ("failed", "blocked"):
+    if record.outcome in UNREAD:
         return ""
-    return words.counted(record.url_count, "sitemap" if record.format == INDEX else "URL")
+    return counted(record.url_count, "sitemap" if record.format == INDEX else "URL")
 
 
 def _remarks(record: SitemapRecord) -> Iterator[str]:

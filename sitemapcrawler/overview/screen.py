@@ -15,6 +15,7 @@ from sitemapcrawler.overview.dates import Bar
 from sitemapcrawler.overview.facts import BAD, GOOD, ODD, PLAIN, Fact
 from sitemapcrawler.overview.inspection import INDEX, Inspection
 from sitemapcrawler.overview.outline import ASCII, Guides, Line, Outline
+from sitemapcrawler.words import shortened
 
 STYLES = {GOOD: "green", ODD: "yellow", BAD: "bold red", PLAIN: ""}
 LABEL = 12
@@ -181,7 +182,7 @@ class Screen:
                 yield self._row(line, names, counts, days)
 
     def _row(self, line: Line, names: int, counts: int, days: int) -> Text:
-        text = Text.assemble((line.stem, "dim"), words.shortened(line.name, names - len(line.stem), self._dots))
+        text = Text.assemble((line.stem, "dim"), shortened(line.name, names - len(line.stem), self._dots))
         text.pad_right(max(0, names - text.cell_len))
         if counts:
             text.append(" " * GAP + line.count.rjust(counts))

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
 from sitemapcrawler.overview.inspection import Inspection
-
-NOT_READ = ("failed", "blocked")
-"""Outcomes of files of which nothing could be read."""
 
 
 def lines(rows: Sequence[Any], inspection: Inspection, encoding: str) -> str:
     """What the records of an item add: pages; where indexes are not expanded, what an index lists; and where the
     sitemaps of a site are looked for, these."""
     if inspection.is_site and not inspection.expanded:
-        found = [row.sitemap for row in rows if isinstance(row, SitemapRecord) and row.outcome not in NOT_READ]
+        found = [row.sitemap for row in rows if isinstance(row, SitemapRecord) and row.outcome not in UNREAD]
     elif rows and isinstance(rows[0], UrlRecord):
         found = [row.loc for row in rows if isinstance(row, UrlRecord)]
     elif inspection.expanded:

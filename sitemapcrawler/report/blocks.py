@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sitemapcrawler.findings import inert
+from sitemapcrawler.items import UNREAD
 from sitemapcrawler.report.model import FileProblems, Report
-from sitemapcrawler.report.wording import MAX_SHOWN, count
+from sitemapcrawler.report.wording import MAX_SHOWN
+from sitemapcrawler.words import counted
 
 MAX_DRAWN = 150
 """Rectangles; smaller ones could not be told apart."""
@@ -50,7 +52,7 @@ class Part:
 
 def state(file: FileProblems) -> str:
     """How a file does: a key of STATES."""
-    if file.record.outcome in ("failed", "blocked"):
+    if file.record.outcome in UNREAD:
         return "unread"
     return "error" if file.errors else "warning" if file.warnings else "ok"
 
@@ -87,8 +89,8 @@ def _lists(report: Report) -> list[FileProblems]:
 def _block(file: FileProblems, least: float) -> Block:
     name = state(file)
     record = file.record
-    problems = [count(file.errors, "error"), count(file.warnings, "warning")]
-    told = "could not be read" if name == "unread" else f"{count(record.url_count, 'URL')}, {', '.join(problems)}"
+    problems = [counted(file.errors, "error"), counted(file.warnings, "warning")]
+    told = "could not be read" if name == "unread" else f"{counted(record.url_count, 'URL')}, {', '.join(problems)}"
     last = record.sitemap.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".xml")
     label = MARKS.get(name, "") + inert(last, MAX_LABEL)
     return Block(name, max(record.url_count, least), label, f"{inert(record.sitemap, MAX_SHOWN)}: {told}")
@@ -96,5 +98,5 @@ def _block(file: FileProblems, least: float) -> Block:
 
 def _sum(name: str, files: int, urls: int, least: float) -> Block:
     """Files that are not drawn one by one."""
-    words = f"{count(files, 'other file')}: {STATES[name]}"
-    return Block(name, max(urls, least), words, f"{words}, {count(urls, 'URL')}")
+    words = f"{counted(files, 'other file')}: {STATES[name]}"
+    return Block(name, max(urls, least), words, f"{words}, {counted(urls, 'URL')}")

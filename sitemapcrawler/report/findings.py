@@ -13,8 +13,9 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import Rule, Severity
 from sitemapcrawler.rules.site_facts import SiteFacts
 from sitemapcrawler.store.columns import json_line
+from sitemapcrawler.words import SEVERITIES
 
-ORDER = [str(severity) for severity in Severity]
+ORDER = list(SEVERITIES)
 """Severities, the worst first."""
 RANK = f"list_position({ORDER}, severity)"
 REACH = f"SELECT rule, min({RANK}), count(DISTINCT sitemap) FROM findings GROUP BY rule"

@@ -9,7 +9,8 @@ from enum import StrEnum
 from sitemapcrawler.items import READ
 from sitemapcrawler.report.blocks import state
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import count, listed
+from sitemapcrawler.report.wording import listed
+from sitemapcrawler.words import counted
 
 PARTIAL = {
     "max_urls": "it had the URLs that max_urls allows",
@@ -72,10 +73,10 @@ def verdict(report: Report) -> Verdict:
     troubles = _troubles(report)
     errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
-    notes = [f"There {'is' if infos == 1 else 'are'} {count(infos, 'note')} worth knowing."] if infos else []
+    notes = [f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing."] if infos else []
     if errors:
-        found = [count(errors, "error")] + [
-            count(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
+        found = [counted(errors, "error")] + [
+            counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
         ]
         misread = "Search engines reject, ignore or misread what has an error."
         return Verdict(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, misread])
@@ -83,7 +84,7 @@ def verdict(report: Report) -> Verdict:
         unknown = "No rules were applied, so nothing can be said about its health."
         return Verdict(Level.UNKNOWN, "Not judged", [unknown, *troubles])
     if warnings:
-        found = [f"No errors {scope}; {count(warnings, 'warning')}.", *troubles, *notes]
+        found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *notes]
         return Verdict(Level.WARNING, "Works, with warnings", found)
     clean = [f"No errors and no warnings {scope}.", *troubles, *notes]
     if troubles:  # the rules that would have told were not among those that were chosen
@@ -106,10 +107,10 @@ def _troubles(report: Report) -> list[str]:
     """What is bad whatever the rules say."""
     told = []
     if unread := sum(state(file) == "unread" for file in report.files):
-        told.append(f"{count(unread, 'file')} could not be read.")
+        told.append(f"{counted(unread, 'file')} could not be read.")
     bad = report.summary.bad
     if bad and bad.bad:
-        told.append(f"{bad.bad:,} of {count(bad.checked, 'checked URL')} did not answer with a page at once.")
+        told.append(f"{bad.bad:,} of {counted(bad.checked, 'checked URL')} did not answer with a page at once.")
     return told
 
 
@@ -124,7 +125,7 @@ def _nothing(report: Report) -> Verdict | None:
         return Verdict(
             Level.ERROR,
             "Nothing could be read",
-            [f"{count(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
+            [f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
         )
     return None
 
@@ -143,7 +144,7 @@ def _not_asked(report: Report) -> list[str]:
     if not replies:
         return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
     return [
-        f"{count(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
+        f"{counted(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
@@ -152,13 +153,13 @@ def _not_asked(report: Report) -> list[str]:
 def _left_out(report: Report) -> list[str]:
     skipped = report.summary.skipped
     told = [
-        f"{count(skipped[reason], one, many)} {rest}."
+        f"{counted(skipped[reason], one, many)} {rest}."
         for reason, (one, many, rest) in LEFT_OUT.items()
         if skipped.get(reason)
     ]
     if rules := sorted(skipped.keys() - LEFT_OUT.keys()):
         why = "since not everything was read or asked for"
-        told.append(f"{count(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
+        told.append(f"{counted(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")
     return told

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from sitemapcrawler.findings import inert
 from sitemapcrawler.urls import is_web
+from sitemapcrawler.words import counted, elapsed, size
 
 MAX_TEXT = 400
 """Characters of any other text; the files beside the page have the rest."""
@@ -21,11 +22,8 @@ MAX_SHOWN = 160
 """Characters shown of an address: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
 """Words of a list that a sentence names."""
-SIZES = ("B", "kB", "MB", "GB", "TB")
 _CODE = re.compile("`([^`]+)`")
 _SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
-MINUTE, HOUR = 60, 3600
-"""Seconds."""
 
 
 def shown(value: Any) -> Any:
@@ -38,11 +36,6 @@ def number(value: float) -> str:
     return f"{value:,}"
 
 
-def count(value: int, one: str, many: str = "") -> str:
-    """`1 file`, `1,234 files`."""
-    return f"{value:,} {one if value == 1 else many or one + 's'}"
-
-
 def percent(part: float, whole: float = 1.0) -> str:
     """A share in percent, which is 0 or 100 only where it is exactly so."""
     if not whole:
@@ -53,24 +46,6 @@ def percent(part: float, whole: float = 1.0) -> str:
     if 99.9 < value < 100:
         return ">99.9 %"
     return f"{value:.0f} %" if value in (0, 100) or value >= 10 else f"{value:.1f} %"
-
-
-def size(amount: int) -> str:
-    """`3.4 MB`; thousands, as in the names of the units."""
-    value, unit = float(amount), 0
-    while value >= 1000 and unit < len(SIZES) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{value:.1f} {SIZES[unit]}" if unit and value < 100 else f"{value:.0f} {SIZES[unit]}"
-
-
-def duration(seconds: float) -> str:
-    """`2 h 5 min`, `3 min 20 s`, `4.2 s`."""
-    if round(seconds, 1) < MINUTE:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < HOUR:
-        return f"{whole // MINUTE} min {whole % MINUTE} s"
-    return f"{whole // HOUR:,} h {whole % HOUR // MINUTE} min"
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:
@@ -135,6 +110,6 @@ def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:
 
 FILTERS = {
     function.__name__: function
-    for function in (number, count, percent, size, duration, moment, address, coded, sentences, beside, listed)
+    for function in (number, counted, percent, size, elapsed, moment, address, coded, sentences, beside, listed)
 }
 """What templates may call."""

@@ -31,8 +31,7 @@ from sitemapcrawler.configuring import (
 )
 from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.jobs import ENDED
+from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.listing import Listing
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.opening import open_job
@@ -182,7 +181,8 @@ class AuditSpider(Spider):
             "max_urls": self.selection.full,
             "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
         }
-        return self.stop_reason or next((name for name, reached in limits.items() if reached), None)
+        stop = None if self.internal_errors and self.stop_reason in ENDED else self.stop_reason
+        return stop or next((name for name, reached in limits.items() if reached), None)
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Ask for the sitemaps that were named and the robots.txt of each site; for nothing where that was done."""

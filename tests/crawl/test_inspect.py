@@ -177,6 +177,29 @@ def test_urls_of_an_expanded_index_are_the_pages(museum: SiteServer) -> None:
     assert told[0].startswith(museum.url("/missing.xml: HTTP status 404")) and len(told) == 3
 
 
+def test_file_that_fails_again_and_again_is_told_once(site: SiteServer) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/busy.xml", "/small.xml"))
+    site.routes["/busy.xml"] = Reply(status=503)
+    site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 1))
+    done = inspect(site.url("/index.xml"), "--urls", "--expand", "-s", "RETRY_TIMES=1")
+    assert (done.returncode, done.stdout) == (0, "https://pages.example/small/1\n")
+    assert done.stderr == f"sitemapcrawler: {site.url('/busy.xml')}: HTTP status 503\n"
+
+
+def test_slow_reader_slows_the_reading_and_not_the_downloads(site: SiteServer) -> None:
+    paths = [f"/{number}.xml" for number in range(4)]
+    site.routes |= {path: documents.urlset(*documents.pages(path[1:], 20_000)) for path in paths}
+    site.routes["/index.xml"] = documents.index(*at(site, *paths))
+    options = command(site.url("/index.xml"), "--urls", "--expand", "-s", "DOWNLOAD_TIMEOUT=2", "-s", "RETRY_TIMES=0")
+    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        lines = [process.stdout.readline()]
+        time.sleep(3)  # what the reader does, and longer than a download may take
+        lines += process.stdout.readlines()
+        assert (process.wait(DEADLINE_S), process.stderr.read()) == (0, b"")
+    assert len(lines) == len(set(lines)) == 4 * 20_000
+
+
 def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer) -> None:
     site.routes["/index.xml"] = documents.index(*at(site, "/large.xml", "/stalled.xml"))
     site.routes["/large.xml"] = documents.urlset(*documents.pages("large", 50_000))
@@ -308,14 +331,14 @@ def test_output_that_cannot_be_written(tmp_path: Path, redirection: str, show: s
     [
         ([], "inspect takes one URL, file or domain, and got none"),
         (["a.example", "b.example"], "and got 2"),
-        (["--frobnicate", "a.example"], "unknown option --frobnicate"),
+        (["--frobnicate", "a.example"], "option '--frobnicate' is not known"),
         (["nosuch.xml"], "nosuch.xml: no such file"),
         (["."], ".: is a folder"),
         (["a.xml", "--discover"], "a.xml: is a file"),
         (["a.xml", "--urls", "--json"], "--urls and --json"),
         (["a.xml", "-a", "verify=head"], "argument verify='head': not for inspect"),
         (["a.xml", "-a", "max_urls=x"], "argument max_urls='x'"),
-        (["a.xml", "-a", "max_urls"], "Invalid -a value"),
+        (["a.xml", "-a", "max_urls"], "-a takes NAME=VALUE"),
         (["a.xml", "-s", "NAME"], "Invalid -s value"),
         (["a.xml", "-s", "SITEMAP_ALLOW_NETWORKS=x"], "x"),
         (["a.xml", "-L", "NOPE"], "setting LOG_LEVEL='NOPE'"),

@@ -121,6 +121,23 @@ def test_clean_file_from_standard_input(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+def test_limit_that_was_asked_for_can_pass(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urls_of(*(f"{HOME}/{number}" for number in range(9))))
+    done = validate(tmp_path, "a.xml", "-a", "max_urls=3", "--ignore", "limit")
+    assert told(done) == ["1 file, 3 URLs: nothing found; the rest was not read (max_urls)"]
+    assert done.returncode == 0
+
+
+def test_file_that_no_chosen_rule_can_speak_of_is_told_where_it_cannot_be_read(tmp_path: Path) -> None:
+    write(tmp_path, page_xml=page())
+    done = validate(tmp_path, "page.xml", "--select", "hreflang")
+    assert done.stdout.decode().splitlines() == ["1 file, 0 URLs: nothing found"]
+    assert done.stderr.decode().endswith(
+        f"nothing could be read; {(tmp_path / 'page.xml').as_uri()}: an HTML page, no sitemap\n"
+    )
+    assert done.returncode == 2
+
+
 def test_what_is_no_sitemap_is_a_finding(tmp_path: Path) -> None:
     write(tmp_path, empty_xml=b"", page_xml=page())
     done = validate(tmp_path, "-", "empty.xml", "page.xml", "--fail-on", "warning", sent=b"")

@@ -140,6 +140,25 @@ def test_stream_that_somebody_kept_passes_on_what_comes_later(terminal: Slave, m
     assert terminal.close() == ["later"]
 
 
+def test_log_line_at_the_moment_of_the_end_is_waited_for(
+    terminal: Slave, handler: logging.StreamHandler[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.take_stderr(monkeypatch)
+    display = Display(terminal.stream, Telling([("row", "")]))
+    display.start()
+    begun = threading.Event()
+    monkeypatch.setattr(handler, "format", lambda record: (begun.set(), ended.wait(0.2), record.getMessage())[2])
+    ended = threading.Event()
+    logs = threading.Thread(target=logging.getLogger("of.a.test").warning, args=("the last line",), daemon=True)
+    stops = threading.Thread(target=lambda: (begun.wait(10), display.stop(), ended.set()), daemon=True)
+    for thread in (logs, stops):
+        thread.start()
+    for thread in (logs, stops):
+        thread.join(10)
+    assert not logs.is_alive() and not stops.is_alive(), "each waits for the lock of the other"
+    assert terminal.close() == ["the last line"]
+
+
 def test_look_that_fails_leaves_the_last_rows(terminal: Slave, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal.take_stderr(monkeypatch)
     looks = threading.Semaphore(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import ending
 from sitemapcrawler.ending import Ending, stopping
+from sitemapcrawler.spiders.sitemap import AuditSpider
 
 REQUEST = Request("http://a.test/x")
 
@@ -93,3 +95,21 @@ def test_request_that_the_spider_does_not_take_up_again_ends_by_itself(timer: Ti
 def test_cancelled_task_stays_cancelled(timer: Timer) -> None:
     with pytest.raises(asyncio.CancelledError), begun(timer).running(REQUEST, lambda: None):
         raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "internal_errors", "partial"),
+    [
+        ("max_urls", 0, "max_urls"),
+        ("max_urls", 1, "internal error"),
+        (None, 1, "internal error"),
+        ("shutdown", 1, "shutdown"),
+    ],
+)
+def test_failure_of_our_own_is_not_hidden_by_a_limit(
+    stop_reason: str | None, internal_errors: int, partial: str
+) -> None:
+    spider = AuditSpider()
+    spider.stop_reason, spider.internal_errors = stop_reason, internal_errors
+    spider.selection, spider.frontier = SimpleNamespace(full=True), SimpleNamespace(skipped=Counter())  # type: ignore[assignment]  # all of them that is asked
+    assert spider.partial == partial

@@ -19,27 +19,36 @@ from sitemapcrawler.items import UrlBatch, UrlRecord
 # ---- the closing line
 
 
-def stats(files: int, urls: int, problems: int, **more: object) -> dict[str, Any]:
-    return {"sitemap/files": files, "sitemap/urls": urls, "sitemap/problems": problems} | {
-        f"sitemap/{name}": value for name, value in more.items()
+def stats(files: int, urls: int, **more: object) -> dict[str, Any]:
+    return {"sitemap/files": files, "sitemap/urls": urls} | {
+        f"sitemap/{name.replace('__', '/')}": value for name, value in more.items()
     }
 
 
 @pytest.mark.parametrize(
     ("counts", "seconds", "line"),
     [
-        (stats(20, 1_000_000, 3), 8.04, "20 files, 1,000,000 URLs, 3 problems in 8.0 s (124,378 URLs/s)"),
-        (stats(1, 1, 1), 1.0, "1 file, 1 URL, 1 problem in 1.0 s (1 URLs/s)"),
         (
-            stats(1, 10, 0, verified="2 of 9 checked URLs are bad"),
-            1.0,
-            "1 file, 10 URLs, 0 problems, 2 of 9 checked URLs are bad in 1.0 s (10 URLs/s)",
+            stats(20, 1_000_000, severities__error=2, severities__warning=1, severities__info=9, files__failed=3),
+            8.04,
+            "20 files, 1,000,000 URLs, 2 errors, 1 warning in 8.0 s (124,378 URLs/s)",
         ),
-        ({}, 0.0, "0 files, 0 URLs, 0 problems in 0.0 s (0 URLs/s)"),
+        (stats(1, 1, problems=1, severities__info=1), 1.0, "1 file, 1 URL in 1.0 s (1 URLs/s)"),
         (
-            stats(2, 10, 0, partial="max_time"),
+            stats(9, 1, files__failed=2, files__blocked=1, files__truncated=1, files__ok=5),
+            1.0,
+            "9 files, 1 URL, 3 files not read, 1 file not read to its end in 1.0 s (1 URLs/s)",
+        ),
+        (
+            stats(1, 10, verified="2 of 9 checked URLs are bad"),
+            1.0,
+            "1 file, 10 URLs, 2 of 9 checked URLs are bad in 1.0 s (10 URLs/s)",
+        ),
+        ({}, 0.0, "0 files, 0 URLs in 0.0 s (0 URLs/s)"),
+        (
+            stats(2, 10, partial="max_time"),
             2.0,
-            "2 files, 10 URLs, 0 problems in 2.0 s (5 URLs/s); stopped before the end: max_time",
+            "2 files, 10 URLs in 2.0 s (5 URLs/s); stopped before the end: max_time",
         ),
     ],
 )

@@ -119,7 +119,11 @@ SUMMARIES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"skipped": {"offline": 2}},
         ["0 files, 0 URLs: nothing found", "not read: 2 sitemaps that an index lists"],
     ),
-    "stopped": ({"partial": "max_urls"}, ["0 files, 0 URLs: nothing found", "stopped before the end: max_urls"]),
+    "stopped": ({"partial": "max_time"}, ["0 files, 0 URLs: nothing found", "stopped before the end: max_time"]),
+    "limit": (
+        {"sitemaps": 1, "urls": 3, "partial": "max_urls"},
+        ["1 file, 3 URLs: nothing found; the rest was not read (max_urls)"],
+    ),
 }
 
 

@@ -77,5 +77,14 @@ def test_root_folder_holds_folders_below(folder: Path) -> None:
     assert beside(folder, "https://e.com//etc/passwd", "https://e.com/index.xml") is None
 
 
+def test_dots_behind_a_link_name_the_file_that_was_looked_at(folder: Path) -> None:
+    (folder / "sub" / "deep").mkdir()
+    (folder / "jump").symlink_to(folder / "sub" / "deep")
+    (folder.parent / "jump").symlink_to(folder / "sub")
+    assert beside(folder, f"{HOME}jump/../a.xml") == (folder / "a.xml").as_uri(), "as any client of the web has it"
+    assert beside(folder, f"{HOME}jump/../b.xml") is None, "there is sub/b.xml alone"
+    assert beside(folder, f"{HOME}../jump/../secret.xml") is None
+
+
 def test_index_of_the_web_has_no_files_beside_it(folder: Path) -> None:
     assert file_beside(f"{HOME}index.xml", f"{HOME}index.xml", f"{HOME}a.xml") is None

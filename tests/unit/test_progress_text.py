@@ -8,7 +8,7 @@ import pytest
 
 from sitemapcrawler.progress_facts import Checks, Host, Progress
 from sitemapcrawler.progress_rows import Row, bar, fitted, rows, shown_hosts
-from sitemapcrawler.progress_text import clock, duration, elided, line, rounded, speed
+from sitemapcrawler.progress_text import clock, line, rounded, speed
 
 HOSTS = (Host("shop.example", 0, 3, 0.5, rests=40.2), Host("www.example", 2, 14, 0.5, url="https://www.example/a"))
 READING = Progress(
@@ -124,25 +124,6 @@ def test_most_important_counts_of_a_host_stay_at_80_columns() -> None:
     assert row.rstrip().endswith("example   4 in flight    2 waiting  every 1.2 s")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.2, "1 s"),
-        (59, "59 s"),
-        (60, "1 min"),
-        (59.7, "1 min"),
-        (3599, "1 h"),
-        (3600, "1 h"),
-        (12_000, "3 h 20 min"),
-        (54_000, "15 h"),
-        (200_000, "2 days"),
-        (9e8, "10,417 days"),
-    ],
-)
-def test_duration(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
 def test_clock() -> None:
     assert [clock(seconds) for seconds in (0, 7.9, 62, 3723)] == ["0:00", "0:07", "1:02", "1:02:03"]
 
@@ -162,11 +143,6 @@ def test_bar_is_as_full_as_its_share() -> None:
         *("  ────────", "  ────────", "  ━━━━────", "  ━━━━━━━━", "  ━━━━━━━━")
     ]
     assert texts([bar(0.25, 8, unicode=False)]) == ["  ##------"]
-
-
-def test_end_of_a_name_stays() -> None:
-    assert elided("a.very.long.name.of.a.host.example", 20) == "a.very...ost.example"
-    assert [elided("abcdefgh", room) for room in (0, 2, 3, 5, 8)] == ["", "..", "...", "a...h", "abcdefgh"]
 
 
 def test_first_part_of_a_row_is_cut_where_nothing_fits() -> None:

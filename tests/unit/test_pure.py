@@ -46,10 +46,10 @@ SINGLE = (
     "trust",
     "uri",
     "urls",
+    "words",
 )
 """Pure modules that are no package."""
-PACKAGES = (reader, namespaces, overview, page, reply, robots, rules, schemas, store, urllists)
-PACKAGES = (reader, namespaces, page, reply, report, robots, rules, schemas, store, urllists)
+PACKAGES = (reader, namespaces, overview, page, reply, report, robots, rules, schemas, store, urllists)
 FORBIDDEN = ("scrapy", "twisted")
 IMPORT = f"""
 import importlib, sys

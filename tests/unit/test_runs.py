@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.runs import SortedLines
+from sitemapcrawler.runs import MAX_RUNS, SortedLines
 
+OPEN = Path("/proc/self/fd")
+"""The open files of this process."""
 LINE = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
 
 
@@ -30,6 +33,20 @@ def test_what_is_around_the_size_of_a_run(number: int) -> None:
         held.add(f"{number - line:03}")
     assert list(held) == [f"{line + 1:03}" for line in range(number)]
     held.close()
+
+
+@pytest.mark.skipif(not OPEN.exists(), reason="a folder of Linux")
+def test_few_files_are_open_however_many_runs_there_are() -> None:
+    held, before = SortedLines(2), len(list(OPEN.iterdir()))
+    lines = [f"{number * 7919 % 10_007:05}" for number in range(10_007)]
+    most = 0
+    for line in lines:
+        held.add(line)
+        most = max(most, len(list(OPEN.iterdir())) - before) if line.endswith("00") else most
+    assert list(held) == sorted(lines)
+    assert 0 < most <= 3 * MAX_RUNS
+    held.close()
+    assert len(list(OPEN.iterdir())) == before
 
 
 def test_memory_does_not_grow_with_the_lines() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +140,24 @@ CODES: list[tuple[str, list[SitemapRecord], dict[str, int], int, dict[str, Any],
     ("no answer for anything that was found", [SILENT_CHILD], ERRORS, NOTHING_READ, {}, 2),
     ("site without an answer", [READ], ERRORS, FINISHED, {"lost": True}, 2),
     ("site without sitemaps", [], {}, NOTHING_READ, {}, 2),
+    ("nothing read, and no rule says so", [MISSING], {}, NOTHING_READ, {}, 2),
+    ("nothing read, and no rule says so", [PAGE], NOTES, NOTHING_READ, {"fail_on": "never"}, 2),
+    ("nothing read, and a warning says so", [LOCAL], WARNINGS, NOTHING_READ, {"fail_on": "warning"}, 1),
     ("stopped", [READ], {}, STOPPED, {}, 2),
     ("stopped", [READ], ERRORS, STOPPED, {"fail_on": "never"}, 2),
     ("feed lost", [READ], {}, FEED_LOST, {}, 2),
 ]
+LIMITS: list[tuple[str, list[SitemapRecord], dict[str, int], int]] = [
+    ("max_urls", [READ], {}, 0),
+    ("max_urls", [READ], ERRORS, 1),
+    ("max_sitemaps", [READ], NOTES, 0),
+    ("max_sitemaps", [MISSING], {}, 2),
+    ("max_sitemaps", [SILENT], {}, 2),
+    ("max_time", [READ], {}, 2),
+    ("shutdown", [READ], ERRORS, 2),
+    ("internal error", [READ], {}, 2),
+]
+"""`partial`, records, severities, the exit code where the limit was named."""
 
 
 @pytest.mark.parametrize(
@@ -160,6 +175,18 @@ def test_exit_code(
     for item in (*records, SummaryRecord(severities=severities)):
         outcome.take(item)
     assert outcome.exit_code(code, **{"lost": False, "fail_on": "error", **how}) == wanted
+
+
+@pytest.mark.parametrize(("partial", "records", "severities", "wanted"), LIMITS)
+def test_limit_that_was_asked_for_leaves_findings_to_decide(
+    partial: str, records: list[SitemapRecord], severities: dict[str, int], wanted: int
+) -> None:
+    named, not_named = Outcome(named={"max_urls", "max_sitemaps", "max_time"}), Outcome(named={"sitemap"})
+    for item in (*records, SummaryRecord(severities=severities, partial=partial)):
+        named.take(item)
+        not_named.take(item)
+    assert named.exit_code(STOPPED, lost=False, fail_on="error") == wanted
+    assert not_named.exit_code(STOPPED, lost=False, fail_on="error") == 2
 
 
 def test_run_that_did_not_start_has_its_code() -> None:
@@ -180,6 +207,18 @@ def test_site_without_sitemaps_is_told(caplog: pytest.LogCaptureFixture) -> None
     assert caplog.messages == []
     outcome.explain(lost=False)
     assert caplog.messages == ["e.com: no sitemap was found"]
+
+
+def test_why_nothing_was_read_is_told_where_no_rule_says_it(caplog: pytest.LogCaptureFixture) -> None:
+    first, told = Outcome(), Outcome()
+    for item in (replace(MISSING, error="HTTP status 404"), PAGE, SummaryRecord(sitemaps=2)):
+        first.take(item)
+    first.explain(lost=False)
+    assert caplog.messages == [f"nothing could be read; {WEB}: HTTP status 404"]
+    for item in (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)):
+        told.take(item)
+    told.explain(lost=False)
+    assert len(caplog.messages) == 1
 
 
 def test_standard_input_is_a_file_for_the_spider() -> None:

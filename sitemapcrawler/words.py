@@ -1,0 +1,66 @@
+"""Numbers, sizes, durations and long texts as people read them, wherever they are shown."""
+
+from __future__ import annotations
+
+from sitemapcrawler.rules.registry import Severity
+
+SEVERITIES = tuple(str(severity) for severity in Severity)
+"""The worst first."""
+SIZES = ("bytes", "kB", "MB", "GB", "TB")
+"""Units of a size, each a thousand of the one before, as the SI has them."""
+MINUTE, HOUR = 60, 3600
+"""Seconds."""
+LONG_H, DAY_H = 10, 24
+"""Hours: from the first on, minutes do not count."""
+DOTS = "..."
+"""Stands for what was cut out of a text."""
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 file`, `2,000 files`, `3 entries`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def findings(number: int, severity: str) -> str:
+    """So many findings of a severity: `1 error`, `2 warnings`, `3 info`."""
+    return counted(number, severity, severity if severity == Severity.INFO else None)
+
+
+def size(number: int) -> str:
+    """A number of bytes: `812 bytes`, `25.3 kB`, `520 MB`."""
+    if number < 1000:
+        return counted(number, "byte")
+    value, unit = float(number), 0
+    while round(value) >= 1000 and unit < len(SIZES) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:,.{int(round(value, 1) < 100)}f} {SIZES[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """A time that nobody knows to the second: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
+    if round(seconds) < MINUTE:
+        return f"{max(1, round(seconds))} s"
+    hours, minutes = divmod(round(seconds / MINUTE), 60)
+    if not hours:
+        return f"{minutes} min"
+    if hours < LONG_H:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours} h" if hours < 2 * DAY_H else f"{round(seconds / HOUR / DAY_H):,} days"
+
+
+def elapsed(seconds: float) -> str:
+    """A time that was measured: `4.2 s`, `3 min 20 s`; from an hour on as `duration` says it."""
+    if round(seconds, 1) < MINUTE:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole // MINUTE} min {whole % MINUTE} s" if whole < HOUR else duration(whole)
+
+
+def shortened(text: str, width: int, dots: str = DOTS) -> str:
+    """A text of at most `width` characters, cut before its middle. Most of its end stays: that tells whose a host is,
+    and which file of a folder a URL names."""
+    if len(text) <= width:
+        return text
+    kept = max(0, width - len(dots))
+    start = kept // 3
+    return (text[:start] + dots + text[len(text) - (kept - start) :])[: max(0, width)]
