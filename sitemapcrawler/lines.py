@@ -114,6 +114,7 @@ def told(summary: SummaryRecord, shown: int | None, paint: Paint) -> list[str]:
     hidden = sum(summary.severities.values()) - shown if shown is not None else 0
     if hidden > 0:
         why = "of a rule and file only the first (SITEMAP_FINDINGS_PER_RULE)"
+        why = f"only what has changed (only={summary.only}), and {why}" if summary.only else why
         lines.append(f"{counted(hidden, 'more finding')} not shown: {why}")
     for reason, words in UNREAD.items():
         if left := summary.skipped.get(reason, 0):

@@ -17,6 +17,7 @@ from sitemapcrawler import targets, validating
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.colours import painter, plain, wants_colour
 from sitemapcrawler.lines import told
+from sitemapcrawler.own_rules import load_rules
 from sitemapcrawler.rules import all_rules, catalogue
 from sitemapcrawler.running import (
     add_progress_option,
@@ -153,7 +154,9 @@ class Command(ScrapyCommand):
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:
-        """The pages of rules, or the list of all."""
+        """The pages of rules, or the list of all, those of the user's own included."""
+        assert self.settings is not None
+        load_rules(self.settings)
         rules, paint = all_rules(), painter(wants_colour(sys.stdout))
         by_id = {rule.id: rule for rule in rules}
         if opts.list_rules:

@@ -340,3 +340,16 @@ def test_hook_runs_on_files(hook: Any, tmp_path: Path) -> None:
         ["2", "files,", "2"],
     ]
     assert done.returncode == 1
+
+
+def test_rule_of_a_user_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "shop_rules.py").write_text(
+        "from sitemapcrawler.rules import Message, Needs, Severity, rule\n\n"
+        "@rule('shop-open', Severity.WARNING, 'our handbook', Needs.EVERY_URL)\n"
+        "def shop_open(facts):\n"
+        "    'The shop is closed.'\n"
+        "    yield Message('closed')\n"
+    )
+    done = validate(tmp_path, "--explain", "shop-open", "-s", "SITEMAP_RULES=shop_rules.py")
+    assert done.returncode == 0
+    assert b"The shop is closed." in done.stdout and b"our handbook" in done.stdout
