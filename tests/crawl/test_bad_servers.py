@@ -225,11 +225,11 @@ def test_endless_body_is_not_fetched_further(visit: Visit) -> None:
     assert visit.site.exchange("/endless.xml").sent < 200 * MAXSIZE
 
 
-def test_closing_line_counts_the_problems(visit: Visit) -> None:
-    problems = sum("error" in record for record in visit.crawl.of_type("sitemap"))
+def test_closing_line_counts_errors_and_warnings(visit: Visit) -> None:
+    counts = visit.crawl.summary["severities"]
     [line] = [line for line in visit.crawl.log.splitlines() if "URLs/s" in line]
     assert f"{len(CASES) + 2} files" in line
-    assert f"{problems} problems" in line
+    assert f" {counts['error']:,} errors, {counts['warning']:,} warnings in " in line
 
 
 def test_only_what_could_be_sent_again_is_asked_for_again(visit: Visit) -> None:

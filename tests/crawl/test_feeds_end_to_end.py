@@ -113,7 +113,8 @@ def test_crawl_ends_well_and_says_what_it_wrote(feeds: Feeds) -> None:
 def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
     files, urls = len(feeds.of_type("sitemap")), len(feeds.of_type("url"))
     last = feeds.crawl.log.splitlines()[-1]
-    assert re.search(rf"{files} files, {urls:,} URLs, \d+ problems? in \d+\.\d s \([\d,]+ URLs/s\)$", last), last
+    found = r"[\d,]+ errors, [\d,]+ warnings"
+    assert re.search(rf"{files} files, {urls:,} URLs, {found} in \d+\.\d s \([\d,]+ URLs/s\)$", last), last
 
 
 def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:
