@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-CHUNK = 1 << 16
-"""Bytes that are copied at a time: what a pipe holds."""
+from sitemapcrawler.standard_output import CHUNK
 
 
 def spool_input(limit: int = 0) -> None:

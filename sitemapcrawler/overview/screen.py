@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sitemapcrawler.findings import inert
+from sitemapcrawler.findings import MAX_URL, inert
 from sitemapcrawler.overview import facts, words
 from sitemapcrawler.overview.dates import Bar
 from sitemapcrawler.overview.facts import BAD, GOOD, ODD, PLAIN, Fact
@@ -66,7 +66,7 @@ class Screen:
         return captured.get()
 
     def _lines(self, inspection: Inspection) -> Iterator[Text]:
-        yield from self._folded(Text(inert(inspection.target.text, words.MAX_URL), "bold"), "")
+        yield from self._folded(Text(inert(inspection.target.text, MAX_URL), "bold"), "")
         yield Text()
         single = inspection.single
         told = [*(facts.of_file(single) if single is not None else facts.of_site(inspection))]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from sitemapcrawler import urls
-from sitemapcrawler.findings import inert
+from sitemapcrawler.findings import MAX_URL, inert
 
-MAX_URL = 2048
-"""Characters of a URL that are shown. Source: https://www.sitemaps.org/protocol.html#locdef"""
 FORMATS = {
     "xml-urlset": "urlset",
     "xml-index": "index",

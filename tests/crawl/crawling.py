@@ -140,9 +140,14 @@ def start(
 ) -> Running:
     """Start a crawl in a folder. `arguments` are the spider's, `options` the command's: `-O records.jsonl` without.
     `within`: a command that runs the crawl, such as one that mounts a file system first."""
+    return launch(folder, [*within, *command(*options, settings=settings, **arguments)])
+
+
+def launch(folder: Path, argv: Sequence[str]) -> Running:
+    """Start a program in a folder, where its log goes too."""
     with (folder / LOG).open("wb") as log:
         process = subprocess.Popen(
-            [*within, *command(*options, settings=settings, **arguments)],
+            argv,
             cwd=folder,
             env=environment(),
             stdin=subprocess.DEVNULL,

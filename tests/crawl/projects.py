@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tests.crawl.crawling import DEADLINE_S, LOG, Running, environment
+from tests.crawl.crawling import DEADLINE_S, Running, environment, launch
 
 FEED = "items.jsonl"
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "LOG_LEVEL=INFO")
@@ -43,17 +42,7 @@ def project(folder: Path, spiders: str, **files: str) -> Path:
 
 def start(folder: Path, *command: str) -> Running:
     """Start a command of Python in a folder."""
-    with (folder / LOG).open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-    return Running(process, folder, time.monotonic())
+    return launch(folder, [sys.executable, *command])
 
 
 def finish(running: Running, tracebacks: int = 0) -> Done:

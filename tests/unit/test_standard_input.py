@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.standard_input import CHUNK, spool_input
-from sitemapcrawler.standard_output import put
+from sitemapcrawler.standard_input import spool_input
+from sitemapcrawler.standard_output import CHUNK, put
 
 
 @pytest.fixture
