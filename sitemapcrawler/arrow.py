@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import accumulate, chain
 from operator import attrgetter
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from itemadapter import ItemAdapter
@@ -36,6 +36,7 @@ pa: Any = import_module("pyarrow")  # an import statement would ask type checker
 SCALARS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 UNFIT = (TypeError, ValueError, OverflowError)
 """What pyarrow raises for a value that its column cannot hold; a lone surrogate is a ValueError."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
@@ -56,18 +57,23 @@ class Columns:
     """The columns of a table of records of one type.
 
     `fields`: those to write, a mapping gives them other names; None: all, in the order of their declaration. A field
-    that the record type does not have is a column of nulls.
+    that the record type does not have is a column of nulls. `constants` are columns before these, and the text that
+    each row has there.
     """
 
-    def __init__(self, record: type, fields: Fields | None = None) -> None:
+    def __init__(self, record: type, fields: Fields | None = None, constants: Mapping[str, str] = NOTHING) -> None:
         own = _columns(record)
         titles = names(list(own) if fields is None else fields)
-        self.schema = pa.schema(_field(title, own.get(name, ABSENT), record, name) for name, title in titles.items())
+        self._constants = list(constants.values())
+        before = [pa.field(title, SCALARS[str]) for title in constants]
+        after = [_field(title, own.get(name, ABSENT), record, name) for name, title in titles.items()]
+        self.schema = pa.schema([*before, *after])
         self._columns = [(attrgetter(name), own[name]) if name in own else (_nothing, ABSENT) for name in titles]
 
     def table(self, records: Sequence[Any]) -> Any:
         """The records as a `pyarrow.Table`, one row each."""
-        arrays = [column.array(list(map(value, records))) for value, column in self._columns]
+        arrays = [pa.repeat(pa.scalar(text, SCALARS[str]), len(records)) for text in self._constants]
+        arrays += [column.array(list(map(value, records))) for value, column in self._columns]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import IO, Any
 
 from scrapy.exporters import BaseItemExporter
@@ -28,7 +29,8 @@ class ParquetExporter(BaseItemExporter):
 
     Columns are the fields of the record in order, or `fields`; a field it does not have is a column of nulls. Their
     types and what becomes of null, empty lists and text are told in `sitemapcrawler.arrow`; each column carries its
-    `description`. Keyword arguments (`item_export_kwargs`) are `row_group_size` in rows and those of
+    `description`. Keyword arguments (`item_export_kwargs`) are `row_group_size` in rows, `constants`, a mapping of
+    columns that stand before all others to the text that each row has there, and those of
     `pyarrow.parquet.ParquetWriter`, such as `compression` (zstd by default) and `compression_level`. `encoding`,
     `indent` and `export_empty_fields` change nothing.
 
@@ -36,12 +38,18 @@ class ParquetExporter(BaseItemExporter):
     """
 
     def __init__(
-        self, file: IO[bytes], row_group_size: int = ROW_GROUP, item_classes: Sequence[type | str] = (), **kwargs: Any
+        self,
+        file: IO[bytes],
+        row_group_size: int = ROW_GROUP,
+        item_classes: Sequence[type | str] = (),
+        constants: Mapping[str, str] = MappingProxyType({}),
+        **kwargs: Any,
     ) -> None:
         """`item_classes`: the type of record to write; of several, `UrlRecord` must be one, and is written."""
         super().__init__(dont_fail=True, **kwargs)
         self._file = file
         self._size = row_group_size
+        self._constants = constants
         self._classes = [load_object(kind) for kind in item_classes]
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
         self._waiting: list[Any] = []
@@ -53,13 +61,17 @@ class ParquetExporter(BaseItemExporter):
             raise ValueError("parquet cannot be appended to; use overwrite")
         if not isinstance(self._size, int) or self._size < 1:
             raise ValueError(f"row_group_size {self._size!r} is not a whole number above 0")
+        if not isinstance(self._constants, Mapping) or not all(
+            isinstance(text, str) for text in self._constants.values()
+        ):
+            raise ValueError(f"constants {self._constants!r} is no mapping of columns to their text")
         if len(self._classes) > 1 and UrlRecord not in self._classes:
             raise ValueError("a table has records of one type; name one of the item_classes")
         # Scrapy imports every exporter of the settings, and pyarrow may not be there.
         from sitemapcrawler.arrow import Columns, pa
 
         self._sink = Sink(self._file)
-        self._columns = Columns(self.record, self.fields_to_export or None)
+        self._columns = Columns(self.record, self.fields_to_export or None, self._constants)
         self._join = pa.concat_tables
         self._keep(self._columns.schema.empty_table())
         self._writer = import_module("pyarrow.parquet").ParquetWriter(

@@ -431,6 +431,20 @@ class TestOptions:
         with pytest.raises(ValueError, match=f"^row_group_size {size!r} is not a whole number above 0$"):
             export(PLAIN, row_group_size=size)
 
+    def test_constants_are_the_first_columns_of_every_row(self) -> None:
+        batch = UrlBatch(SITEMAP, [UrlRecord(loc="a"), UrlRecord(loc="b")])
+        found = rows(batch, constants={"site": "e.com", "run": "7"})
+        assert [list(row)[:3] for row in found] == [["site", "run", "type"]] * 2
+        assert [(row["site"], row["run"], row["loc"]) for row in found] == [("e.com", "7", "a"), ("e.com", "7", "b")]
+
+    def test_a_table_without_rows_has_the_columns_of_constants_too(self) -> None:
+        assert pq.read_table(export(constants={"site": "e.com"})).column_names[:2] == ["site", "type"]
+
+    @pytest.mark.parametrize("constants", [5, ["site"], {"site": 7}])
+    def test_constants_that_are_no_texts_are_refused(self, constants: Any) -> None:
+        with pytest.raises(ValueError, match=r"^constants .* is no mapping of columns to their text$"):
+            export(PLAIN, constants=constants)
+
     def test_options_that_cannot_work_raise(self) -> None:
         parquet.try_options({"compression": "brotli"})
         with pytest.raises(TypeError, match="colour"):
