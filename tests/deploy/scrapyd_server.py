@@ -55,13 +55,14 @@ class Scrapyd:
     def curl(self, command: str) -> dict[str, Any]:
         """The answer to a command of the documentation, in which the server has its usual place."""
         program, address, *rest = shlex.split(command)
-        assert program == "curl" and rest[::2] == ["-d"] * len(rest[::2]), command
-        return self._answer(address.removeprefix(f"{URL}/"), "&".join(rest[1::2]))
+        options, data = rest[::2], rest[1::2]
+        assert program == "curl" and set(options) <= {"-d", "--data-urlencode"}, command
+        body = [text if option == "-d" else encoded(text) for option, text in zip(options, data, strict=True)]
+        return self._answer(address.removeprefix(f"{URL}/"), "&".join(body))
 
     def ask(self, what: str, *data: str) -> dict[str, Any]:
         """The answer to a request, posted where it has data, NAME=VALUE."""
-        pairs = [(name, value) for name, _, value in (text.partition("=") for text in data)]
-        return self._answer(what, urlencode(pairs))
+        return self._answer(what, "&".join(map(encoded, data)))
 
     def _answer(self, what: str, body: str) -> dict[str, Any]:
         with _OPENER.open(f"{self.url}/{what}", body.encode() or None, timeout=DEADLINE_S) as answer:
@@ -115,6 +116,12 @@ class Scrapyd:
             for job in jobs:
                 self.ask("cancel.json", f"project={PROJECT}", f"job={job['id']}", "signal=KILL")
             time.sleep(POLL_S)
+
+
+def encoded(text: str) -> str:
+    """NAME=VALUE as a form has it."""
+    name, _, value = text.partition("=")
+    return urlencode({name: value})
 
 
 @contextmanager
