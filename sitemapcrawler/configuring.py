@@ -49,6 +49,19 @@ def prepare_feeds(settings: BaseSettings) -> None:
         settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
+def write_anew(settings: BaseSettings, job: str) -> None:
+    """Have a feed that is named after the job replaced where nothing is said of that, not appended to.
+
+    Scrapyd names its feeds so, `items/PROJECT/SPIDER/JOB.jl`; a job that goes on writes all it has found.
+    """
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    for uri, options in feeds.items():
+        path = local_path(uri)
+        if path is not None and path.stem == job:
+            feeds[uri] = {"overwrite": True, **options}
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
 def leave_out(settings: BaseSettings) -> None:
     """Have Scrapy not even import those of `SWITCHED` that are switched off."""
     for setting in ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):

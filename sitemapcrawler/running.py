@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -178,10 +179,21 @@ def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
     return 0 if stats.get("sitemap/files_read") else NOTHING_READ
 
 
-def refuse(message: str) -> NoReturn:
-    """One line on standard error, exit code 2."""
+def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:
+    """One line on standard error, and in the log file that settings name; exit code 2."""
     complain(message)
+    if settings is not None and settings["LOG_FILE"]:
+        _log(message, settings)
     sys.exit(BAD_ARGUMENT)
+
+
+def _log(message: str, settings: BaseSettings) -> None:
+    """Append to the log file as Scrapy would, which has not opened it yet: all that is seen of a job on a server."""
+    line = logging.makeLogRecord({"name": "sitemapcrawler", "levelname": "ERROR", "msg": message})
+    form = logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
+    log = Path(settings["LOG_FILE"])
+    with suppress(OSError, LookupError), log.open("a", -1, settings["LOG_ENCODING"], "backslashreplace") as file:
+        file.write(f"{form.format(line)}\n")
 
 
 def complain(message: str) -> None:

@@ -102,7 +102,8 @@ def replace(target: Path, part: Path) -> None:
     try:
         part.replace(target)
     except OSError as error:
-        raise FeedLost(f"{target} could not be replaced: {error.strerror}; the rows are in {part}") from None
+        rows = f"the rows are in {part}" if part.exists() else f"{part} has been deleted meanwhile"
+        raise FeedLost(f"{target} could not be replaced: {error.strerror}; {rows}") from None
 
 
 def keep_mode(target: Path, part: Path) -> None:

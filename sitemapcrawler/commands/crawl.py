@@ -36,7 +36,7 @@ class Command(CrawlCommand):
             apply_progress_option(self.settings, opts)
             check(self.settings, opts.spargs if args[:1] == [AuditSpider.name] else None)
         except ValueError as error:
-            refuse(str(error))
+            refuse(str(error), self.settings)
         if opts.loglevel is None:
             quieten()
 
@@ -48,7 +48,7 @@ class Command(CrawlCommand):
         try:
             crawler = self._create_crawler(args[0])
         except KeyError:
-            refuse(f"spider {shown(args[0])}: no such spider; {self._meant(args[0])}")
+            refuse(f"spider {shown(args[0])}: no such spider; {self._meant(args[0])}", self.settings)
         self.exitcode = run(self.crawler_process, crawler, opts.spargs)
 
     def _meant(self, name: str) -> str:

@@ -28,6 +28,7 @@ from sitemapcrawler.configuring import (
     new_frontier,
     new_status,
     prepare_feeds,
+    write_anew,
 )
 from sitemapcrawler.discovering import Discovery
 from sitemapcrawler.frontier import Frontier, Visit
@@ -89,6 +90,8 @@ class AuditSpider(Spider):
         """Check the arguments before anything else happens; ArgumentError for a bad one."""
         params = Params.parse(kwargs)
         check_report(crawler.settings, params)
+        if "_job" in kwargs:
+            write_anew(crawler.settings, kwargs["_job"])
         if params.report is not None:
             add_feeds(crawler.settings)
         spider = super().from_crawler(crawler, *args, **kwargs)

@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE, EXTENSIONS_BASE
 
-from sitemapcrawler.configuring import SWITCHED, leave_out
+from sitemapcrawler.configuring import SWITCHED, leave_out, write_anew
 
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 BASES = {"DOWNLOADER_MIDDLEWARES_BASE": DOWNLOADER_MIDDLEWARES_BASE, "EXTENSIONS_BASE": EXTENSIONS_BASE}
@@ -32,3 +32,19 @@ def test_what_is_switched_off_is_left_out() -> None:
 @pytest.mark.parametrize("value", [True, "1", "True"])
 def test_what_is_switched_on_stays(value: object) -> None:
     assert COOKIES in parts(COOKIES_ENABLED=value)
+
+
+def test_feed_that_has_the_name_of_the_job_is_written_anew() -> None:
+    """Scrapyd names it so, and says nothing of what is to come of an earlier one."""
+    feeds: dict[str, dict[str, object]] = {
+        "file:///srv/items/audits/sitemap/monday.jl": {"format": "jsonlines"},
+        "/srv/monday.csv": {"format": "csv", "overwrite": False},
+        "/srv/urls.csv": {"format": "csv"},
+        "s3://bucket/monday.jl": {"format": "jsonlines"},
+    }
+    settings = Settings({"FEEDS": feeds}, "cmdline")
+    write_anew(settings, "monday")
+    anew = {uri: options.get("overwrite") for uri, options in settings.getdict("FEEDS").items()}
+    assert list(anew.values()) == [True, False, None, None]
+    assert list(anew) == list(feeds)
+    assert settings.getpriority("FEEDS") == Settings({"FEEDS": {}}, "cmdline").getpriority("FEEDS")

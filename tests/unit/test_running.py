@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, check_settings
+from sitemapcrawler.running import add_progress_option, apply_progress_option, check, check_settings, refuse
 
 
 def settings(name: str, value: object) -> Settings:
@@ -73,3 +74,25 @@ def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
     log.write_text("earlier\n")
     check_settings(settings("LOG_FILE", str(log)))
     assert log.read_text() == "earlier\n"
+
+
+def test_what_is_refused_stands_in_the_log_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "crawl.log"
+    log.write_text("earlier\n")
+    with pytest.raises(SystemExit, match=r"^2$"):
+        refuse("argument verify='é': no such choice", settings("LOG_FILE", str(log)))
+    line = "argument verify='é': no such choice\n"
+    assert capsys.readouterr().err == f"sitemapcrawler: {line}"
+    written = log.read_text("utf-8")
+    assert re.fullmatch(rf"earlier\n[-0-9]+ [:0-9]+ \[sitemapcrawler\] ERROR: {re.escape(line)}", written), written
+
+
+@pytest.mark.parametrize("change", [{"LOG_FILE": "/nosuch/crawl.log"}, {"LOG_ENCODING": "none"}])
+def test_what_is_refused_is_said_where_no_log_can_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, str]
+) -> None:
+    given = settings("LOG_FILE", str(tmp_path / "crawl.log"))
+    given.setdict(change, "cmdline")
+    with pytest.raises(SystemExit, match=r"^2$"):
+        refuse("no", given)
+    assert capsys.readouterr().err == "sitemapcrawler: no\n"

@@ -189,6 +189,13 @@ class TestFailure:
         assert file.part is not None
         assert file.part.read_bytes() == b"rows"
 
+    def test_a_feed_that_somebody_deletes_before_it_is_whole_is_told_so(self, feed: Path) -> None:
+        target, file = opened(feed)
+        assert file.part is not None
+        file.part.unlink()
+        with pytest.raises(OSError, match=r"could not be replaced: No such file .*\.part has been deleted meanwhile$"):
+            target.store(file)
+
 
 class TestStreams:
     @pytest.mark.parametrize("overwrite", [True, False])
