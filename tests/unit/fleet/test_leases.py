@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -243,7 +244,7 @@ def test_all_who_keep_asking_get_it_in_the_order_they_came(arrivals: list[float]
             heappush(events, (now + work, number, True))
     assert [number for _, number in granted] == [number for _, number in sorted((t, n) for n, t in enumerate(arrivals))]
     starts = [start for start, _ in granted]
-    gaps = [after - before for before, after in zip(starts, starts[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(starts)]
     arrived = max(arrivals)
     assert all(
         gap <= work + rest + MAX_WAIT_S + 1e-6 for gap, start in zip(gaps, starts, strict=False) if start > arrived
