@@ -16,6 +16,7 @@ from sitemapcrawler.rules.choice import NONE, check_names
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
+_COMMENT = re.compile(r"(?:^|\s)#")
 _COUNT = re.compile(r"[0-9]{1,12}")
 _SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 
@@ -58,6 +59,11 @@ def read_list(path: str) -> str:
     if file.stat().st_size > MAX_LIST_BYTES:
         raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
     return file.read_text("utf-8-sig")
+
+
+def without_comment(line: str) -> str:
+    """What a line of an @file names, without blanks around it; empty for a blank line or a mere comment."""
+    return _COMMENT.split(line, maxsplit=1)[0].strip()
 
 
 def shown(value: object) -> str:

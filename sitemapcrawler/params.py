@@ -398,7 +398,7 @@ def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str
 
 def _listed(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
     try:
-        lines = [re.split(r"(?:^|\s)#", line)[0].strip() for line in read_text(path).split("\n")]
+        lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
         raise ValueError(f"cannot read {values.shown(path)}, {error.strerror or error}") from None
     except ValueError:

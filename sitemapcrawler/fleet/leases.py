@@ -1,0 +1,157 @@
+"""Which crawl may ask a host: one at a time, whichever domain it is for.
+
+Pure: a time is a number of seconds that never goes back (`time.monotonic` of one process), and comes from outside. A
+holder is the name of a crawl; a host is one without port, lower case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+LEASE_S = 10.0
+"""Seconds that a lease lasts unless it is renewed: so long is a host left alone when a crawl has died unnoticed."""
+MAX_WAIT_S = 0.5
+"""Seconds after which those who wait for a host ask again."""
+NEXT_WAIT_S = 0.1
+"""Seconds after which the first of them does while the host is held: so long it may be idle between two crawls."""
+PLACE_S = 4 * MAX_WAIT_S
+"""Seconds after which one that has not asked again has lost its place in the queue."""
+SWEEP_S = 10.0
+"""Seconds between two times at which hosts that nobody needs are forgotten."""
+KEPT_S = 600.0
+"""Seconds for which an expired lease can be revived by a crawl that stood still, where nobody has taken it."""
+_NEVER = float("-inf")
+
+
+@dataclass(slots=True)
+class _Host:
+    holder: str | None = None
+    """Who has the lease, or had it until it expired."""
+    expires: float = _NEVER
+    rests: float = _NEVER
+    """When the host may be asked again after it was given back."""
+    queue: dict[str, float] = field(default_factory=dict)
+    """Those who wait, the first first, each with the time it asked last."""
+
+    def late(self, holder: str, now: float) -> bool:
+        """Whether one that waited has not asked again in time."""
+        return self.queue.get(holder, now) + PLACE_S <= now
+
+    def first(self, now: float) -> str | None:
+        """Whose turn it is of those who wait and still ask."""
+        return next((holder for holder in self.queue if not self.late(holder, now)), None)
+
+    def idle(self, now: float) -> bool:
+        """Whether there is nothing to remember."""
+        held = self.holder is not None and self.expires + KEPT_S > now
+        return not held and self.rests <= now and self.first(now) is None
+
+
+class Leases:
+    """The hosts that are asked, and who waits for them.
+
+    Memory: an entry for each host that is held, waited for or at rest, and for seconds after.
+    """
+
+    def __init__(self, term: float = LEASE_S) -> None:
+        """`term`: seconds that a lease lasts unless it is renewed."""
+        self._term = term
+        self._hosts: dict[str, _Host] = {}
+        # Where each holder has a lease or a place in the queue.
+        self._of: dict[str, set[str]] = {}
+        self._swept = _NEVER
+
+    def __len__(self) -> int:
+        """Hosts that are remembered."""
+        return len(self._hosts)
+
+    def ask(self, host: str, holder: str, now: float) -> float:
+        """0.0: the host is the holder's from now on, or still. Else the seconds after which to ask again, at most
+        `MAX_WAIT_S`: it is queued, first come, first served, and loses its place when it asks no more."""
+        self._sweep(now)
+        entry = self._hosts.setdefault(host, _Host())
+        if entry.holder == holder and entry.expires > now:
+            entry.expires = now + self._term
+            return 0.0
+        self._queue(entry, host, holder, now)
+        if entry.first(now) != holder:
+            return MAX_WAIT_S
+        if entry.holder is not None and entry.expires > now:
+            return min(NEXT_WAIT_S, entry.expires - now)
+        if entry.rests > now:
+            return min(MAX_WAIT_S, entry.rests - now)
+        self._grant(entry, host, holder, now)
+        return 0.0
+
+    def renew(self, holder: str, now: float) -> set[str]:
+        """Let all leases of a holder last from now; also those that have expired and that nobody else has taken.
+        Returns the hosts among them that others wait for."""
+        wanted = set()
+        for host in self._of.get(holder, ()):
+            entry = self._hosts[host]
+            if entry.holder == holder:
+                entry.expires = now + self._term
+                entry.queue.pop(holder, None)
+                if entry.first(now) is not None:
+                    wanted.add(host)
+        return wanted
+
+    def free(self, host: str, holder: str, rest: float, now: float) -> None:
+        """Give a host back; nobody gets it in the next `rest` seconds. Nothing, where it is not the holder's."""
+        entry = self._hosts.get(host)
+        if entry is not None and entry.holder == holder:
+            entry.rests = max(entry.rests, now + rest)
+            self._leave(host, holder)
+
+    def drop(self, holder: str, now: float) -> None:
+        """Forget a holder: its process has ended."""
+        for host in list(self._of.get(holder, ())):
+            self._leave(host, holder)
+        self._sweep(now)
+
+    def holds(self, host: str, holder: str, now: float) -> bool:
+        """Whether the holder may ask the host."""
+        entry = self._hosts.get(host)
+        return entry is not None and entry.holder == holder and entry.expires > now
+
+    def _queue(self, entry: _Host, host: str, holder: str, now: float) -> None:
+        """Note that one waits, behind all others where it is new or has lost its place."""
+        while entry.queue and entry.late(name := next(iter(entry.queue)), now):
+            del entry.queue[name]
+            self._forget(entry, host, name)
+        if entry.late(holder, now):
+            del entry.queue[holder]
+        entry.queue[holder] = now
+        self._of.setdefault(holder, set()).add(host)
+
+    def _grant(self, entry: _Host, host: str, holder: str, now: float) -> None:
+        before, entry.holder = entry.holder, holder
+        entry.expires = now + self._term
+        del entry.queue[holder]
+        if before is not None:
+            self._forget(entry, host, before)
+
+    def _leave(self, host: str, holder: str) -> None:
+        entry = self._hosts[host]
+        entry.queue.pop(holder, None)
+        if entry.holder == holder:
+            entry.holder, entry.expires = None, _NEVER
+        self._forget(entry, host, holder)
+
+    def _forget(self, entry: _Host, host: str, holder: str) -> None:
+        """Note that a host is nothing to a holder any more, where it is so."""
+        if entry.holder == holder or holder in entry.queue or holder not in self._of:
+            return
+        self._of[holder].discard(host)
+        if not self._of[holder]:
+            del self._of[holder]
+
+    def _sweep(self, now: float) -> None:
+        if now - self._swept < SWEEP_S:
+            return
+        self._swept = now
+        for host in [host for host, entry in self._hosts.items() if entry.idle(now)]:
+            entry = self._hosts[host]
+            for holder in {*entry.queue, *([entry.holder] if entry.holder is not None else [])}:
+                self._leave(host, holder)
+            del self._hosts[host]

@@ -1,0 +1,203 @@
+"""Whose turn it is: never two of a site, few of an address, nobody forgotten, and no look at all that wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from sitemapcrawler.fleet import schedule
+from sitemapcrawler.fleet.domains import Domain, domain
+from sitemapcrawler.fleet.schedule import Schedule
+
+PER_ADDRESS = 2
+
+
+def some(number: int, site: str | None = None) -> Domain:
+    return Domain(f"{number}.example", f"{number}.example", site or f"{number}.example", 0, str(number))
+
+
+def drained(queue: Schedule) -> list[str]:
+    """All that can run at once."""
+    return [found.name for found in iter(queue.next, None)]
+
+
+def test_first_come_first_served() -> None:
+    queue = Schedule(4)
+    for number in (3, 1, 2):
+        queue.add(some(number), [f"192.0.2.{number}"])
+    assert (queue.waiting, queue.running) == (3, 0)
+    assert drained(queue) == ["3.example", "1.example", "2.example"]
+    assert (queue.waiting, queue.running) == (0, 3)
+
+
+def test_domains_of_a_site_one_after_the_other() -> None:
+    queue = Schedule(4)
+    spellings = [domain(text) for text in ("e.com", "https://e.com", "www.e.com", "e.com:8080")]
+    for each in spellings:
+        queue.add(each, [f"192.0.2.{len(each.name)}"])
+    for each in spellings:
+        assert queue.next() == each
+        assert queue.next() is None
+        queue.done(each)
+    assert (queue.waiting, queue.running) == (0, 0)
+
+
+def test_no_more_than_a_few_share_an_address() -> None:
+    queue = Schedule(PER_ADDRESS)
+    for number in range(5):
+        queue.add(some(number), ["192.0.2.1", f"192.0.2.{number + 10}"])
+    queue.add(some(9), ["192.0.2.99"])
+    assert drained(queue) == ["0.example", "1.example", "9.example"]
+    queue.done(some(0))
+    assert drained(queue) == ["2.example"]
+
+
+def test_one_full_address_of_several_is_enough_to_wait() -> None:
+    queue = Schedule(1)
+    queue.add(some(1), ["192.0.2.1"])
+    queue.add(some(2), ["192.0.2.2"])
+    queue.add(some(3), ["192.0.2.1", "192.0.2.2"])
+    assert drained(queue) == ["1.example", "2.example"]
+    queue.done(some(1))
+    assert drained(queue) == []
+    queue.done(some(2))
+    assert drained(queue) == ["3.example"]
+
+
+@pytest.mark.parametrize("per_address", [0, 3])
+def test_without_a_limit_or_an_address_the_site_alone_counts(per_address: int) -> None:
+    queue = Schedule(per_address)
+    for number in range(10):
+        queue.add(some(number), [] if per_address else ["192.0.2.1"])
+    queue.add(some(10, "3.example"), [])
+    assert len(drained(queue)) == 10
+    queue.done(some(3))
+    assert drained(queue) == ["10.example"]
+
+
+def test_domain_may_come_again() -> None:
+    queue = Schedule(4)
+    queue.add(some(1), ["192.0.2.1"])
+    assert queue.next() == some(1)
+    queue.done(some(1))
+    queue.add(some(1), ["192.0.2.1"])
+    assert queue.next() == some(1)
+
+
+def test_done_of_what_does_not_run() -> None:
+    queue = Schedule(4)
+    queue.add(some(1), [])
+    with pytest.raises(KeyError, match=r"1\.example"):
+        queue.done(some(1))
+    queue.next()
+    with pytest.raises(KeyError, match=r"2\.example"):
+        queue.done(some(2, "1.example"))
+    assert queue.running == 1
+
+
+def test_nothing_is_kept_of_what_is_done() -> None:
+    queue = Schedule(PER_ADDRESS)
+    for number in range(40):
+        queue.add(some(number, f"{number % 7}"), [f"192.0.2.{number % 3}", f"192.0.2.{number % 5}"])
+    running: list[Domain] = []
+    while queue.waiting or queue.running:
+        running += iter(queue.next, None)
+        queue.done(running.pop(0))
+    held = [value for name, value in vars(queue).items() if name.startswith("_") and hasattr(value, "__len__")]
+    assert [len(value) for value in held] == [0] * len(held)
+
+
+@pytest.mark.parametrize("shared", [["192.0.2.1"], ["192.0.2.1", "192.0.2.2"]], ids=["one", "two"])
+def test_those_blocked_are_not_looked_at_again_and_again(shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = Counter[str]()
+    full = Schedule._full
+
+    def counted(queue: Schedule, addresses: tuple[str, ...]) -> object:
+        looks["all"] += 1
+        return full(queue, addresses)
+
+    monkeypatch.setattr(Schedule, "_full", counted)
+    queue, count = Schedule(4), 2000
+    for number in range(count):
+        queue.add(some(number), [*shared, f"198.51.100.{number}"])
+    running: list[Domain] = []
+    while queue.waiting or queue.running:
+        running += iter(queue.next, None)
+        queue.done(running.pop())
+    assert looks["all"] < 4 * count
+
+
+class Modelled(RuleBasedStateMachine):
+    """Few sites and addresses, so that much is blocked; the model looks at everything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue = Schedule(PER_ADDRESS)
+        self.waiting: dict[Domain, frozenset[str]] = {}
+        self.running: dict[Domain, frozenset[str]] = {}
+        self.count = 0
+
+    def free(self, found: Domain, addresses: frozenset[str]) -> bool:
+        used = Counter(address for each in self.running.values() for address in each)
+        return all(used[address] < PER_ADDRESS for address in addresses) and not any(
+            each.site == found.site for each in self.running
+        )
+
+    @rule(site=st.sampled_from("abcdef"), addresses=st.frozensets(st.sampled_from("1234"), max_size=3))
+    def add(self, site: str, addresses: frozenset[str]) -> None:
+        self.count += 1
+        found = some(self.count, site)
+        self.waiting[found] = addresses
+        self.queue.add(found, addresses)
+
+    @rule()
+    def start(self) -> None:
+        found = self.queue.next()
+        if found is None:
+            assert not any(self.free(each, addresses) for each, addresses in self.waiting.items())
+        else:
+            addresses = self.waiting.pop(found)
+            assert self.free(found, addresses)
+            same = [each for each, others in self.waiting.items() if (each.site, others) == (found.site, addresses)]
+            assert all(int(found.file) < int(each.file) for each in same)
+            self.running[found] = addresses
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def end(self, data: st.DataObject) -> None:
+        found = data.draw(st.sampled_from(sorted(self.running, key=lambda each: each.name)))
+        del self.running[found]
+        self.queue.done(found)
+
+    @invariant()
+    def counts(self) -> None:
+        assert (self.queue.waiting, self.queue.running) == (len(self.waiting), len(self.running))
+
+
+TestModelled = Modelled.TestCase
+TestModelled.settings = settings(max_examples=100, stateful_step_count=60)
+
+
+class ModelledInHaste(Modelled):
+    """The same where a call of `next` may look at few: then None can be wrong, but never where nothing runs."""
+
+    limits = pytest.MonkeyPatch()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limits.setattr(schedule, "MAX_LOOKS", 2)
+        self.limits.setattr(schedule, "MAX_WOKEN", 1)
+
+    def teardown(self) -> None:
+        self.limits.undo()
+
+    def free(self, found: Domain, addresses: frozenset[str]) -> bool:
+        return super().free(found, addresses) and (found not in self.waiting or not self.running)
+
+
+TestModelledInHaste = ModelledInHaste.TestCase
+TestModelledInHaste.settings = settings(max_examples=50, stateful_step_count=60)
