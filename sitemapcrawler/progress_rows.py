@@ -77,22 +77,22 @@ def bar(share: float, columns: int, unicode: bool = True) -> Row:
 def _first(progress: Progress, room: int, unicode: bool) -> Row:
     """What is done, and how much of it."""
     counts = [(files(progress), ""), (urls(progress), ""), (speed(progress.per_second), "cyan")]
-    row = [(progress.phase, "bold"), *_apart(*counts, (clock(progress.elapsed), FAINT))]
+    row = [(progress.phase, "bold"), *apart(*counts, (clock(progress.elapsed), FAINT))]
     if progress.share is None or progress.checks is not None or progress.phase in QUIET:
         return row
-    return row + _rest(row, progress.share, room, unicode)
+    return row + bar_in_rest(row, progress.share, room, unicode)
 
 
 def _checks(checks: Checks, room: int, unicode: bool) -> Row:
     row: Row = [("checked".ljust(LABEL), FAINT), (checked(checks), "")]
-    row += _apart((speed(checks.per_second), "cyan"), (left(checks), "bold"))
-    return row + (_rest(row, checks.done / checks.in_all, room, unicode) if checks.in_all else [])
+    row += apart((speed(checks.per_second), "cyan"), (left(checks.seconds_left), "bold"))
+    return row + (bar_in_rest(row, checks.done / checks.in_all, room, unicode) if checks.in_all else [])
 
 
 def _problems(progress: Progress) -> Row:
     found = [(text, COLOURS[severity]) for severity, text in severities(progress)]
     (first, style), *others = found or [(NOTHING_FOUND, "")]
-    return [("found".ljust(LABEL), FAINT), (first, style), *_apart(*others)]
+    return [("found".ljust(LABEL), FAINT), (first, style), *apart(*others)]
 
 
 def _asking(progress: Progress, width: int) -> list[Row]:
@@ -122,12 +122,12 @@ def _host(label: str, shown: str, host: Host, width: int) -> Row:
     return row
 
 
-def _apart(*parts: tuple[str, str]) -> Row:
+def apart(*parts: tuple[str, str]) -> Row:
     """Parts that are not empty, each behind a gap."""
     return [(GAP + text, style) for text, style in parts if text]
 
 
-def _rest(row: Row, share: float, room: int, unicode: bool) -> Row:
+def bar_in_rest(row: Row, share: float, room: int, unicode: bool) -> Row:
     """A bar in what is left of a row, where that is enough."""
     least, most = BAR
     free = room - sum(len(text) for text, _ in row) - len(GAP)

@@ -14,18 +14,18 @@ IN_LINE = 3
 LONGEST_NAME = 70
 """Characters of a host's name."""
 SLOWEST = 0.01
-"""URLs per second; what is slower stands still."""
+"""In each second or minute; what is slower stands still."""
 
 
 def line(progress: Progress) -> str:
     """All in one line, as long as it takes."""
-    parts = [files(progress), urls(progress) + _in_brackets(progress.per_second)]
+    parts = [files(progress), urls(progress) + in_brackets(progress.per_second)]
     if progress.files is not None:
         parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
     if progress.checks is not None:
         parts += [
-            f"checked {checked(progress.checks)}{_in_brackets(progress.checks.per_second)}",
-            left(progress.checks),
+            f"checked {checked(progress.checks)}{in_brackets(progress.checks.per_second)}",
+            left(progress.checks.seconds_left),
         ]
     if progress.phase not in QUIET:
         parts.append(f"{counted(progress.in_flight, 'request')} in flight")
@@ -66,16 +66,16 @@ def checked(checks: Checks) -> str:
     return f"{checks.done:,} of about {rounded(checks.in_all):,}"
 
 
-def left(checks: Checks) -> str:
-    """How long the checking still takes; empty where nothing can be said."""
-    return f"about {duration(checks.seconds_left)} left" if checks.seconds_left else ""
+def left(seconds: float | None) -> str:
+    """How long it still takes; empty where nothing can be said."""
+    return f"about {duration(seconds)} left" if seconds else ""
 
 
-def speed(per_second: float | None) -> str:
-    """`5,670/s`, `3.2/s`; empty where nothing moves or it is too early to say."""
-    if per_second is None or per_second < SLOWEST:
+def speed(number: float | None, unit: str = "s") -> str:
+    """`5,670/s`, `3.2/min`; empty where nothing moves or it is too early to say."""
+    if number is None or number < SLOWEST:
         return ""
-    return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"
+    return f"{number:,.0f}/{unit}" if number >= 10 else f"{number:.2g}/{unit}"
 
 
 def pause(host: Host) -> str:
@@ -102,6 +102,7 @@ def rounded(estimate: float) -> int:
     return round(whole, 2 - len(str(whole)))
 
 
-def _in_brackets(per_second: float | None) -> str:
-    shown = speed(per_second)
+def in_brackets(number: float | None, unit: str = "s") -> str:
+    """A speed behind what it is the speed of."""
+    shown = speed(number, unit)
     return f" ({shown})" if shown else ""

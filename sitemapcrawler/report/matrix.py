@@ -61,7 +61,7 @@ def matrix(report: Report) -> Matrix | None:
 
 
 def _by_crawler(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
-    rows = [Row(name, _note(name), [_cell(record, name) for record in robots]) for name in agents]
+    rows = [Row(name, note(name), [_cell(record, name) for record in robots]) for name in agents]
     return Matrix("Crawler", [host(record) for record in robots], _ordered(rows))
 
 
@@ -81,7 +81,7 @@ def _ordered(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: -sum(cell.share for cell in row.cells))
 
 
-def _note(name: str) -> str:
+def note(name: str) -> str:
     """Whose crawler it is, and what for; empty for one that is not known."""
     try:
         known = agent(name)

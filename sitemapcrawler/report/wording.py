@@ -45,7 +45,7 @@ def percent(part: float, whole: float = 1.0) -> str:
         return "<0.1 %"
     if 99.9 < value < 100:
         return ">99.9 %"
-    return f"{value:.0f} %" if value in (0, 100) or value >= 10 else f"{value:.1f} %"
+    return f"{value:.0f} %" if value in (0, 100) or 10 <= value < 99.5 else f"{value:.1f} %"
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:

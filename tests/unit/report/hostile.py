@@ -1,10 +1,15 @@
-"""Text that strangers may write into a sitemap to hurt those who read a report, and a way to put it everywhere."""
+"""Text that strangers may write into a sitemap to hurt those who read a report, a way to put it everywhere, and the check
+that a page is not hurt."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
+
+from lxml import html as lxml_html
 
 PWN = "window.pwned=1"
 HOSTILE = {
@@ -53,3 +58,40 @@ def spoiled(value: Any, text: str, keep: bool) -> Any:
     if isinstance(value, list | tuple):
         return [spoiled(each, text, keep) for each in value]
     return value
+
+
+def parsed(text: str) -> Any:
+    return lxml_html.document_fromstring(text)
+
+
+def check_inert(text: str) -> None:
+    """Nothing of a page runs but its script, nothing loads, and all links are of the web, the page or its folder."""
+    text.encode("utf-8")
+    bare = text.replace("\n", "")
+    assert not [char for char in bare if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")]
+    tree = parsed(text)
+    assert len(tree.findall(".//script")) == len(tree.findall(".//style")) == 1
+    assert not tree.xpath(
+        "//iframe | //object | //embed | //base | //form | //img | //audio | //video | //foreignobject"
+    )
+    assert len(tree.xpath("//link")) == 1
+    assert len(tree.xpath("//meta[@http-equiv]")) == 1
+    for element in tree.iter("*"):
+        for name, value in element.items():
+            assert not name.startswith("on"), (element.tag, name)
+            assert name not in ("style", "src", "srcset", "action", "formaction", "background", "ping"), (
+                element.tag,
+                name,
+            )
+            if name in ("href", "xlink:href"):
+                check_reference(element, value)
+
+
+def check_reference(element: Any, value: str) -> None:
+    if element.tag == "link":
+        assert value == "data:,"
+    elif element.tag == "a" and value.startswith(("http://", "https://")):
+        assert element.get("rel") == "noreferrer noopener"
+    else:
+        assert element.tag == "a"
+        assert re.fullmatch(r"#[a-z]+|[\w.~%-]*", value, re.ASCII), value

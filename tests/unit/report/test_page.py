@@ -5,65 +5,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import re
 import subprocess
 import sys
-import unicodedata
 import zipfile
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-from lxml import html as lxml_html
 
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.report.model import FileProblems, Report, RuleReach
 from sitemapcrawler.report.page import page
 from tests.unit.report import reports
-from tests.unit.report.hostile import HOSTILE, spoiled
+from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 ROOT = Path(__file__).parents[3]
 SECTIONS = ["health", "fix", "where", "lastmod", "status", "robots", "languages", "changes", "crawl"]
 MAX_PAGE = 1_000_000
 """Bytes of a page as full as it gets."""
-
-
-def parsed(text: str) -> Any:
-    return lxml_html.document_fromstring(text)
-
-
-def check_inert(text: str) -> None:
-    """Nothing of a page runs but its script, nothing loads, and all links are of the web, the page or its folder."""
-    text.encode("utf-8")
-    bare = text.replace("\n", "")
-    assert not [char for char in bare if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")]
-    tree = parsed(text)
-    assert len(tree.findall(".//script")) == len(tree.findall(".//style")) == 1
-    assert not tree.xpath(
-        "//iframe | //object | //embed | //base | //form | //img | //audio | //video | //foreignobject"
-    )
-    assert len(tree.xpath("//link")) == 1
-    assert len(tree.xpath("//meta[@http-equiv]")) == 1
-    for element in tree.iter("*"):
-        for name, value in element.items():
-            assert not name.startswith("on"), (element.tag, name)
-            assert name not in ("style", "src", "srcset", "action", "formaction", "background", "ping"), (
-                element.tag,
-                name,
-            )
-            if name in ("href", "xlink:href"):
-                check_reference(element, value)
-
-
-def check_reference(element: Any, value: str) -> None:
-    if element.tag == "link":
-        assert value == "data:,"
-    elif element.tag == "a" and value.startswith(("http://", "https://")):
-        assert element.get("rel") == "noreferrer noopener"
-    else:
-        assert element.tag == "a"
-        assert re.fullmatch(r"#[a-z]+|[\w.~%-]*", value, re.ASCII), value
 
 
 @pytest.mark.parametrize("name", ["empty", "typical", "full"])

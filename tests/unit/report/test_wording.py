@@ -17,6 +17,7 @@ from sitemapcrawler.report import wording, words
         (wording.percent(10, 10), "100 %"),
         (wording.percent(1, 10_000), "<0.1 %"),
         (wording.percent(9_999, 10_000), ">99.9 %"),
+        (wording.percent(9_984, 10_000), "99.8 %"),
         (wording.percent(1, 40), "2.5 %"),
         (wording.percent(1, 3), "33 %"),
         (wording.percent(1, 0), "0 %"),

@@ -1,0 +1,112 @@
+"""The tables of DuckDB that an overview is made of: a row for each domain, and what files of each format it has.
+
+Everything is read once, and lies on disk: neither memory nor the number of requests grows with what is asked later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+
+from sitemapcrawler.arrow import Columns, pa
+from sitemapcrawler.fleet.overview.source import Source, batches
+from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord
+from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.store.columns import literal, quoted
+from sitemapcrawler.store.errors import in_words
+
+CONFIG: dict[str, Any] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "memory_limit": "512MB",  # enough to sort a million domains
+    "threads": 2,
+    "preserve_insertion_order": False,
+}
+MAX_REASON = 300
+"""Characters kept of what went wrong with a file."""
+ROWS = 50_000
+"""Rows of a row group."""
+INDEX = "xml-index"
+"""Format of files that list no pages."""
+FILES = f"""
+    SELECT
+        domain, format, count(*) AS files, count(*) FILTER (outcome IN {UNREAD}) AS unread,
+        sum(url_count) FILTER (format <> '{INDEX}')::BIGINT AS urls, sum(bytes_fetched)::BIGINT AS fetched,
+        max(lastmod_max) AS newest, max(lastmod_max) FILTER (lastmod_max <= $now) AS past,
+        min(left(error, {MAX_REASON})) FILTER (outcome IN {UNREAD}) AS error
+    FROM {{source}} GROUP BY domain, format"""
+"""SQL for the rows of `files`. Parameters: the time now, ISO 8601 in UTC, and those of the source."""
+RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
+"""Only these have rows in the other tables that count."""
+
+
+@contextmanager
+def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database of the tables `domains` and `files`, and the view `results`, for as long as it is needed. It lies in
+    `folder`. OSError where the data set cannot be read or the folder not be written, now or while it is asked."""
+    with TemporaryDirectory(prefix=".overview.", dir=folder) as scratch:
+        copies = Path(scratch, "copies")
+        copies.mkdir()
+        try:
+            with duckdb.connect(Path(scratch, "overview.duckdb"), config=CONFIG) as connection:
+                _load_domains(connection, source, failed, copies)
+                _load_files(connection, source, copies)
+                connection.execute(RESULTS)
+                yield connection
+        except duckdb.Error as error:
+            raise OSError(in_words(error)) from error
+
+
+def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write all domains to a Parquet file, by name, with the columns that their table in the data set has: DuckDB
+    sorts, and pyarrow adds what the columns say of themselves."""
+    schema = Columns(DomainRecord).schema
+    parquet = import_module("pyarrow.parquet")
+    sorted_ones = path.with_name(f".{path.name}.sorted")
+    try:
+        query = f"SELECT {_names(schema)} FROM domains ORDER BY domain"
+        connection.execute(f"COPY ({query}) TO {literal(str(sorted_ones))} (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
+        with parquet.ParquetFile(sorted_ones) as rows, parquet.ParquetWriter(path, schema, compression="zstd") as file:
+            for batch in rows.iter_batches(ROWS):
+                file.write_table(pa.Table.from_batches([batch]).cast(schema))
+    finally:
+        sorted_ones.unlink(missing_ok=True)
+
+
+def _load_domains(
+    connection: duckdb.DuckDBPyConnection, source: Source, failed: Sequence[DomainRecord], copies: Path
+) -> None:
+    """A domain that has a result did not fail."""
+    table = Columns(DomainRecord).table(failed)
+    connection.register("failed", table)
+    connection.execute("CREATE TABLE domains AS FROM failed LIMIT 0")
+    for paths in batches(source, DOMAIN, copies):
+        connection.execute(f"INSERT INTO domains SELECT {_names(table.schema)} FROM {_reading()}", {"paths": paths})
+    connection.execute("INSERT INTO domains FROM failed ANTI JOIN domains USING (domain)")
+    connection.unregister("failed")
+
+
+def _load_files(connection: duckdb.DuckDBPyConnection, source: Source, copies: Path) -> None:
+    now = {"now": iso(datetime.now(UTC))}
+    connection.register("none", Columns(SitemapRecord, constants={DOMAIN: ""}).schema.empty_table())
+    connection.execute(f"CREATE TABLE files AS {FILES.format(source='none')} LIMIT 0", now)
+    connection.unregister("none")
+    for paths in batches(source, "sitemap", copies):
+        connection.execute(f"INSERT INTO files {FILES.format(source=_reading())}", now | {"paths": paths})
+
+
+def _reading() -> str:
+    """The SQL of a table function that reads Parquet files, those of the parameter `paths`."""
+    return "read_parquet($paths, hive_partitioning = false)"
+
+
+def _names(schema: Any) -> str:
+    return ", ".join(map(quoted, schema.names))

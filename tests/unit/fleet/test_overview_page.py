@@ -1,0 +1,161 @@
+"""The page of a fleet: its sections with and without data, text of strangers, its size."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.fleet.overview.model import (
+    AGES,
+    MAX_AGENTS,
+    MAX_DOMAINS,
+    MAX_EXAMPLES,
+    MAX_REASONS,
+    MAX_RULES,
+    MAX_TROUBLES,
+    BadShare,
+    Denied,
+    DomainSize,
+    Format,
+    Overview,
+    Reason,
+    RuleSpread,
+    Totals,
+    Trouble,
+)
+from sitemapcrawler.fleet.overview.page import page
+from sitemapcrawler.fleet.overview.sections import MISSING, NAMES, SHADES, verdict
+from sitemapcrawler.fleet.overview.sums import ORDER
+from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
+
+SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sitemaps", "sizes", "fleet"]
+MAX_PAGE = 1_000_000
+"""Bytes of a page as full as it gets."""
+LONGEST = "sub-domain." * 23
+"""As long as the name of a host may be."""
+
+
+def overview(rows: int = 3, domain: str = "shop.example", what: str = "The page is gone. Or not.") -> Overview:
+    """A fleet of a million domains, its tables up to so many rows each."""
+
+    def names(count: int = MAX_EXAMPLES) -> list[str]:
+        return [f"{at}.{domain}" for at in range(count)]
+
+    sizes = [DomainSize(name, 50_000, 12, 40, 300, 75.5, 1_200_000) for name in names(min(rows, MAX_DOMAINS))]
+    return Overview(
+        totals=Totals(
+            *(1_000_000, 2_500_000_000, 40_000_000, 9_000_000, 10**12, 10**8, 11.5, 600.0, 350.5, 1200, 9, 70),
+            *(900_000, 800_000, "2026-11-20T10:00:00Z", "2026-11-22T10:00:00Z", 64),
+        ),
+        states={"finished": 900_000, "limited": 100, "partial": 50_000, "unread": 40_000, "failed": 9_900},
+        severities={"error": 4_000_000, "warning": 5_000_000, "info": 7},
+        reasons=[Reason("failed", what, 9_900 - at, names()) for at in range(min(rows, MAX_REASONS))],
+        troubles=[
+            Trouble(name, state, what, 3, "node-7", 12) for state in ORDER for name in names(min(rows, MAX_TROUBLES))
+        ],
+        rules=[
+            RuleSpread(f"loc-rule-{at}", "error", what, 70_000, 12, dict.fromkeys(names(), 7))
+            for at in range(min(rows, MAX_RULES))
+        ],
+        replies={"ok": 60, "http-error": 5, "sampled-out": 10**9},
+        bad=[BadShare(name, 90, 100, 0.82) for name in names(min(rows, MAX_DOMAINS))],
+        denied=[
+            Denied("GPTBot" if not at else f"Bot{at}", 300_000, 10, 12, names()) for at in range(min(rows, MAX_AGENTS))
+        ],
+        erroneous=sizes,
+        largest=sizes,
+        slowest=sizes,
+        sizes={0: 7, 1: 12, 7: 3},
+        formats=[Format("xml-urlset", 900_000, 39_000_000, 7, 2_500_000_000)],
+        fetched=10**12,
+        freshness=dict.fromkeys(AGES, 1000),
+    )
+
+
+@pytest.mark.parametrize("shown", [Overview(), overview()], ids=["empty", "full"])
+def test_page_holds_every_section_in_order(shown: Overview) -> None:
+    made = page(shown)
+    check_inert(made)
+    tree = parsed(made)
+    assert tree.xpath("//main/section/@id") == SECTIONS
+    assert tree.xpath("//nav//a/@href") == [f"#{section}" for section in SECTIONS]
+    for section in tree.xpath("//main/section"):
+        assert tree.get_element_by_id(section.get("aria-labelledby")).tag == "h2"
+    assert len(set(tree.xpath("//@id"))) == len(tree.xpath("//@id"))
+
+
+def test_sections_without_data_say_why() -> None:
+    tree = parsed(page(Overview()))
+    told = {section.get("id"): " ".join(section.text_content().split()) for section in tree.xpath("//main/section")}
+    assert "holds no domain that is done" in told["domains"]
+    assert "There is no domain." in told["troubles"]
+    assert "No domain has a result." in told["rules"]
+    assert "-a verify=head" in told["replies"]
+    assert "No domain lists a URL." in told["crawlers"]
+    assert "No sitemap was found." in told["sitemaps"]
+    assert not tree.xpath("//table | //figure")
+
+
+def test_fleet_that_failed_as_a_whole_has_a_page() -> None:
+    reason = Reason("failed", "the disk is full", 2, ["a.example", "b.example"])
+    trouble = Trouble("a.example", "failed", "the disk is full", 3, "", 0)
+    failed = Overview(Totals(domains=2, repeated=2), {"failed": 2}, reasons=[reason], troubles=[trouble])
+    tree = parsed(page(failed))
+    assert tree.get_element_by_id("domains-title").text == "No domain was read"
+    assert "1 of 2 domains" in tree.get_element_by_id("troubles").text_content()
+
+
+@pytest.mark.parametrize(
+    ("states", "level", "headline"),
+    [
+        ({}, "unknown", "No domain"),
+        ({"finished": 1, "limited": 1}, "ok", "Every domain was read"),
+        ({"finished": 1, "partial": 1, "unread": 1}, "warning", "1 of 3 domains were read"),
+        ({"unread": 1}, "error", "No domain was read"),
+    ],
+)
+def test_verdict(states: dict[str, int], level: str, headline: str) -> None:
+    found = verdict(Overview(Totals(domains=sum(states.values())), states))
+    assert (found.level, found.headline) == (level, headline)
+
+
+def test_verdict_names_what_is_missing() -> None:
+    assert verdict(overview()).sentences == [
+        "9,900 failed, 40,000 without a sitemap that could be read, 50,000 read in part and 100 read up to a limit.",
+        "800,000 domains have errors, of 990,100 with a result.",
+    ]
+
+
+def test_every_state_has_words_and_a_colour() -> None:
+    assert NAMES.keys() == SHADES.keys() == {"finished", *ORDER}
+    assert MISSING.keys() == set(ORDER)
+
+
+def test_reasons_are_those_of_a_crawl_in_words() -> None:
+    shown = overview(1, what="max_time")
+    assert "the time that max_time allows was over" in parsed(page(shown)).get_element_by_id("troubles").text_content()
+
+
+def test_full_page_stays_small_and_whole() -> None:
+    made = page(overview(10_000, LONGEST, "no answer from <http> & co within 30 s, asked 3 times " * 9))
+    assert len(made.encode()) < MAX_PAGE
+    tree = parsed(made)
+    rows = {table.find("caption").get("id"): len(table.findall("tbody/tr")) for table in tree.iter("table")}
+    assert rows["incomplete"] == 4 * MAX_TROUBLES
+    assert (rows["reasons"], rows["found"], rows["denied"], rows["largest"], rows["bad"]) == (30, 300, 100, 50, 50)
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["instead of", "behind"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_text_of_strangers_is_inert_in_every_field(text: str, keep: bool) -> None:
+    shown = overview(2)
+    ours: dict[str, Any] = {name: getattr(shown, name) for name in ("states", "sizes", "freshness")}
+    made = page(dataclasses.replace(spoiled(shown, text, keep), **ours))
+    check_inert(made)
+    assert len(made) < MAX_PAGE
+
+
+def test_same_overview_makes_the_same_page() -> None:
+    assert page(overview()) == page(overview())
