@@ -28,6 +28,7 @@ SINGLE = (
     "frequent",
     "frontier",
     "gauge",
+    "argument_schema",
     "argument_values",
     "items",
     "pace",
