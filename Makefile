@@ -2,12 +2,21 @@
 PYTHON = python3
 BIN = .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Tests of what depends on the inside of Scrapy, and of whole crawls.
+OLDEST = tests/unit/test_answers.py tests/unit/test_bodies.py tests/unit/test_configuring.py \
+	tests/unit/test_connections.py tests/unit/test_downloads.py tests/unit/test_extensions.py \
+	tests/unit/test_head_limit.py tests/unit/test_heads.py tests/unit/test_item_storage.py \
+	tests/unit/test_pipelines.py tests/unit/test_politeness.py tests/unit/test_scrapy_cloud.py \
+	tests/unit/test_sending.py tests/unit/test_slots.py tests/crawl/test_demo.py \
+	tests/crawl/test_downloads.py tests/crawl/test_findings_feeds.py tests/crawl/test_resume.py \
+	tests/crawl/test_scrapy_cloud.py tests/crawl/test_stopping.py
 
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
 	@echo 'make crawl                                              crawl the demo site'
 	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests, with coverage'
+	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
 	@echo 'make lint                                               ruff and mypy'
 	@echo 'make docs                                               build the documentation as a site in build/site/'
 	@echo 'make clean                                              remove .venv and what was built'
@@ -25,6 +34,10 @@ demo: .venv/.crawl
 
 test: .venv/.test
 	@$(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile $(ARGS)
+
+# That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
+test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
+	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
 
 lint: .venv/.lint
 	$(BIN)/ruff check
@@ -53,6 +66,10 @@ clean:
 	$(INSTALL) --editable '.[test]'
 	@touch $@
 
+.venv/.scrapy-2.18: .venv/.python
+	$(INSTALL) --no-deps --upgrade --target .venv/scrapy-2.18 'scrapy==2.18.*'
+	@touch $@
+
 .venv/.docs: .venv/.python pyproject.toml
 	$(INSTALL) --editable '.[docs]'
 	@touch $@
@@ -61,4 +78,4 @@ clean:
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-.PHONY: help crawl demo test lint docs clean
+.PHONY: help crawl demo test test-scrapy-2.18 lint docs clean

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +34,8 @@ COMMA_BEFORE_URL = re.compile(r",\s*(?=https?://|file:|\.{0,2}/|@|[\w-]+(?:\.[\w
 BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
 """What a folder may hold that a crawl can be compared with, the most telling first: of a job, or of a report."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
-ANSWERS = ("yes", "no")
+ANSWERS = ("yes", "no", "true", "false")
+_WRITTEN_LIST = re.compile(r"""\[\s*["']""")
 _PASSWORD = "holds a user name or a password, which arguments do not take"
 
 
@@ -162,8 +165,22 @@ def count(text: str, least: int = 1, most: int | None = None) -> int:
 
 
 def yes(text: str) -> bool:
-    """True for yes, False for no."""
-    return choice(text, ANSWERS) == "yes"
+    """True for yes or true, False for no or false. Scrapy Cloud writes these as Python does."""
+    return choice(text.lower(), ANSWERS) in ("yes", "true")
+
+
+def joined(value: object) -> object:
+    """A list of texts as one text, separated by commas; any other value as it is.
+
+    So is one that was written as Python or JSON writes it: Scrapy Cloud makes such a text of a list.
+    """
+    items = value
+    if isinstance(value, str) and _WRITTEN_LIST.match(value):
+        with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+            items = ast.literal_eval(value)
+    if isinstance(items, (list, tuple)) and all(isinstance(item, str) for item in items):
+        return ",".join(items)
+    return value
 
 
 def list_file(text: str) -> str:

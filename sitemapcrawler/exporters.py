@@ -39,7 +39,7 @@ class RecordFilter(ItemFilter):
         if isinstance(item, UrlBatch):
             held = (UrlRecord, FindingRecord) if item.judged else (UrlRecord,)
             return any(issubclass(kind, self.item_classes) for kind in held)
-        return _is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
+        return is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
 
 
 class JsonLinesExporter(BaseItemExporter):
@@ -70,7 +70,7 @@ class JsonLinesExporter(BaseItemExporter):
     def _lines(self, item: Any) -> bytes:
         if isinstance(item, UrlBatch) and item.lines is not None and self._takes_lines:
             return item.lines
-        if _is_ours(item):
+        if is_ours(item):
             rows = records(item)
             return self._json.lines([row for row in rows if isinstance(row, self._classes)] if self._classes else rows)
         return self._json.line(dict(self.get_serialized_fields(item)))
@@ -135,7 +135,7 @@ class CsvExporter(BaseItemExporter):
 
     def export_item(self, item: Any) -> None:
         """Write the url records of the item, one row each."""
-        if not _is_ours(item):
+        if not is_ours(item):
             self._put_other(item)
         elif urls := [record for record in records(item) if isinstance(record, UrlRecord)]:
             self._put_urls(urls)
@@ -191,7 +191,8 @@ class CsvExporter(BaseItemExporter):
 URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
 
 
-def _is_ours(item: Any) -> bool:
+def is_ours(item: Any) -> bool:
+    """True for a record and for a batch of them."""
     return isinstance(item, UrlBatch) or is_record(type(item))
 
 

@@ -109,7 +109,11 @@ def standard_output() -> FeedFile:
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed")
     sys.stdout.flush()
-    return FeedFile(_Raw(os.dup(sys.stdout.fileno()), "wb"), STANDARD_OUTPUT)
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except io.UnsupportedOperation:
+        raise OSError(errno.EBADF, "it goes to a log") from None
+    return FeedFile(_Raw(descriptor, "wb"), STANDARD_OUTPUT)
 
 
 def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:

@@ -58,7 +58,7 @@ class Outlet:
     @property
     def _is_standard_output(self) -> bool:
         """True where no storage of ours stands between."""
-        return sys.stdout is not None and self._target is sys.stdout.buffer
+        return self._target is getattr(sys.stdout, "buffer", None)  # which is nothing where a log took its place
 
     def _end_line(self) -> None:
         """Feeds that another program wrote may lack the end of their last line."""

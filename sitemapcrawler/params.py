@@ -370,15 +370,19 @@ class Params:
 
 def _value(argument: Field[Any], value: object, read_text: Callable[[str], str]) -> object:
     parse, separator, accepted = (argument.metadata[key] for key in ("parse", "separator", "accepted"))
+    if isinstance(value, bool) and parse is values.yes:
+        return value
     try:
-        text = _text(value)
-        return parse(text) if separator is None else _list(_items(text, separator, read_text), parse, text)
+        if separator is None:
+            return parse(_text(value))
+        text = _text(values.joined(value))
+        return _list(_items(text, separator, read_text), parse, text)
     except ValueError as error:
         raise ArgumentError(argument.metadata["name"], value, str(error), accepted) from None
 
 
 def _text(value: object) -> str:
-    """`value` without blanks around it; numbers are taken as well, since CrawlerProcess lets users pass them."""
+    """`value` without blanks around it; numbers are taken as well, since scripts may pass them."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError("is no text")
     if values.CONTROL.search(str(value)):

@@ -30,7 +30,7 @@ from sitemapcrawler.targets import STDIN
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes besides 0: finished."""
-ITEMS = ("batches", "records")
+ITEMS = ("auto", "batches", "records")
 """Values of SITEMAP_ITEMS."""
 LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
 """The least that DuckDB works with."""

@@ -64,7 +64,7 @@ TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
 # How records travel: a batch is one item, one at a time, and a bounded number of files is fetched and read at once.
-SITEMAP_ITEMS = "batches"
+SITEMAP_ITEMS = "auto"
 SITEMAP_BATCH_SIZE = 1000
 SITEMAP_FETCH_AHEAD = 8
 SITEMAP_READ_AT_ONCE = 2

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import sys
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
+from sitemapcrawler import scrapy_cloud
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.configuring import names_in
 from sitemapcrawler.feeds import named_formats
 from sitemapcrawler.findings import inert
-from sitemapcrawler.running import add_progress_option, apply_progress_option, check, open_stderr, quieten, refuse, run
+from sitemapcrawler.running import (
+    BAD_ARGUMENT,
+    add_progress_option,
+    apply_progress_option,
+    check,
+    open_stderr,
+    quieten,
+    refuse,
+    run,
+)
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.targets import target
+
+logger = logging.getLogger("sitemapcrawler")
 
 
 class Command(CrawlCommand):
@@ -34,8 +48,15 @@ class Command(CrawlCommand):
             opts.overwrite_output = named_formats(opts.overwrite_output, formats)
             super().process_options(args, opts)
             apply_progress_option(self.settings, opts)
-            check(self.settings, opts.spargs if args[:1] == [AuditSpider.name] else None)
+            ours = args[:1] == [AuditSpider.name]
+            if ours and scrapy_cloud.runs_there(self.settings):
+                opts.spargs = scrapy_cloud.given(opts.spargs)
+                scrapy_cloud.adapt(self.settings)
+            check(self.settings, opts.spargs if ours else None)
         except ValueError as error:
+            if scrapy_cloud.runs_there(self.settings):  # which takes a line on standard error for news
+                logger.error("%s", error)
+                sys.exit(BAD_ARGUMENT)
             refuse(str(error), self.settings)
         if opts.loglevel is None:
             quieten()

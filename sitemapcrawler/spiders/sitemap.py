@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -15,8 +15,9 @@ from scrapy.http import Response
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler import answers, discovery, restoring, urls
+from sitemapcrawler import answers, discovery, restoring, scrapy_cloud, urls
 from sitemapcrawler.answers import Answer
+from sitemapcrawler.argument_schema import schema
 from sitemapcrawler.bodies import Body
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.configuring import (
@@ -54,6 +55,13 @@ class AuditSpider(Spider):
     """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.params`."""
 
     name = "sitemap"
+    metadata: ClassVar[dict[str, Any]] = {
+        "title": "Sitemap audit",
+        "description": "Finds every sitemap of a site, reads all of them, and says what is wrong with what they list.",
+        "template": True,
+        "param_schema": schema(),
+    }
+    """What Scrapy Cloud shows of the spider: a template of spiders whose arguments are filled in on a form."""
     params: Params
     selection: Selection
     frontier: Frontier
@@ -78,6 +86,7 @@ class AuditSpider(Spider):
         JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
         """
         super().update_settings(settings)
+        scrapy_cloud.adapt(settings)
         leave_out(settings)
         prepare_feeds(settings)
         load_rules(settings)

@@ -28,6 +28,7 @@ NOT_TRIED = {
     r"make \w+": "is named as a subject; test_readme.py tries `make crawl`, and `make demo` ends at Ctrl-C",
     r"\.venv/bin/python -m pytest .*": "runs other tests",
     r"python docs/make_\w+\.py": "writes what is in the repository; tests compare it",
+    r"shub .*|curl .*app\.zyte\.com.*": "asks Zyte's servers, for an account; test_scrapy_cloud.py builds what is deployed",
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",
     r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
     r"scrapy crawl sitemap|scrapy inspect|sitemapcrawler (crawl|inspect|validate)": "names a command, and is none",
@@ -35,7 +36,7 @@ NOT_TRIED = {
 """{pattern of a command: why no test tries it}."""
 SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}
 """Pages with a script in a fence, and the test that runs it."""
-PROGRAMS = r"(?:sitemapcrawler|scrapy|scrapyd|scrapyd-deploy|curl|make|pip|python|duckdb|jq|\.venv/bin/\w+)"
+PROGRAMS = r"(?:sitemapcrawler|scrapy|scrapyd|scrapyd-deploy|shub|curl|make|pip|python|duckdb|jq|\.venv/bin/\w+)"
 INDENTED = re.compile(rf"^    ({PROGRAMS} .*)$", re.MULTILINE)
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(rf"`({PROGRAMS} [^`\n]+)`")

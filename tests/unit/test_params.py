@@ -306,9 +306,41 @@ def test_probe_is_one_of_three() -> None:
 
 def test_numbers_of_crawlerprocess_users_are_taken_and_other_objects_refused() -> None:
     assert Params.parse({"domain": "e.com", "max_urls": 5, "max_time": 1.5}).max_urls == 5
-    assert "is no text" in refusal(domain=["e.com"])
-    assert "is no text" in refusal(domain=None)
+    for strange in (None, True, ["e.com", 1], {"e.com": 1}):
+        assert "is no text" in refusal(domain=strange)
     assert "is no text" in refusal(domain="e.com", max_urls=True)
+    assert "is no text" in refusal(domain="e.com", include=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "sites",
+    [["a.com", "b.com"], ("a.com", "b.com"), "['a.com', 'b.com']", '["a.com", "b.com"]', "[ 'a.com','b.com' ]"],
+)
+def test_a_list_may_be_one_or_be_written_as_one(sites: object) -> None:
+    assert Params.parse({"domain": sites}) == Params.parse({"domain": "a.com,b.com"})
+
+
+@pytest.mark.parametrize(
+    "text", ["['a.com'", "['a.com', 1]", "['a.com': 'b.com']", "[" * 9999 + "'a'", "['a.com'] + x"]
+)
+def test_what_only_begins_like_a_list_is_refused(text: str) -> None:
+    assert refusal(domain=text).startswith("argument domain=")
+
+
+def test_empty_list_is_empty() -> None:
+    assert "is empty" in refusal(domain=[])
+
+
+def test_addresses_in_brackets_are_no_list() -> None:
+    assert starts("[::1]:80,[::2]:80") == starts("[::1]:80") + starts("[::2]:80")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [("yes", True), ("no", False), ("True", True), ("False", False), ("true", True), (True, True), (False, False)],
+)
+def test_yes_and_no_have_other_words(value: object, meant: bool) -> None:
+    assert Params.parse({"domain": "e.com", "fresh": value}).fresh is meant
 
 
 def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
@@ -485,7 +517,7 @@ def test_comparing_needs_a_baseline(folder: Path, name: str, value: str) -> None
     assert Params.parse({"domain": "e.com", "baseline": str(folder), name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("only", "added"), ("force", "true"), ("fresh", "1"), ("fresh", "")])
+@pytest.mark.parametrize(("name", "value"), [("only", "added"), ("force", "on"), ("fresh", "1"), ("fresh", "")])
 def test_word_that_a_job_does_not_know_is_refused(folder: Path, name: str, value: str) -> None:
     (folder / "audit.duckdb").touch()
     assert refusal(domain="e.com", baseline=str(folder), **{name: value}).startswith(f"argument {name}=")

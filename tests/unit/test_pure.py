@@ -35,6 +35,7 @@ SINGLE = (
     "frequent",
     "frontier",
     "gauge",
+    "argument_schema",
     "argument_values",
     "items",
     "pace",
