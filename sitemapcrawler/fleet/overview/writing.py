@@ -17,6 +17,8 @@ from sitemapcrawler.report.folder import PAGE
 def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Overview:
     """Write `summary.parquet` and `report.html` to a folder of this machine, which is there; what the page shows.
 
+    Both are whole when this returns; until then, nobody should look for them there.
+
     `source`: the data set, which may be empty, or hold domains that are not done. `failed`: rows of domains without a
     result; those that have one after all are left out. `folder` has room for twice what all rows of domains take.
     OSError where something cannot be read or written.
