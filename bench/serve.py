@@ -71,7 +71,7 @@ def ports(sets: Iterable[Path]) -> dict[int, Path]:
 @contextmanager
 def serving(sets: Iterable[Path], limit: int = LIMIT) -> Iterator[None]:
     """Serve the sets until the block ends, at most `limit` seconds. SystemExit where nginx cannot do it."""
-    watched = [_program("setpriv"), "--pdeathsig", "TERM", _program("timeout"), str(limit), _program("nginx")]
+    watched = [program("setpriv"), "--pdeathsig", "TERM", program("timeout"), str(limit), program("nginx")]
     sites = ports(sets)
     with tempfile.TemporaryDirectory() as run:
         configuration = Path(run, "nginx.conf")
@@ -88,7 +88,7 @@ def serving(sets: Iterable[Path], limit: int = LIMIT) -> Iterator[None]:
             server.wait()
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
     if path is None:
         sys.exit(f"{name} is required (Debian: apt-get install nginx); a server in Python would be no fair one")

@@ -94,6 +94,7 @@ def column_of(hint: Any) -> Column:
     return _map(inner) if get_origin(kind) is dict and key == [str] else JSON
 
 
+@cache
 def _columns(kind: Any) -> dict[str, Column]:
     """The column of each field of a dataclass."""
     hints = get_type_hints(kind)

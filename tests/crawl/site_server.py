@@ -104,8 +104,10 @@ class SiteServer(socketserver.ThreadingTCPServer):
 
     request_queue_size = 128
 
-    def __init__(self, routes: dict[str, Route] | None = None, tls: ssl.SSLContext | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), _Connection)
+    def __init__(
+        self, routes: dict[str, Route] | None = None, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    ) -> None:
+        super().__init__((host, 0), _Connection)
         self.routes = routes or {}
         self.otherwise: Route = NOT_FOUND
         self.exchanges: list[Exchange] = []

@@ -1,0 +1,206 @@
+"""Measures a fleet: two workers against one, and what a domain costs besides its crawl.
+
+    unshare --net python -m bench.fleet [--sites 200] [--rounds 3] [--polite]
+
+So many small sites, each with an address of its own (127.1.x.y) and 20 sitemaps of 500 URLs, are served by nginx and
+crawled by local clusters of one and of two workers in turn. Ray asks for the metadata of a cloud machine when it
+starts: therefore this runs in a network namespace with nothing but `lo`, and refuses to run in any other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+import duckdb
+
+from bench.serve import READY_WITHIN, program
+
+ROOT = Path(__file__).parents[1]
+PORT = 8980
+SITEMAPS = 20
+URLS = 500
+"""Of each sitemap."""
+LIMIT_S = 3600
+"""Seconds after which nginx stops."""
+SPEEDUP = 1.7
+"""Goal: two workers over one."""
+OVERHEAD_S = 1.0
+"""Goal: seconds of a domain besides its crawl, at most, on average."""
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+"""netdevice(7)."""
+NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+CONFIGURATION = """
+daemon off;
+master_process off;
+pid {run}/nginx.pid;
+error_log {run}/error.log;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off;
+  sendfile on;
+  client_body_temp_path {run}/body;
+  proxy_temp_path {run}/proxy;
+  fastcgi_temp_path {run}/fastcgi;
+  uwsgi_temp_path {run}/uwsgi;
+  scgi_temp_path {run}/scgi;
+  types {{ text/xml xml; text/plain txt; }}
+  server {{ listen 0.0.0.0:{port} backlog=4096; root "{root}/$host"; }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one fleet took."""
+
+    workers: int
+    wall: float
+    """Seconds of the whole command."""
+    overhead: float
+    """Seconds of a domain besides its crawl, on average."""
+    slowest: float
+    """The same of the domain with the most: the first of a worker, which starts its processes."""
+    median: float
+    """The same of the one in the middle."""
+    crawl: float
+    """Seconds of a crawl, on average."""
+    peak_mb: float
+    """Of the largest crawl."""
+    bytes: float
+    """Of a domain's files, on average."""
+    urls: int
+
+
+def host(number: int) -> str:
+    """The address of a site."""
+    return f"127.1.{number // 250}.{number % 250 + 1}"
+
+
+def make(folder: Path, count: int) -> list[str]:
+    """Write the sites that are not there; their origins."""
+    for name in map(host, range(count)):
+        origin, site = f"http://{name}:{PORT}", folder / name
+        if (site / "robots.txt").exists():
+            continue
+        site.mkdir(parents=True, exist_ok=True)
+        for part in range(SITEMAPS):
+            entries = "".join(
+                f"<url><loc>{origin}/{part}/{page}.html</loc><lastmod>2026-01-01</lastmod></url>\n"
+                for page in range(URLS)
+            )
+            (site / f"{part}.xml").write_text(f'<urlset xmlns="{NAMESPACE}">\n{entries}</urlset>\n')
+        children = "".join(f"<sitemap><loc>{origin}/{part}.xml</loc></sitemap>" for part in range(SITEMAPS))
+        (site / "sitemap.xml").write_text(f'<sitemapindex xmlns="{NAMESPACE}">{children}</sitemapindex>')
+        (site / "robots.txt").write_text(f"User-agent: *\nSitemap: {origin}/sitemap.xml\n")
+    return [f"http://{host(number)}:{PORT}" for number in range(count)]
+
+
+@contextlib.contextmanager
+def serving(root: Path) -> Iterator[None]:
+    """nginx, as long as this process lives."""
+    with tempfile.TemporaryDirectory() as run:
+        configuration = Path(run, "nginx.conf")
+        configuration.write_text(CONFIGURATION.format(run=run, root=root, port=PORT))
+        watched = [program("setpriv"), "--pdeathsig", "TERM", program("timeout"), str(LIMIT_S), program("nginx")]
+        server = subprocess.Popen([*watched, "-p", run, "-c", str(configuration)], stdin=subprocess.DEVNULL)
+        try:
+            wait(server)
+            yield
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def wait(server: subprocess.Popen[bytes]) -> None:
+    """Until the port answers."""
+    deadline = time.monotonic() + READY_WITHIN
+    while True:
+        if server.poll() is not None or time.monotonic() > deadline:
+            sys.exit("nginx did not start")
+        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", PORT)):
+            return
+        time.sleep(0.05)
+
+
+def alone() -> None:
+    """Bring `lo` up. SystemExit where there is another interface: then this is no namespace of our own."""
+    if others := {name for _, name in socket.if_nameindex()} - {"lo"}:
+        sys.exit(f"there is a network here ({', '.join(sorted(others))}): unshare --net python -m bench.fleet")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
+
+
+def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
+    """One fleet."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", f"@{domains}", "--out", str(out), "--no-progress"]
+    command += ["--workers", str(workers), *(part for setting in settings for part in ("-s", setting))]
+    began = time.monotonic()
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL)
+    wall = time.monotonic() - began
+    query = f"""SELECT avg(wall_s - elapsed_s), max(wall_s - elapsed_s), median(wall_s - elapsed_s), avg(elapsed_s),
+        max(peak_mb), avg(bytes), sum(urls)::BIGINT FROM '{out}/domain/*/*.parquet' WHERE state = 'finished'"""
+    return Run(workers, wall, *duckdb.sql(query).fetchall()[0])
+
+
+def main() -> None:
+    """Run it, and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fleet", description="Measure a fleet.")
+    parser.add_argument("--sites", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--polite", action="store_true", help="keep the delays of a crawl")
+    parser.add_argument("--data", type=Path, default=ROOT / "out" / "bench", help="default: %(default)s")
+    arguments = parser.parse_args()
+    alone()
+    data = arguments.data.resolve()
+    origins = make(data / "fleet", arguments.sites)
+    domains = data / "fleet.txt"
+    domains.write_text("".join(f"{origin}\n" for origin in origins))
+    settings = ["SITEMAP_MAX_ROBOTS=0", *([] if arguments.polite else ["AUTOTHROTTLE_ENABLED=0"])]
+    with serving(data / "fleet"):
+        runs = [
+            measure(workers, domains, data / "fleet-out", settings)
+            for _ in range(arguments.rounds)
+            for workers in (1, 2)
+        ]
+    report(runs, arguments.sites * SITEMAPS * URLS)
+    (data / "results").mkdir(exist_ok=True)
+    (data / "results" / "fleet.json").write_text(json.dumps([asdict(run) for run in runs], indent=1))
+
+
+def report(runs: list[Run], urls: int) -> None:
+    """Print a table, and what was met. SystemExit where URLs are missing."""
+    besides = "besides the crawl: mean, median, max s"
+    print(f"Load average: {os.getloadavg()[0]:.2f}\n")
+    print(f"| workers | wall s | {besides} | crawl s | peak MB | bytes a domain |\n|---:|---:|---:|---:|---:|---:|")
+    for run in runs:
+        rest = f"{run.overhead:.2f}, {run.median:.2f}, {run.slowest:.2f}"
+        sizes = f"{run.peak_mb:.0f} | {run.bytes:,.0f}"
+        print(f"| {run.workers} | {run.wall:.1f} | {rest} | {run.crawl:.2f} | {sizes} |")
+        if run.urls != urls:
+            sys.exit(f"{run.urls} URLs instead of {urls}: these figures do not count")
+    speedup = median(one.wall / two.wall for one, two in zip(runs[::2], runs[1::2], strict=True))
+    overhead = median(run.overhead for run in runs)
+    said = ("MISSED", "met")
+    print(f"\n- {said[speedup >= SPEEDUP]}: two workers over one: {speedup:.2f}, at least {SPEEDUP}")
+    print(f"- {said[overhead <= OVERHEAD_S]}: seconds besides the crawl: {overhead:.2f}, at most {OVERHEAD_S:g}")
+
+
+if __name__ == "__main__":
+    main()

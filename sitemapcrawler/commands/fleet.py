@@ -1,0 +1,191 @@
+"""`scrapy fleet`: thousands of domains, each a crawl in a process of its own, results as one data set."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
+from scrapy.utils.log import configure_logging
+
+from sitemapcrawler import argument_values as values
+from sitemapcrawler.argument_values import shown
+from sitemapcrawler.fleet.domains import read_domains
+from sitemapcrawler.running import (
+    add_progress_option,
+    apply_progress_option,
+    check,
+    given,
+    open_stderr,
+    quieten,
+    refuse,
+    without_options,
+)
+
+
+class Option(NamedTuple):
+    """An option of the command, with a value."""
+
+    name: str
+    metavar: str
+    help: str
+    default: str | None = None
+    parse: Callable[[str], object] = str
+    """Reads the value, or raises ValueError with what is wrong about it."""
+    accepted: str = ""
+
+    @property
+    def flag(self) -> str:
+        """As it is written."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def read(self, text: str | None) -> object:
+        """The value; None where there is none. ValueError, one line."""
+        try:
+            return None if text is None else self.parse(text)
+        except ValueError as error:
+            raise ValueError(f"option {self.flag}={shown(text)}: {error}; accepted: {self.accepted}") from None
+
+
+FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
+OPTIONS = (
+    Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
+    Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
+    Option("workers", "N", "domains at once (default: one for each core)", None, values.count, FROM_1),
+    Option("cpus", "N", "cores of a joined cluster reserved for each domain", "1", values.seconds, ABOVE_0),
+    Option(
+        "per_address",
+        "N",
+        "domains at once that share an address; 0: any number",
+        "4",
+        partial(values.count, least=0),
+        FROM_0,
+    ),
+    Option("max_time", "S", "seconds that a domain may take", "3600", values.seconds, ABOVE_0),
+    Option("max_urls", "N", "pages that a domain may list (default: any number)", None, values.count, FROM_1),
+    Option(
+        "retries",
+        "N",
+        "further attempts at a domain whose crawl died, or whose results could not be written",
+        "2",
+        partial(values.count, least=0),
+        FROM_0,
+    ),
+)
+NOT_HERE = {
+    "domain": "behind the command",
+    "max_time": "--max-time",
+    "max_urls": "--max-urls",
+    **dict.fromkeys(
+        ("sitemap", "urls", "base_url", "offline", "report", "baseline", "only", "force", "fresh"),
+        "crawl, which is about one site",
+    ),
+}
+"""Arguments of the spider that are said otherwise, or are for one site."""
+NEEDED = ("ray", "pyarrow", "fsspec")
+"""Packages of the extra."""
+
+
+class Command(ScrapyCommand):
+    """Crawls many domains, on this machine or on a Ray cluster."""
+
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        """What stands behind the name of the command."""
+        return "[options] DOMAIN|@FILE... --out FOLDER|URL"
+
+    def short_desc(self) -> str:
+        """One line."""
+        return "Crawl many domains at once, here or on a Ray cluster, into one data set"
+
+    def long_desc(self) -> str:
+        """The same, and the exit codes."""
+        return (
+            f"{self.short_desc()}. Domains that the data set has already are skipped: a run that was stopped goes on. "
+            "Exit codes: 0 every domain has a result, 1 the output cannot be written or the cluster is gone, 2 wrong "
+            "argument, 3 stopped before the end, 4 some domains have no result after several attempts."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Ours, and those of all commands."""
+        super().add_options(parser)
+        for option in OPTIONS:
+            told = "" if option.default is None else f" (default: {option.default})"
+            parser.add_argument(
+                option.flag,
+                dest=option.name,
+                metavar=option.metavar,
+                default=option.default,
+                help=option.help + told,
+            )
+        parser.add_argument(
+            "-a",
+            dest="spargs",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="an argument of all crawls, may be repeated",
+        )
+        add_progress_option(parser)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check everything that the command line says. One line and exit code 2 for what cannot work."""
+        open_stderr()
+        try:
+            super().process_options(args, opts)
+            self._check(without_options(args), opts)
+        except (ValueError, UsageError) as error:
+            refuse(str(error))
+
+    def _check(self, named: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        apply_progress_option(self.settings, opts)
+        if lacking := [package for package in NEEDED if find_spec(package) is None]:
+            raise ValueError(f"fleet needs {', '.join(lacking)}: pip install '.[fleet]'")
+        if opts.out is None:
+            raise ValueError("--out is missing: the folder or URL of the data set")
+        if self.settings.get("JOBDIR"):
+            raise ValueError("setting JOBDIR: not for fleet, which goes on by its --out")
+        for option in OPTIONS:
+            setattr(opts, option.name, option.read(getattr(opts, option.name)))
+        opts.arguments = arguments(opts)
+        opts.listed = read_domains(named)
+        if not opts.listed.domains:
+            raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
+        check(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name})
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the fleet; the exit code tells how it ended."""
+        from sitemapcrawler.fleet.running import run  # Ray takes its time to import, and may not be there
+
+        assert self.settings is not None
+        configure_logging(self.settings)
+        if opts.loglevel is None:
+            quieten()
+        self.exitcode = run(self.settings, passed(self.settings), opts)
+
+
+def arguments(opts: argparse.Namespace) -> dict[str, str]:
+    """The arguments of each crawl, `domain` left out. ValueError, one line, for one that is none of a fleet's."""
+    found = given(opts.spargs)
+    for name, value in found.items():
+        if name in NOT_HERE:
+            raise ValueError(f"argument {name}={shown(value)}: not for fleet; accepted: {NOT_HERE[name]}")
+    found["max_time"] = f"{opts.max_time:.3f}"
+    return found if opts.max_urls is None else {**found, "max_urls": str(opts.max_urls)}
+
+
+def passed(settings: BaseSettings) -> dict[str, tuple[Any, int]]:
+    """The settings that are not Scrapy's own, for processes on other machines: {name: (value, priority)}."""
+    found = {name: (settings[name], settings.getpriority(name) or 0) for name in settings}
+    return {
+        name: (dict(value) if isinstance(value, BaseSettings) else value, priority)
+        for name, (value, priority) in found.items()
+        if priority
+    }

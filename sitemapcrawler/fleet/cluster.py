@@ -1,0 +1,219 @@
+"""Ray: the cluster that a fleet runs on, and the two things that run there, a control and a task for each domain.
+
+Only imported where a fleet runs. Without an address a cluster of this machine's starts, which listens on the loopback
+interface alone, and sends no statistics of its use to Ray's makers.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import time
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Self
+
+from sitemapcrawler.findings import inert
+from sitemapcrawler.fleet.children import Nursery
+from sitemapcrawler.fleet.control import Answer, Control, Look
+from sitemapcrawler.fleet.domains import Domain
+from sitemapcrawler.fleet.output import OutputFailed
+from sitemapcrawler.fleet.records import DomainRecord
+from sitemapcrawler.fleet.results import CrawlDied
+from sitemapcrawler.fleet.task import CrawlHung, Plan, Superseded, crawl_domain
+
+for _name, _value in {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # or it announces a change of its own at each start
+}.items():
+    os.environ.setdefault(_name, _value)
+ray: Any = import_module("ray")  # an import statement would ask type checkers for the types of what it brings along
+
+logger = logging.getLogger(__name__)
+
+LOOPBACK = "127.0.0.1"
+STORE_BYTES = 100 * 1024 * 1024
+"""Memory of a local cluster's object store, in bytes: results are rows of a kilobyte, and Ray wants 75 MB at least."""
+AGAIN = (CrawlDied, OutputFailed, Superseded)
+"""What a task may end with that is worth another attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A domain without a result."""
+
+    reason: str
+    """One line."""
+    output: bool
+    """True where the crawl was as it should be, and its files could not be put into their places."""
+
+
+class ClusterFailed(Exception):
+    """The cluster cannot be had, or is gone; one line."""
+
+
+class Murmur(io.TextIOBase):
+    """Takes what Ray prints on standard output while a fleet runs, tasks that are tried again for instance: the log has
+    it at level DEBUG."""
+
+    def write(self, text: str) -> int:
+        """A line or part of one."""
+        if text.strip():
+            logger.debug("Ray: %s", inert(text.strip()))
+        return len(text)
+
+
+class Clocked:
+    """The control, as an actor: with the clock of its machine, so that no two clocks are compared."""
+
+    def __init__(self) -> None:
+        self._control = Control()
+
+    def begin(self, domain: str) -> tuple[int, int]:
+        """See `Control`."""
+        return self._control.begin(domain, time.monotonic())
+
+    def beat(self, attempt: int, urls: int, sitemaps: int) -> Answer:
+        """See `Control`."""
+        return self._control.beat(attempt, urls, sitemaps, time.monotonic())
+
+    def counts(self, attempt: int) -> bool:
+        """See `Control`."""
+        return self._control.counts(attempt)
+
+    def ask(self, attempt: int, host: str) -> float:
+        """See `Control`."""
+        return self._control.ask(attempt, host, time.monotonic())
+
+    def free(self, attempt: int, host: str, rest: float) -> None:
+        """See `Control`."""
+        self._control.free(attempt, host, rest, time.monotonic())
+
+    def end(self, attempt: int) -> None:
+        """See `Control`."""
+        self._control.end(attempt, time.monotonic())
+
+    def done(self, domain: str) -> None:
+        """See `Control`."""
+        self._control.done(domain)
+
+    def look(self) -> Look:
+        """See `Control`."""
+        return self._control.look(time.monotonic())
+
+
+class Remote:
+    """The control, as tasks see it."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._actor, name)
+        return lambda *arguments: ray.get(method.remote(*arguments))
+
+
+_nursery = Nursery()
+"""Of this worker; children of one domain after the other come from it."""
+
+
+def work(domain: Domain, plan: Plan, actor: Any) -> DomainRecord:
+    """The task of Ray: one domain."""
+    return crawl_domain(domain, plan, Remote(actor), _nursery)
+
+
+class Cluster:
+    """A Ray cluster, joined or started. A context manager: at its end all tasks are ended."""
+
+    def __init__(self, address: str | None, workers: int | None, cpus: float, retries: int) -> None:
+        """`workers`: domains at once, None: as many as the cluster has room for; `cpus`: cores reserved for each;
+        `retries`: further attempts at a domain whose crawl or output failed."""
+        self._local = address is None
+        self._workers = workers
+        self._cpus = 1 if self._local else cpus
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
+        if self._local:
+            self._workers = workers or os.cpu_count() or 1
+            options |= {
+                "num_cpus": self._workers,
+                "num_gpus": 0,
+                "include_dashboard": False,
+                "object_store_memory": STORE_BYTES,
+                "_node_ip_address": LOOPBACK,
+            }
+        self._quiet = redirect_stdout(Murmur())
+        try:
+            ray.init(address=address or "local", **options)
+        except Exception as error:
+            raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
+        self._control = ray.remote(num_cpus=0)(Clocked).remote()
+        self._task = ray.remote(
+            num_cpus=self._cpus, max_retries=retries, retry_exceptions=list(AGAIN), scheduling_strategy="SPREAD"
+        )(work)
+
+    def __enter__(self) -> Self:
+        self._quiet.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ray.shutdown()
+        self._quiet.__exit__(kind, error, trace)
+
+    @property
+    def room(self) -> int:
+        """Domains that can run at once."""
+        if self._workers is not None:
+            return self._workers
+        return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
+
+    def start(self, domain: Domain, plan: Any) -> Any:
+        """Begin with a domain; the reference of its result."""
+        return self._task.options(name=domain.name).remote(domain, plan, self._control)
+
+    def share(self, plan: Plan) -> Any:
+        """Put the plan where all tasks can read it."""
+        return ray.put(plan)
+
+    def wait(self, running: Sequence[Any], seconds: float) -> list[Any]:
+        """Wait until one of the references has its result; all that have."""
+        done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
+        if not done:
+            done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
+        return list(done)
+
+    def result(self, reference: Any, domain: Domain) -> DomainRecord | Failed:
+        """The row of a domain, or why there is none. ClusterFailed where the cluster is gone."""
+        errors = ray.exceptions
+        try:
+            record: DomainRecord = ray.get(reference)
+            return record
+        except errors.RayTaskError as error:
+            cause = getattr(error, "cause", error)
+            if not isinstance(cause, (*AGAIN, CrawlHung)):
+                raise ClusterFailed(first_line(cause)) from None
+            return Failed(first_line(cause), isinstance(cause, OutputFailed))
+        except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
+            return Failed(f"its worker died again and again: {first_line(error)}", False)
+        except errors.RayError as error:
+            raise ClusterFailed(first_line(error)) from None
+        finally:
+            self._control.done.remote(domain.name)
+
+    def look(self) -> Look:
+        """What runs."""
+        try:
+            seen: Look = ray.get(self._control.look.remote())
+            return seen
+        except ray.exceptions.RayError as error:
+            raise ClusterFailed(first_line(error)) from None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,90 @@
+"""One crawl of a fleet, in the process that a nursery has forked: our spider, its records as four Parquet files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.settings import Settings
+
+from sitemapcrawler.fleet.link import Link
+from sitemapcrawler.fleet.records import DOMAIN, TABLES
+from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.running import check, quieten, run
+from sitemapcrawler.spiders.sitemap import AuditSpider
+
+LOG = "log.txt"
+SUMMARY = "summary.jsonl"
+"""Files beside the tables in the folder of a crawl."""
+LATE = 580
+"""Place among the downloader middlewares: behind all that may wait or answer by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a crawl is told."""
+
+    domain: str
+    """The column `domain` of its rows, and the argument of the spider."""
+    arguments: dict[str, str]
+    """The other arguments of the spider."""
+    settings: dict[str, tuple[Any, int]]
+    """{name: (value, priority)} of the settings that are not Scrapy's own."""
+    folder: str
+    """Where the files go; it is there, and empty."""
+
+
+def crawl(connection: Connection) -> int:
+    """Wait for the job and crawl; the exit code of `running.exit_code`."""
+    link = Link(connection)
+    job: Job = link.job()
+    settings = settings_of(job)
+    arguments = {**job.arguments, "domain": job.domain}
+    process = AsyncCrawlerProcess(settings)
+    quieten()
+    check(settings, arguments)
+    return run(process, process.create_crawler(AuditSpider), arguments)
+
+
+def settings_of(job: Job) -> Settings:
+    """The settings of one crawl."""
+    settings = Settings()
+    for name, (value, priority) in job.settings.items():
+        settings.set(name, value, priority)
+    folder = Path(job.folder)
+    own: dict[str, Any] = {
+        "FEEDS": feeds(folder, job.domain),
+        "JOBDIR": None,
+        "LOG_FILE": str(folder / LOG),
+        "SITEMAP_PROGRESS": False,
+    }
+    settings.setdict(own, "cmdline")
+    settings["EXTENSIONS"]["sitemapcrawler.fleet.link.Telling"] = 140
+    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.hosts.OneCrawlAHost"] = LATE
+    return settings
+
+
+def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
+    """The FEEDS setting: the four tables, and the summary."""
+    place = str(folder).replace("%", "%%")
+    common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
+    tables = {
+        f"{place}/{table}.parquet": {
+            "format": "parquet",
+            "item_classes": [record],
+            "item_export_kwargs": {"item_classes": [record], "constants": {DOMAIN: domain}},
+            **common,
+        }
+        for table, record in TABLES.items()
+    }
+    return {**tables, f"{place}/{SUMMARY}": {"format": "jsonlines", "item_classes": [SummaryRecord], **common}}
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """The summary record of a crawl that has ended. OSError or ValueError where there is none."""
+    record: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
+    return record

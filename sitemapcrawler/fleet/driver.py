@@ -1,0 +1,172 @@
+"""The fleet from where it is started: which domains are left to do, which may run, what has come of them."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from sitemapcrawler.findings import inert
+from sitemapcrawler.fleet.cluster import Cluster, Failed
+from sitemapcrawler.fleet.control import Look
+from sitemapcrawler.fleet.domains import Domain
+from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
+from sitemapcrawler.fleet.resolving import Resolver
+from sitemapcrawler.fleet.results import place
+from sitemapcrawler.fleet.schedule import Schedule
+from sitemapcrawler.fleet.task import Plan
+
+logger = logging.getLogger(__name__)
+
+AHEAD = 10_000
+"""Domains whose addresses are looked up before their turn: enough that some can run while others share an address."""
+WAIT_S = 0.2
+"""Seconds to wait for results before the next look at what else there is to do."""
+LOST_OUTPUTS = 3
+"""Domains in a row whose output fails, after which no new one begins: a full disk is full for all."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far a fleet is."""
+
+    total: int
+    """Domains of the list."""
+    earlier: int = 0
+    """Of these, done by an earlier run."""
+    states: dict[str, int] = field(default_factory=dict)
+    """Domains done by this run, by state."""
+    urls: int = 0
+    """Url records of those."""
+    sitemaps: int = 0
+    """Sitemap records of those."""
+    failed: list[DomainRecord] = field(default_factory=list)
+    """Those without a result."""
+
+    def take(self, domain: Domain, result: DomainRecord | Failed) -> None:
+        """Count what came of a domain."""
+        if isinstance(result, Failed):
+            self.failed.append(DomainRecord(domain=domain.name, state=FAILED, error=result.reason))
+            logger.warning("no result of %s: %s", domain.name, inert(result.reason))
+            return
+        self.states[result.state] = self.states.get(result.state, 0) + 1
+        self.urls += result.urls
+        self.sitemaps += result.sitemaps
+
+    @property
+    def done(self) -> int:
+        """Domains that need no more work, failed ones left out."""
+        return self.earlier + sum(self.states.values())
+
+
+class Stop:
+    """Signals. The first SIGINT lets running domains come to their end; a second one, or SIGTERM, does not."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        """No new domain begins."""
+        self.now = False
+        """Nothing is waited for."""
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """A signal came."""
+        self.now = self.now or self.begun or number == signal.SIGTERM
+        self.begun = True
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """While signals are heard here."""
+        before = {number: signal.signal(number, self.hear) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Fleet:
+    """One run of a fleet over a list of domains."""
+
+    def __init__(
+        self, domains: list[Domain], output: Output, plan: Plan, cluster: Cluster, per_address: int, stop: Stop
+    ) -> None:
+        done = finished(output)
+        self._left = iter([domain for domain in domains if place(DOMAIN, domain) not in done])
+        self.tally = Tally(len(domains), earlier=sum(place(DOMAIN, domain) in done for domain in domains))
+        self._schedule = Schedule(per_address)
+        self._resolver = Resolver()
+        self._cluster = cluster
+        self._plan = cluster.share(plan)
+        self._stop = stop
+        self.running: dict[Any, Domain] = {}
+        self._lost = 0
+        self.output_lost = False
+        """True where the fleet ends because its output fails."""
+
+    def run(self, show: Callable[[Fleet], None]) -> None:
+        """Run to the end, or to a stop. `show` is called now and then. ClusterFailed where the cluster is gone."""
+        try:
+            while not self._stop.now:
+                if not self._stop.begun:
+                    self._feed()
+                    self._start()
+                elif not self.running:
+                    return
+                if not self.running and not self.waiting:
+                    return
+                self._collect()
+                show(self)
+        finally:
+            self._resolver.close()
+
+    @property
+    def waiting(self) -> int:
+        """Domains that are known to be left, running ones left out."""
+        return self._schedule.waiting + self._resolver.pending
+
+    def look(self) -> Look:
+        """What runs, as its workers say."""
+        return self._cluster.look()
+
+    @property
+    def stopped(self) -> bool:
+        """True where not every domain was taken on."""
+        return self._stop.begun
+
+    def _feed(self) -> None:
+        """Have addresses looked up, and domains scheduled whose addresses are known."""
+        while self.waiting < AHEAD and (domain := next(self._left, None)) is not None:
+            self._resolver.submit(domain)
+        for domain, addresses in self._resolver.ready():
+            self._schedule.add(domain, addresses)
+
+    def _start(self) -> None:
+        room = self._cluster.room - len(self.running)
+        while room > 0 and (domain := self._schedule.next()) is not None:
+            self.running[self._cluster.start(domain, self._plan)] = domain
+            room -= 1
+
+    def _collect(self) -> None:
+        if not self.running:
+            time.sleep(WAIT_S / 10)
+            return
+        for reference in self._cluster.wait([*self.running], WAIT_S):
+            domain = self.running.pop(reference)
+            self._schedule.done(domain)
+            result = self._cluster.result(reference, domain)
+            self.tally.take(domain, result)
+            self._lost = self._lost + 1 if isinstance(result, Failed) and result.output else 0
+            if self._lost >= LOST_OUTPUTS and not self._stop.begun:
+                self.output_lost = self._stop.begun = True
+                logger.error("the output fails again and again; no more domains are begun")
+
+
+def finished(output: Output) -> set[str]:
+    """Names of the rows of domains that are done."""
+    return {name for name in output.names(DOMAIN) if name.endswith(".parquet")}

@@ -1,0 +1,104 @@
+"""What a crawl of a fleet has left, made a row of its domain, and put into the data set."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import time
+from contextlib import suppress
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+
+from sitemapcrawler import running
+from sitemapcrawler.fleet.crawling import LOG, summary
+from sitemapcrawler.fleet.domains import Domain
+from sitemapcrawler.fleet.output import Output, OutputFailed
+from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, DomainRecord
+
+LOGS = "_logs"
+"""Folder of the logs of crawls that did not end as they should."""
+LOG_BYTES = 1024 * 1024
+"""Bytes of the end of a log that are kept."""
+
+
+class CrawlDied(Exception):
+    """The process of a crawl ended without a result; it may be tried again."""
+
+
+def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
+    """The row of a domain, from what its crawl has left. CrawlDied where that is no result, OutputFailed where its
+    files could not be written."""
+    states = {0: FINISHED, running.STOPPED: PARTIAL, running.NOTHING_READ: UNREAD}
+    try:
+        if code == running.FEED_LOST:
+            raise OutputFailed(f"{domain.name}: its files could not be written{last_error(folder)}")
+        if code not in states:
+            raise CrawlDied(f"{domain.name}: {ended(code)}{last_error(folder)}")
+        held = summary(folder)
+        size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
+    except OutputFailed:
+        raise
+    except (OSError, ValueError) as error:
+        raise CrawlDied(f"{domain.name}: its files are not whole: {error}") from None
+    bad = held.get("bad") or {}
+    same = {one.name: held[one.name] for one in fields(DomainRecord) if one.name in held and one.name != "bad"}
+    record = DomainRecord(**same)
+    state = PARTIAL if record.partial and code == 0 else states[code]
+    record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
+    record.node, record.findings = platform.node(), sum(record.severities.values())
+    record.bad, record.checked = bad.get("bad"), bad.get("checked")
+    return record
+
+
+def ended(code: int) -> str:
+    """How a process ended, in words."""
+    return (
+        f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with code {code}"
+    )
+
+
+def last_error(folder: Path) -> str:
+    """The last line of a log that says what is wrong; empty where none does."""
+    try:
+        lines = tail(folder / LOG).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((f": {line.partition('ERROR: ')[2]}" for line in reversed(lines) if "ERROR: " in line), "")
+
+
+def tail(log: Path) -> bytes:
+    """The end of a log."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - LOG_BYTES))
+        return file.read()
+
+
+def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float) -> None:
+    """Put the tables of a domain into their places, then its row. OutputFailed."""
+    if record.state != FINISHED:
+        keep_log(output, domain, folder)
+    for table in TABLES:
+        output.publish(folder / f"{table}.parquet", place(table, domain))
+    record.wall_s = round(time.monotonic() - began, 3)
+    row = folder / f"{DOMAIN}.parquet"
+    write_row(row, record)
+    output.publish(row, place(DOMAIN, domain))
+
+
+def keep_log(output: Output, domain: Domain, folder: Path) -> None:
+    """Keep the end of a crawl's log, where that can be done."""
+    with suppress(OSError):
+        output.write_bytes(f"{LOGS}/{domain.file}.txt", tail(folder / LOG))
+
+
+def place(table: str, domain: Domain) -> str:
+    """Name of a domain's file in a table."""
+    return f"{table}/bucket={domain.bucket}/{domain.file}.parquet"
+
+
+def write_row(path: Path, record: DomainRecord) -> None:
+    """A Parquet file with one row."""
+    from sitemapcrawler.arrow import Columns  # pyarrow may not be there where others import this
+
+    import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, compression="zstd")

@@ -1,0 +1,97 @@
+"""A fleet run by its command: output, cluster, domains, the summary; how it ended as an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import time
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
+from sitemapcrawler.fleet.driver import Fleet, Stop
+from sitemapcrawler.fleet.output import Output, OutputFailed
+from sitemapcrawler.fleet.overview.page import SUMMARY
+from sitemapcrawler.fleet.overview.writing import write_overview
+from sitemapcrawler.fleet.showing import Showing, closing_line
+from sitemapcrawler.fleet.task import Plan
+from sitemapcrawler.params import Params
+from sitemapcrawler.report.folder import PAGE
+from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, complain, refuse
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger("sitemapcrawler")
+
+CLAIM = "_fleet.json"
+"""What a data set was made with: a run with other arguments would mix two kinds of results."""
+OF_A_RUN = frozenset({"domain", "max_time"})
+"""Arguments that may differ from one run to the next."""
+
+
+def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
+    """Run it; the exit code."""
+    try:
+        output = Output(opts.out)
+        output.check()
+        with output.lock():
+            claim(output, opts.arguments)
+            output.clean()
+            return _run(output, settings, passed, opts)
+    except ValueError as error:
+        refuse(str(error))
+    except (OutputFailed, ClusterFailed) as error:
+        complain(str(error))
+        return FEED_LOST
+
+
+def claim(output: Output, arguments: dict[str, str]) -> None:
+    """Note what the data set is made with. ValueError where it was made with something else."""
+    asked = Params.parse({**arguments, "domain": "localhost"}).asks_for()
+    mine = {name: text for name, text in asked.items() if name not in OF_A_RUN}
+    held = output.read_bytes(CLAIM)
+    if held is None:
+        output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
+        return
+    try:
+        theirs = json.loads(held)["arguments"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
+    if theirs != mine:
+        said = ", ".join(f"{name}={text}" for name, text in sorted(theirs.items())) or "no arguments"
+        raise ValueError(f"--out {output.url}: holds results with {said}; accepted: the same, or another place")
+
+
+def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
+    began = time.monotonic()
+    plan = Plan(output.url, opts.arguments, passed, opts.max_time)
+    stop, showing = Stop(), Showing(settings)
+    if opts.listed.repeated:
+        logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))
+    with stop.heard():
+        with Cluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.shown():
+            fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop)
+            fleet.run(showing.look)
+        if not stop.now:
+            sum_up(output, fleet)
+    logger.info("%s", closing_line(fleet, time.monotonic() - began))
+    return code_of(fleet)
+
+
+def sum_up(output: Output, fleet: Fleet) -> None:
+    """Write the summary and the page beside the tables."""
+    with output.scratch() as folder:
+        write_overview(output.filesystem(), fleet.tally.failed, folder)
+        for name in (SUMMARY, PAGE):
+            output.publish(folder / name, name)
+            logger.info("wrote %s/%s", output.url, name)
+
+
+def code_of(fleet: Fleet) -> int:
+    """How a fleet ended, as an exit code."""
+    if fleet.output_lost:
+        return FEED_LOST
+    if fleet.stopped:
+        return STOPPED
+    return NOTHING_READ if fleet.tally.failed else 0

@@ -1,0 +1,20 @@
+"""Ray asks for the metadata of a cloud machine when it starts, at an address that is none of this machine's: every test
+of a fleet runs in a network namespace that has nothing but `lo`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fleet.namespace import NotPermitted, loopback_alone
+
+
+@pytest.fixture(scope="module", autouse=True)
+def alone() -> Iterator[None]:
+    """The namespace, for a module."""
+    try:
+        with loopback_alone():
+            yield
+    except NotPermitted as error:
+        pytest.skip(f"needs a network namespace of its own: {error}")

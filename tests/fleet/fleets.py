@@ -1,0 +1,164 @@
+"""Fleets as a user starts them, the sites that they crawl, and what they leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
+from tests.crawl.site_server import Route, SiteServer
+
+TABLES = ("url", "sitemap", "finding", "robots", "domain")
+PAGES = 5
+"""Pages of each sitemap."""
+SITEMAPS = 2
+"""Sitemaps of each site."""
+
+
+class Site(SiteServer):
+    """A small site with an address of its own: robots.txt, an index, sitemaps."""
+
+    def __init__(self, number: int, sitemaps: int = SITEMAPS, **routes: Route) -> None:
+        super().__init__(host=f"127.0.1.{number}")
+        children = [f"/{part}.xml" for part in range(sitemaps)]
+        self.routes = {
+            "/robots.txt": f"User-agent: *\nSitemap: {self.url('/sitemap.xml')}\n",
+            "/sitemap.xml": index(map(self.url, children)),
+            **{child: urlset(self.url(f"{child}/{page}") for page in range(PAGES)) for child in children},
+            **routes,
+        }
+        self.listed = sitemaps * PAGES
+
+
+def index(urls: Any) -> str:
+    """A sitemap index."""
+    entries = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
+    return f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</sitemapindex>'
+
+
+def urlset(urls: Any) -> str:
+    """A sitemap."""
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+
+@contextmanager
+def sites(count: int, **options: Any) -> Iterator[list[Site]]:
+    """So many sites, each at another address of the loopback network."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Site(number, **options)) for number in range(1, count + 1)]
+
+
+def start(folder: Path, domains: Sequence[str], *options: str, settings: Mapping[str, object] | None = None) -> Running:
+    """Start a fleet in a folder; results go to its folder `out`."""
+    (folder / "domains.txt").write_text("".join(f"{domain}\n" for domain in domains))
+    words = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", "@domains.txt", "--out", "out", "--workers", "2"]
+    chosen = {**NO_DELAYS, "SITEMAP_MAX_ROBOTS": 0, **(settings or {})}
+    words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    return launch(folder, [*words, *options])
+
+
+def run(folder: Path, domains: Sequence[str], *options: str, settings: Mapping[str, object] | None = None) -> Crawl:
+    """Run a fleet to its end."""
+    return start(folder, domains, *options, settings=settings).finish()
+
+
+@dataclass
+class Data:
+    """What stands in a data set."""
+
+    folder: Path
+
+    def rows(self, table: str, columns: str = "*") -> list[dict[str, Any]]:
+        """The rows of a table."""
+        with duckdb.connect() as connection:
+            found = connection.execute(f"SELECT {columns} FROM '{self.folder}/{table}/*/*.parquet' ORDER BY ALL")
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def urls(self) -> dict[str, list[str]]:
+        """The pages of each domain, as often as they stand there."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows("url", "domain, loc"):
+            found.setdefault(row["domain"], []).append(row["loc"])
+        return found
+
+    def domains(self) -> dict[str, dict[str, Any]]:
+        """The rows of domains, of which each has one."""
+        rows = self.rows("domain")
+        assert len({row["domain"] for row in rows}) == len(rows), [row["domain"] for row in rows]
+        return {row["domain"]: row for row in rows}
+
+    def strangers(self) -> list[str]:
+        """Files that are no results, nor the fleet's own."""
+        names = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()]
+        own = ("_fleet.json", "_lock", "_logs/", "summary.parquet", "report.html")
+        return [name for name in names if not name.startswith((*own, *(f"{table}/bucket=" for table in TABLES)))]
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of the fleet."""
+
+    pid: int
+    parent: int
+    command: str
+
+    def kill(self) -> None:
+        """End it at once."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    @property
+    def alive(self) -> bool:
+        """False once it has ended."""
+        try:
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
+
+def below(pid: int) -> list[Process]:
+    """All processes that a process has started, and those that these have started."""
+    found: dict[int, Process] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+            found[int(folder.name)] = Process(int(folder.name), parent, command)
+    return [process for process in found.values() if _descends(process, pid, found)]
+
+
+def crawls(fleet: Running) -> list[Process]:
+    """The processes of crawls that run."""
+    nurseries = {process.pid: process for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
+    return [process for process in nurseries.values() if process.parent in nurseries]
+
+
+def workers(fleet: Running) -> list[Process]:
+    """The processes that run a task of Ray."""
+    parents = {process.parent for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
+    nurseries = {process.pid for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
+    return [process for process in below(fleet.process.pid) if process.pid in parents - nurseries]
+
+
+def one_of(fleet: Running, find: Callable[[Running], list[Process]]) -> Process:
+    """Wait until there is one."""
+    fleet.wait_until(lambda: bool(find(fleet)))
+    return find(fleet)[0]
+
+
+def _descends(process: Process, pid: int, all_of: dict[int, Process]) -> bool:
+    while process.parent != pid:
+        if process.parent not in all_of:
+            return False
+        process = all_of[process.parent]
+    return True

@@ -1,0 +1,92 @@
+"""A host is asked by one crawl of a fleet at a time, whichever crawls lead to it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import Crawl
+from tests.crawl.site_server import Exchange
+from tests.fleet.fleets import Data, Site, index, run, sites, urlset
+
+SHARED = 6
+"""Sitemaps of each site on the host that both share."""
+DELAY_S = 0.3
+"""Seconds between two requests to a host."""
+ANSWER_S = 0.15
+"""Seconds that an answer of the shared host takes."""
+
+
+class Shared(Site):
+    """A host of sitemaps of others, which notes whom it answers when."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.spans: list[tuple[float, float, str]] = []
+        """(from, to, path) of each answer."""
+        self.at_once = 0
+        self._now = 0
+        self._lock = threading.Lock()
+
+    def answer(self, exchange: Exchange) -> None:
+        with self._lock:
+            self._now += 1
+            self.at_once = max(self.at_once, self._now)
+        began = time.monotonic()
+        time.sleep(ANSWER_S)
+        super().answer(exchange)
+        with self._lock:
+            self._now -= 1
+            self.spans.append((began, time.monotonic(), exchange.path))
+
+
+@pytest.fixture(scope="module")
+def shared(alone: None) -> Iterator[Shared]:
+    with Shared(9) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fleet(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
+    """Two sites that keep their sitemaps on the same third host, crawled at once."""
+    with sites(2) as pair:
+        for number, site in enumerate(pair):
+            names = [f"/{number}-{part}.xml" for part in range(SHARED)]
+            site.routes["/sitemap.xml"] = index(map(shared.url, names))
+            shared.routes |= {name: urlset([site.url(name)]) for name in names}
+        settings = {"DOWNLOAD_DELAY": DELAY_S, "RANDOMIZE_DOWNLOAD_DELAY": 0, "SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+        yield run(tmp_path_factory.mktemp("hosts"), [site.url() for site in pair], settings=settings)
+
+
+def test_both_sites_are_read_whole(fleet: Crawl) -> None:
+    assert fleet.code == 0
+    rows = Data(fleet.folder / "out").domains()
+    assert [row["urls"] for row in rows.values()] == [SHARED, SHARED]
+    assert {row["state"] for row in rows.values()} == {"finished"}
+
+
+def test_the_shared_host_is_asked_by_one_at_a_time(fleet: Crawl, shared: Shared) -> None:
+    ends: dict[str, float] = {}
+    for began, ended, path in sorted(shared.spans):
+        crawl = path[1]
+        if path == "/robots.txt":  # asked by each of the two
+            continue
+        others = [end for other, end in ends.items() if other != crawl]
+        assert all(began >= end for end in others), sorted(shared.spans)
+        ends[crawl] = max(ended, ends.get(crawl, 0.0))
+
+
+def test_the_delay_of_the_host_is_kept_across_crawls(fleet: Crawl, shared: Shared) -> None:
+    begins = sorted(began for began, _, _ in shared.spans)
+    gaps = [later - earlier for earlier, later in zip(begins, begins[1:], strict=False)]
+    assert len(begins) >= 2 * SHARED
+    assert min(gaps) >= 0.8 * DELAY_S, gaps
+
+
+def test_both_have_their_turn(fleet: Crawl, shared: Shared) -> None:
+    crawls = [path[1] for _, _, path in sorted(shared.spans) if path != "/robots.txt"]
+    assert set(crawls) == {"0", "1"}

@@ -1,0 +1,88 @@
+"""Processes that a nursery forks: real ones, whose job fails or never ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.fleet.children import START_S, Child, Nursery, NurseryDied
+from sitemapcrawler.fleet.nursery import FAULT
+
+PATIENCE_S = 10
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    found = Nursery()
+    yield found
+    found.close()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for_end(pid: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while alive(pid):
+        assert time.monotonic() < deadline, f"{pid} lives"
+        time.sleep(0.01)
+
+
+def to_the_end(child: Child) -> int | None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not child.wait(0.1):
+        list(child.heard())
+        assert time.monotonic() < deadline
+    return child.code
+
+
+def test_a_child_that_raises_ends_with_a_code_of_its_own(nursery: Nursery) -> None:
+    with nursery.start() as child:
+        child.link.send("no job")
+        assert to_the_end(child) == FAULT
+
+
+def test_a_child_whose_worker_says_no_more_ends(nursery: Nursery) -> None:
+    with nursery.start() as child:
+        child.link.close()
+        wait_for_end(child.pid)
+        assert not alive(child.pid)
+
+
+def test_a_child_is_killed_where_nobody_waits_for_it(nursery: Nursery) -> None:
+    with nursery.start() as child:
+        assert alive(child.pid)
+        pid = child.pid
+    assert child.code == -signal.SIGKILL
+    assert not alive(pid)
+
+
+def test_the_next_child_comes_from_the_same_nursery(nursery: Nursery) -> None:
+    began = time.monotonic()
+    parents = []
+    for _ in range(2):
+        with nursery.start() as child:
+            parents.append(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    assert parents[0] == parents[1]
+    assert time.monotonic() - began < START_S
+
+
+def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
+    nursery = Nursery()
+    with pytest.raises(NurseryDied), nursery.start() as child:
+        parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(parent, signal.SIGKILL)
+        wait_for_end(child.pid)
+        to_the_end(child)
+    with nursery.start() as child:
+        assert alive(child.pid)
+    nursery.close()
