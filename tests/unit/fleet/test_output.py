@@ -1,0 +1,277 @@
+"""A folder that a fleet writes to: every file there is whole, and what killed runs have left goes away."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.fleet import folders, objects
+from sitemapcrawler.fleet.failures import OutputFailed, reason
+from sitemapcrawler.fleet.output import Output
+
+ROOT = Path(__file__).parents[3]
+NAME = "url/bucket=7/example.com-0.parquet"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Output:
+    return Output(str(tmp_path / "out"))
+
+
+def refusal(call: Callable[[], object]) -> str:
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        call()
+    return str(caught.value)
+
+
+def failure(call: Callable[[], object]) -> str:
+    with pytest.raises(OutputFailed, match=r"\A[^\n]*\Z") as caught:
+        call()
+    return str(caught.value)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def python(code: str, *arguments: str) -> subprocess.Popen[str]:
+    """A process that says something when it is ready, and then waits."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import sys\nfrom sitemapcrawler.fleet.output import Output\n{code}", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def test_file_is_moved_to_its_place_over_an_earlier_one(out: Output, tmp_path: Path) -> None:
+    for content in (b"first", b"second"):
+        with out.scratch() as folder:
+            assert list(folder.iterdir()) == []
+            (folder / "part").write_bytes(content)
+            out.publish(folder / "part", NAME)
+    assert out.read_bytes(NAME) == b"second"
+    assert files(tmp_path / "out") == [NAME]
+    assert list(out.names("")) == [NAME]
+
+
+def test_file_of_another_file_system_is_copied_first(
+    out: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def only_inside(file: Path, target: Path) -> Path:
+        if not file.is_relative_to(tmp_path / "out"):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return replace(file, target)
+
+    monkeypatch.setattr(Path, "replace", only_inside)
+    elsewhere = tmp_path / "part"
+    elsewhere.write_bytes(b"content")
+    out.publish(elsewhere, NAME)
+    assert out.read_bytes(NAME) == b"content"
+    assert files(tmp_path / "out") == [NAME]
+
+
+def test_small_files_are_written_read_and_removed(out: Output, tmp_path: Path) -> None:
+    assert out.read_bytes("_state.json") is None
+    out.write_bytes("_state.json", b"1")
+    out.write_bytes("_state.json", b"2")
+    assert out.read_bytes("_state.json") == b"2"
+    assert out.read_bytes("_state.json/below") is None
+    out.remove("_state.json")
+    out.remove("_state.json")
+    assert out.read_bytes("_state.json") is None
+    assert files(tmp_path / "out") == []
+
+
+def test_names_are_those_of_results(out: Output) -> None:
+    shown = {"url/bucket=0/a.parquet", "url/bucket=0/b.parquet", "url/bucket=12/c.parquet", "summary.parquet"}
+    for name in shown | {"_state/x", "url/_x", "url/.x", "url/_tmp/x", "url/.tmp/x"}:
+        out.write_bytes(name, b"")
+    assert set(out.names("")) == shown
+    assert set(out.names("url")) == {name for name in shown if name.startswith("url/")}
+    assert list(out.names("url/bucket=12")) == ["url/bucket=12/c.parquet"]
+    assert list(out.names("none")) == list(out.names("summary.parquet")) == []
+
+
+def test_folder_is_named_in_other_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for url in ("my out", f"file://{tmp_path}/my%20out", f"{tmp_path}/my out/"):
+        output = Output(url)
+        assert (output.url, output.is_local) == (str(tmp_path / "my out"), True)
+        assert pickle.loads(pickle.dumps(output)).url == output.url
+
+
+def test_check_makes_the_folder_and_leaves_nothing(out: Output, tmp_path: Path) -> None:
+    out.check()
+    assert files(tmp_path) == []
+    assert (tmp_path / "out").is_dir()
+
+
+@pytest.mark.parametrize("below", ["", "/below/it"])
+def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    assert refusal(lambda: Output(f"{tmp_path}/file{below}")) == f"{tmp_path}/file is a file, and no folder"
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("", "'' is no folder and no URL"),
+        ("a\0b", "is no folder and no URL"),
+        ("simplecache::s3://bucket/x", "is no folder and no URL"),
+        ("file://elsewhere/x", "is no folder of this machine"),
+        ("ftq://host/x", "ftq:// is not known; accepted: a folder, s3://bucket/path, gs://bucket/path"),
+        ("s3://", "s3:// names no bucket"),
+        ("gs:///x", "gs:///x names no bucket"),
+    ],
+)
+def test_url_that_cannot_be_used(url: str, told: str) -> None:
+    assert told in refusal(lambda: Output(url))
+
+
+@pytest.mark.parametrize(
+    ("url", "package", "told"),
+    [
+        ("s3://bucket/x", "s3fs", "s3:// needs s3fs: pip install 'sitemapcrawler[s3]'"),
+        ("gs://bucket/x", "gcsfs", "gs:// needs gcsfs: pip install 'sitemapcrawler[gcs]'"),
+        ("s3://bucket/x", "fsspec", "s3:// needs fsspec: pip install 'sitemapcrawler[fleet]'"),
+    ],
+)
+def test_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch, url: str, package: str, told: str) -> None:
+    monkeypatch.setattr(import_module("fsspec.registry"), "_registry", {})
+    monkeypatch.setitem(sys.modules, package, None)  # type: ignore[arg-type]  # how a package is made to be missing
+    assert refusal(lambda: Output(url)) == told
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", ".", "a/"])
+def test_name_that_leads_elsewhere(out: Output, name: str) -> None:
+    for call in (out.read_bytes, out.remove, lambda name: out.write_bytes(name, b"")):
+        assert refusal(lambda call=call: call(name)).endswith("is no name of a file")  # type: ignore[misc]  # a loop's
+
+
+def test_second_fleet_is_kept_out(out: Output, tmp_path: Path) -> None:
+    with out.lock():
+        assert refusal(lambda: out.lock().__enter__()) == f"another fleet writes to {tmp_path / 'out'}"
+    with out.lock():
+        assert list(out.names("")) == []
+
+
+def test_lock_is_free_when_its_process_was_killed(out: Output) -> None:
+    code = "with Output(sys.argv[1]).lock():\n print('ready', flush=True)\n sys.stdin.read()"
+    with python(code, out.url) as process:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        assert "another fleet" in refusal(lambda: out.lock().__enter__())
+        process.kill()
+    with out.lock():
+        pass
+
+
+def test_what_a_killed_attempt_left_goes_with_the_next(out: Output, tmp_path: Path) -> None:
+    code = (
+        "with Output(sys.argv[1]).scratch() as folder:\n"
+        " (folder / 'part').touch(); print('ready', flush=True); sys.stdin.read()"
+    )
+    with python(code, out.url) as process, out.scratch() as mine:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        with out.scratch():
+            assert len(list((tmp_path / "out" / "_parts").iterdir())) == 3
+        process.kill()
+        process.wait()
+        with out.scratch():
+            assert mine.is_dir()
+            assert len(list((tmp_path / "out" / "_parts").iterdir())) == 2
+    assert files(tmp_path / "out") == []
+
+
+def test_clean_removes_parts_and_nothing_else(out: Output, tmp_path: Path) -> None:
+    out.write_bytes(NAME, b"content")
+    out.write_bytes("_state.json", b"1")
+    left = tmp_path / "out" / "_parts" / "sitemapcrawler-fleet-elsewhere-0"
+    left.mkdir(parents=True)
+    (left / "part").touch()
+    with out.scratch():
+        assert left.is_dir()
+    out.clean()
+    assert files(tmp_path / "out") == ["_state.json", NAME]
+    out.clean()
+
+
+def test_attempt_that_fails_leaves_nothing(out: Output, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="of the crawl"), out.scratch() as folder:
+        (folder / "part").touch()
+        raise RuntimeError("of the crawl")
+    assert files(tmp_path / "out") == []
+
+
+def test_full_disk_leaves_what_was_there(out: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out.write_bytes(NAME, b"first")
+    elsewhere = tmp_path / "part"
+    elsewhere.write_bytes(b"second")
+
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(folders, "_to_disk", full)
+    told = f"{tmp_path / 'out' / NAME} cannot be written: No space left on device"
+    assert failure(lambda: out.publish(elsewhere, NAME)) == told
+    assert failure(lambda: out.write_bytes(NAME, b"second")) == told
+    assert out.read_bytes(NAME) == b"first"
+    assert files(tmp_path / "out") == [NAME]
+
+
+def test_folder_that_cannot_be_made(out: Output, tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"")
+    place = tmp_path / "out"
+    assert failure(lambda: out.scratch().__enter__()).startswith(f"{place}/_parts cannot be written to: ")
+    assert refusal(out.check).startswith(f"{place} cannot be written to: ")
+    assert failure(lambda: out.lock().__enter__()).startswith(f"{place} cannot be written to: ")
+    assert failure(lambda: out.remove("x/y")).startswith(f"{place}/x/y cannot be removed: ")
+    (tmp_path / "out").unlink()
+    (tmp_path / "out" / "x").mkdir(parents=True)
+    assert failure(lambda: out.read_bytes("x")).startswith(f"{place}/x cannot be read: ")
+
+
+def test_failure_travels_to_another_process(out: Output) -> None:
+    error = OutputFailed("s3://bucket/x cannot be written: it is full")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "Permission denied"),
+        (OSError("Forbidden:\n /x"), "Forbidden: /x"),
+        (FileNotFoundError("bucket/x"), "not found: bucket/x"),
+        (TimeoutError(), "TimeoutError"),
+        (RuntimeError("a\x1b[2Jb"), r"a\x1b[2Jb"),
+    ],
+)
+def test_reason_is_one_line(error: Exception, told: str) -> None:
+    assert reason(error) == told
+
+
+def test_store_without_whole_objects_gets_files_by_a_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "WHOLE", ())
+    output = Output("memory://a-test-of-moves/out")
+    output.check()
+    part = tmp_path / "part"
+    for content in (b"first", b"second"):
+        part.write_bytes(content)
+        output.publish(part, NAME)
+    output.write_bytes("summary.parquet", b"1")
+    assert output.read_bytes(NAME) == b"second"
+    assert set(output.names("")) == {NAME, "summary.parquet"}
+    assert output.filesystem()[0].find("/a-test-of-moves/out/_parts") == []
