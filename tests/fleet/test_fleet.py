@@ -67,7 +67,9 @@ def test_rows_are_those_of_a_crawl(tmp_path: Path, net: list[Site], data: Data) 
     mine = [row["loc"] for row in data.rows("url", "domain, loc") if row["domain"] == site.url()]
     assert sorted(mine) == sorted(local.locs())
     found = [(row["rule"], row["sitemap"]) for row in data.rows("finding") if row["domain"] == site.url()]
-    assert sorted(found, key=str) == sorted(((row["rule"], row["sitemap"]) for row in local.of_type("finding")), key=str)
+    assert sorted(found, key=str) == sorted(
+        ((row["rule"], row["sitemap"]) for row in local.of_type("finding")), key=str
+    )
     row: dict[str, Any] = data.domains()[site.url()]
     assert {name: row[name] for name in ("urls", "sitemaps", "rules", "severities")} == {
         name: local.summary[name] for name in ("urls", "sitemaps", "rules", "severities")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_the_shared_host_is_asked_by_one_at_a_time(fleet: Crawl, shared: Shared)
 
 def test_the_delay_of_the_host_is_kept_across_crawls(fleet: Crawl, shared: Shared) -> None:
     begins = sorted(began for began, _, _ in shared.spans)
-    gaps = [later - earlier for earlier, later in zip(begins, begins[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(begins)]
     assert len(begins) >= 2 * SHARED
     assert min(gaps) >= 0.8 * DELAY_S, gaps
 
