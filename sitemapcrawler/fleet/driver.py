@@ -77,6 +77,8 @@ class Stop:
     def hear(self, number: int, frame: FrameType | None) -> None:
         """A signal came."""
         self.now = self.now or self.begun or number == signal.SIGTERM
+        if not self.now:
+            logger.info("no more domains are begun; those that run come to their end (again: end at once)")
         self.begun = True
 
     @contextmanager

@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
 from sitemapcrawler.fleet.driver import Fleet, Stop
+from sitemapcrawler.fleet.failures import reason
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.overview.page import SUMMARY
 from sitemapcrawler.fleet.overview.writing import write_overview
@@ -73,16 +74,20 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
         with Cluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.shown():
             fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop)
             fleet.run(showing.look)
-        if not stop.now:
+        if not stop.now and not fleet.output_lost:
             sum_up(output, fleet)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     return code_of(fleet)
 
 
 def sum_up(output: Output, fleet: Fleet) -> None:
-    """Write the summary and the page beside the tables."""
+    """Write the summary and the page beside the tables. OutputFailed where they cannot be written."""
+    source = (None, output.url) if output.is_local else output.filesystem()
     with output.scratch() as folder:
-        write_overview(output.filesystem(), fleet.tally.failed, folder)
+        try:
+            write_overview(source, fleet.tally.failed, folder)
+        except OSError as error:
+            raise OutputFailed(f"{output.url}: the summary could not be made: {reason(error)}") from None
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)

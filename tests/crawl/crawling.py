@@ -143,8 +143,9 @@ def start(
     return launch(folder, [*within, *command(*options, settings=settings, **arguments)])
 
 
-def launch(folder: Path, argv: Sequence[str]) -> Running:
-    """Start a program in a folder, where its log goes too."""
+def launch(folder: Path, argv: Sequence[str], group: bool = False) -> Running:
+    """Start a program in a folder, where its log goes too. `group`: as the first of a process group of its own, to
+    which a test can send what a terminal sends to all of a command."""
     with (folder / LOG).open("wb") as log:
         process = subprocess.Popen(
             argv,
@@ -154,6 +155,7 @@ def launch(folder: Path, argv: Sequence[str]) -> Running:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
+            process_group=0 if group else None,
         )
     return Running(process, folder, time.monotonic())
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
 from tests.crawl.site_server import Route, SiteServer
@@ -57,18 +58,25 @@ def sites(count: int, **options: Any) -> Iterator[list[Site]]:
         yield [stack.enter_context(Site(number, **options)) for number in range(1, count + 1)]
 
 
-def start(folder: Path, domains: Sequence[str], *options: str, settings: Mapping[str, object] | None = None) -> Running:
-    """Start a fleet in a folder; results go to its folder `out`."""
+def start(
+    folder: Path,
+    domains: Sequence[str],
+    *options: str,
+    settings: Mapping[str, object] | None = None,
+    within: Sequence[str] = (),
+    out: str = "out",
+) -> Running:
+    """Start a fleet in a folder; results go to its folder `out`. `within`: a command that runs it."""
     (folder / "domains.txt").write_text("".join(f"{domain}\n" for domain in domains))
-    words = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", "@domains.txt", "--out", "out", "--workers", "2"]
+    words = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", "@domains.txt", "--out", out, "--workers", "2"]
     chosen = {**NO_DELAYS, "SITEMAP_MAX_ROBOTS": 0, **(settings or {})}
     words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    return launch(folder, [*words, *options])
+    return launch(folder, [*within, *words, *options], group=True)
 
 
-def run(folder: Path, domains: Sequence[str], *options: str, settings: Mapping[str, object] | None = None) -> Crawl:
-    """Run a fleet to its end."""
-    return start(folder, domains, *options, settings=settings).finish()
+def run(folder: Path, domains: Sequence[str], *options: str, **parameters: Any) -> Crawl:
+    """Run a fleet to its end; parameters as for `start`."""
+    return start(folder, domains, *options, **parameters).finish()
 
 
 @dataclass
@@ -80,7 +88,10 @@ class Data:
     def rows(self, table: str, columns: str = "*") -> list[dict[str, Any]]:
         """The rows of a table."""
         with duckdb.connect() as connection:
-            found = connection.execute(f"SELECT {columns} FROM '{self.folder}/{table}/*/*.parquet' ORDER BY ALL")
+            files = f"{self.folder}/{table}/*/*.parquet"
+            if not connection.execute(f"SELECT count(*) FROM glob('{files}')").fetchall()[0][0]:
+                return []
+            found = connection.execute(f"SELECT {columns} FROM '{files}' ORDER BY ALL")
             names = [column[0] for column in found.description]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
@@ -96,6 +107,12 @@ class Data:
         rows = self.rows("domain")
         assert len({row["domain"] for row in rows}) == len(rows), [row["domain"] for row in rows]
         return {row["domain"]: row for row in rows}
+
+    def whole(self) -> None:
+        """Read every file of every table to its end."""
+        for table in TABLES:
+            for path in (self.folder / table).rglob("*.parquet"):
+                pq.read_table(path)
 
     def strangers(self) -> list[str]:
         """Files that are no results, nor the fleet's own."""
@@ -131,7 +148,7 @@ def below(pid: int) -> list[Process]:
     found: dict[int, Process] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(FileNotFoundError, ProcessLookupError):
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            parent = parent_of(int(folder.name))
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
             found[int(folder.name)] = Process(int(folder.name), parent, command)
     return [process for process in found.values() if _descends(process, pid, found)]
@@ -150,10 +167,9 @@ def workers(fleet: Running) -> list[Process]:
     return [process for process in below(fleet.process.pid) if process.pid in parents - nurseries]
 
 
-def one_of(fleet: Running, find: Callable[[Running], list[Process]]) -> Process:
-    """Wait until there is one."""
-    fleet.wait_until(lambda: bool(find(fleet)))
-    return find(fleet)[0]
+def parent_of(pid: int) -> int:
+    """The process that has started a process."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _descends(process: Process, pid: int, all_of: dict[int, Process]) -> bool:

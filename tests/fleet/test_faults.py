@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -9,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import Data, Process, Site, below, crawls, one_of, run, sites, start, workers
+from tests.fleet.fleets import PAGES, Data, Process, Site, below, crawls, parent_of, run, sites, start, workers
 
 
 class Gate:
@@ -47,12 +49,12 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
         domains = [first.url(), second.url()]
         with start(tmp_path, domains) as fleet:
             first.wait_for("/1.xml")
-            crawl = one_of(fleet, crawls)
-            crawl.kill()
+            fleet.wait_until(lambda: len(crawls(fleet)) == 1)  # the other site's has ended
+            crawls(fleet)[0].kill()
             first.wait_for("/1.xml", 2)
 
-            worker, crawl = one_of(fleet, workers), one_of(fleet, crawls)
-            worker.kill()
+            crawl = crawls(fleet)[0]
+            next(worker for worker in workers(fleet) if worker.pid == parent_of(crawl.parent)).kill()
             fleet.wait_until(lambda: not crawl.alive)
             first.wait_for("/1.xml", 3)
 
@@ -79,3 +81,65 @@ def wait_for_the_end_of(processes: list[Process], seconds: float = 10) -> None:
     while alive := [process for process in processes if process.alive]:
         assert time.monotonic() < deadline, alive
         time.sleep(0.02)
+
+
+def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path) -> None:
+    with sites(1) as (site,), gated(site, "/1.xml"):
+        fleet = run(tmp_path, [site.url()], "--max-time", "3", settings={"SITEMAP_STOP_GRACE": 0})
+        row = Data(tmp_path / "out").domains()[site.url()]
+    assert fleet.code == 0
+    assert (row["state"], row["partial"]) == ("partial", "max_time")
+    assert row["urls"] == PAGES
+    assert (tmp_path / "out" / "_logs").is_dir()
+
+
+def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with sites(4) as servers, small(out, "8m") as disk:
+        domains = [site.url() for site in servers]
+        assert run(tmp_path, domains[:1], within=disk.within(tmp_path)).code == 0
+        disk.fill(left=20_000)
+        full = run(tmp_path, domains, "--retries", "0", within=disk.within(tmp_path))
+        assert full.code == 1
+        assert "the output fails again and again" in full.log
+        data = Data(disk.seen)
+        data.whole()
+        assert data.domains().keys() == {domains[0]}
+        disk.clear()
+        assert run(tmp_path, domains, within=disk.within(tmp_path)).code == 0
+        assert data.domains().keys() == set(domains)
+        assert {len(locs) for locs in data.urls().values()} == {servers[0].listed}
+        assert data.strangers() == []
+
+
+def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
+    with sites(4) as servers, gated(servers[0], "/1.xml") as first, gated(servers[1], "/1.xml") as second:
+        domains = [site.url() for site in servers]
+        with start(tmp_path, domains) as fleet:
+            servers[0].wait_for("/1.xml")
+            servers[1].wait_for("/1.xml")
+            os.killpg(fleet.process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+            fleet.wait_until(lambda: "come to their end" in fleet.log)
+            first.open()
+            second.open()
+            stopped = fleet.finish()
+        assert stopped.code == 3
+        rows = Data(tmp_path / "out").domains()
+        assert {row["state"] for row in rows.values()} == {"finished"}
+        assert rows.keys() == set(domains[:2])
+        assert run(tmp_path, domains).code == 0
+        assert Data(tmp_path / "out").domains().keys() == set(domains)
+
+
+def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
+    with sites(1) as (site,), gated(site, "/1.xml"), start(tmp_path, [site.url()]) as fleet:
+        site.wait_for("/1.xml")
+        running = [process for process in below(fleet.process.pid) if "fleet.nursery" in process.command]
+        for _ in range(2):
+            os.killpg(fleet.process.pid, signal.SIGINT)
+            fleet.wait_until(lambda: "come to their end" in fleet.log)
+        stopped = fleet.finish()
+        wait_for_the_end_of(running)
+    assert stopped.code == 3
+    assert site.url() not in Data(tmp_path / "out").urls()
