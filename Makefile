@@ -8,7 +8,7 @@ OLDEST = tests/unit/test_answers.py tests/unit/test_bodies.py tests/unit/test_co
 	tests/unit/test_head_limit.py tests/unit/test_heads.py tests/unit/test_item_storage.py \
 	tests/unit/test_pipelines.py tests/unit/test_politeness.py tests/unit/test_scrapy_cloud.py \
 	tests/unit/test_sending.py tests/unit/test_slots.py tests/crawl/test_demo.py \
-	tests/crawl/test_downloads.py tests/crawl/test_findings_feeds.py tests/crawl/test_resume.py \
+	tests/crawl/test_downloads.py tests/crawl/test_findings_feeds.py \
 	tests/crawl/test_scrapy_cloud.py tests/crawl/test_stopping.py
 
 help:
@@ -37,6 +37,7 @@ test: .venv/.test
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
+	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
 
 lint: .venv/.lint
