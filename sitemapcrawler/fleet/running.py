@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
 from sitemapcrawler.fleet.driver import Fleet, Stop
-from sitemapcrawler.fleet.failures import reason
+from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.overview.page import SUMMARY
 from sitemapcrawler.fleet.overview.writing import write_overview
@@ -25,6 +25,9 @@ from sitemapcrawler.words import counted
 
 logger = logging.getLogger("sitemapcrawler")
 
+CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib3")
+"""Loggers of libraries whose INFO tells of their own parts."""
+
 CLAIM = "_fleet.json"
 """What a data set was made with: a run with other arguments would mix two kinds of results."""
 OF_A_RUN = frozenset({"domain", "max_time"})
@@ -33,6 +36,8 @@ OF_A_RUN = frozenset({"domain", "max_time"})
 
 def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
     """Run it; the exit code."""
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         output = Output(opts.out)
         output.check()
@@ -84,10 +89,8 @@ def sum_up(output: Output, fleet: Fleet) -> None:
     """Write the summary and the page beside the tables. OutputFailed where they cannot be written."""
     source = (None, output.url) if output.is_local else output.filesystem()
     with output.scratch() as folder:
-        try:
+        with telling(f"{output.url}: the summary could not be made"):
             write_overview(source, fleet.tally.failed, folder)
-        except OSError as error:
-            raise OutputFailed(f"{output.url}: the summary could not be made: {reason(error)}") from None
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)

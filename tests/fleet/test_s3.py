@@ -1,0 +1,71 @@
+"""A fleet whose results go to a bucket, on a real server of S3 that fails in the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+import s3fs
+
+from tests.fleet.fleets import TABLES, Site, run, sites
+from tests.unit.fleet.object_servers import BUCKET, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
+
+OUT = f"s3://{BUCKET}/audits/one"
+
+
+@pytest.fixture(scope="module")
+def server(alone: None) -> Iterator[Proxy]:
+    with s3_server() as url, proxy(url) as state, environment(S3_ENVIRONMENT | {"AWS_ENDPOINT_URL": state.url}):
+        yield state
+
+
+@pytest.fixture(scope="module")
+def net(alone: None) -> Iterator[list[Site]]:
+    with sites(3) as servers:
+        yield servers
+
+
+def objects(server: Proxy) -> set[str]:
+    files = s3fs.S3FileSystem(endpoint_url=server.url, use_listings_cache=False, skip_instance_cache=True)
+    return {str(path).removeprefix(f"{BUCKET}/audits/one/") for path in files.find(f"{BUCKET}/audits/one")}
+
+
+def urls_of(server: Proxy, folder: Path) -> dict[str, int]:
+    """Rows of each domain in the table of URLs, all files read whole."""
+    files = s3fs.S3FileSystem(endpoint_url=server.url, use_listings_cache=False, skip_instance_cache=True)
+    files.get(f"{BUCKET}/audits/one/url", str(folder / "url"), recursive=True)
+    rows = duckdb.sql(f"SELECT domain, count(*), count(DISTINCT loc) FROM '{folder}/url/*/*.parquet' GROUP BY 1")
+    found = rows.fetchall()
+    assert all(count == distinct for _, count, distinct in found), found
+    return {domain: count for domain, count, _ in found}
+
+
+def test_an_error_in_the_middle_loses_nothing_and_the_next_run_completes(
+    tmp_path: Path, server: Proxy, net: list[Site]
+) -> None:
+    domains = [site.url() for site in net]
+    held = Fault("PUT", "/finding/")  # after the URLs of a domain, before its row
+    server.faults = [held]
+    broken = run(tmp_path, domains, "--retries", "0", out=OUT)
+    assert broken.code == 1
+    assert "the output fails again and again" in broken.log
+    names = objects(server)
+    assert not [name for name in names if name.startswith("domain/")]
+    assert all(name.startswith(("url/", "sitemap/", "_")) for name in names)
+
+    server.faults.clear()
+    again = run(tmp_path, domains, out=OUT)
+    assert again.code == 0
+    names = {name for name in objects(server) if not name.startswith("_")}
+    assert {name.partition("/")[0] for name in names} == {*TABLES, "summary.parquet", "report.html"}
+    assert len(names) == len(TABLES) * len(net) + 2
+    assert urls_of(server, tmp_path) == {site.url(): site.listed for site in net}
+
+
+def test_a_domain_is_tried_again_where_the_store_fails_once(tmp_path: Path, server: Proxy, net: list[Site]) -> None:
+    server.faults = [Fault("PUT", "/domain/", times=2)]
+    fleet = run(tmp_path, [net[0].place], out=OUT)
+    assert fleet.code == 0
+    assert "Found credentials" not in fleet.log
