@@ -52,14 +52,16 @@ class ObjectStore:
         if self.protocol in (*S3, *GCS) and not path.partition("/")[0]:
             raise ValueError(f"{url} names no bucket")
         _check_package(self.protocol)
-        self._opened: tuple[int, Any, str] | None = None
+        # By process. What the parent opened is kept: its end would close connections that are not this process's.
+        self._opened: dict[int, tuple[Any, str]] = {}
 
     def open(self) -> tuple[Any, str]:
         """The file system of this process, and the path in it. What it has listed is not kept: others write there
         as well."""
-        if self._opened is None or self._opened[0] != os.getpid():
-            self._opened = os.getpid(), *_opened(self.protocol, self.url)
-        return self._opened[1:]
+        process = os.getpid()
+        if process not in self._opened:
+            self._opened[process] = _opened(self.protocol, self.url)
+        return self._opened[process]
 
     @property
     def fs(self) -> Any:
@@ -113,12 +115,7 @@ class ObjectStore:
 
     def names(self, folder: str) -> Iterator[str]:
         with telling(f"{self.url}/{folder} cannot be listed"):
-            root = self.path.strip("/")
-            for path, folders, files in self.fs.walk(self._at(folder), topdown=True):
-                folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
-                below = path.strip("/").removeprefix(root).strip("/")
-                prefix = f"{below}/" if below else ""
-                yield from (prefix + name for name in files if name and not name.startswith(HIDDEN))
+            yield from self._names(self._at(folder), f"{folder}/" if folder else "")
 
     def clean(self) -> None:
         if self.protocol in S3:
@@ -130,6 +127,21 @@ class ObjectStore:
     @contextmanager
     def lock(self) -> Iterator[None]:
         yield
+
+    def _names(self, path: str, prefix: str) -> Iterator[str]:
+        # Not by fsspec's walk, which leaves out what it cannot list.
+        try:
+            listed = self.fs.ls(path, detail=True)
+        except FileNotFoundError:
+            return
+        for entry in listed:
+            name = entry["name"].rstrip("/").rpartition("/")[2]
+            if name.startswith(HIDDEN) or entry["name"].strip("/") == path.strip("/"):
+                continue
+            if entry["type"] == "directory":
+                yield from self._names(f"{path}/{name}", f"{prefix}{name}/")
+            else:
+                yield prefix + name
 
     def _at(self, name: str) -> str:
         return f"{self.path}/{name}" if name else self.path
@@ -154,19 +166,16 @@ class ObjectStore:
     def _abort_uploads(self) -> None:
         bucket, _, prefix = self.path.partition("/")
         query = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else ""}
-        more: dict[str, str] | None = {}
-        while more is not None:
+        more: dict[str, str] = {}
+        while True:
             page = self.fs.call_s3("list_multipart_uploads", **query, **more)
             for upload in page.get("Uploads", []):
                 with suppress(FileNotFoundError):
-                    self.fs.call_s3(
-                        "abort_multipart_upload", Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"]
-                    )
-            more = (
-                {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
-                if page.get("IsTruncated")
-                else None
-            )
+                    named = {"Key": upload["Key"], "UploadId": upload["UploadId"]}
+                    self.fs.call_s3("abort_multipart_upload", Bucket=bucket, **named)
+            if not page.get("IsTruncated"):
+                return
+            more = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
 
 
 def _opened(protocol: str, url: str) -> tuple[Any, str]:
