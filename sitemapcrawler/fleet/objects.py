@@ -56,8 +56,7 @@ class ObjectStore:
         self._opened: dict[int, tuple[Any, str]] = {}
 
     def open(self) -> tuple[Any, str]:
-        """The file system of this process, and the path in it. What it has listed is not kept: others write there
-        as well."""
+        """The file system of this process, and the path in it."""
         process = os.getpid()
         if process not in self._opened:
             self._opened[process] = _opened(self.protocol, self.url)
@@ -65,19 +64,16 @@ class ObjectStore:
 
     @property
     def fs(self) -> Any:
+        """That file system."""
         return self.open()[0]
-
-    @property
-    def path(self) -> str:
-        return self.open()[1]
 
     def check(self) -> None:
         probe = self._at(f"_probe-{uuid4().hex}")
         with telling(f"{self.url} cannot be written to"):
-            if self.fs.isfile(self.path):
+            if self.fs.isfile(self._at("")):
                 raise OutputFailed(f"{self.url} is a file, and no folder")
             if self.protocol not in WHOLE:
-                self.fs.makedirs(self.path, exist_ok=True)
+                self.fs.makedirs(self._at(""), exist_ok=True)
             self.fs.pipe_file(probe, b"probe")
             self.fs.rm_file(probe)
 
@@ -144,7 +140,8 @@ class ObjectStore:
                 yield prefix + name
 
     def _at(self, name: str) -> str:
-        return f"{self.path}/{name}" if name else self.path
+        root = self.open()[1]
+        return f"{root}/{name}" if name else root
 
     def _put(self, file: Path, path: str) -> None:
         if self.protocol in WHOLE:
@@ -164,7 +161,7 @@ class ObjectStore:
         return {"chunksize": part} if self.protocol in GCS else {}
 
     def _abort_uploads(self) -> None:
-        bucket, _, prefix = self.path.partition("/")
+        bucket, _, prefix = self.open()[1].partition("/")
         query = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else ""}
         more: dict[str, str] = {}
         while True:
@@ -179,6 +176,7 @@ class ObjectStore:
 
 
 def _opened(protocol: str, url: str) -> tuple[Any, str]:
+    # What was listed once is not kept: others write there as well.
     options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
     if protocol not in GCS:
         opened: tuple[Any, str] = import_module("fsspec.core").url_to_fs(url, **options)
