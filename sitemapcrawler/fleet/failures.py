@@ -22,7 +22,8 @@ def reason(error: Exception) -> str:
         text = str(error.strerror)
     else:
         text = str(error) or type(error).__name__
-        text = f"not found: {text}" if isinstance(error, FileNotFoundError) else text
+        if isinstance(error, FileNotFoundError) and " " not in text:  # a mere path
+            text = f"{text} not found"
     return inert(" ".join(text.split()), MAX_REASON)
 
 

@@ -20,6 +20,8 @@ PARTS = "_parts"
 LOCK = "_lock"
 HIDDEN = ("_", ".")
 """First characters of names that are no results: readers of data sets pass over them."""
+NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
+"""What file systems say that do not write a folder, or anything, at one's bidding."""
 
 
 class Folder:
@@ -140,5 +142,8 @@ def _to_disk(path: Path) -> None:
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
+    except OSError as error:
+        if error.errno not in NOT_SYNCED:
+            raise
     finally:
         os.close(file)

@@ -52,30 +52,28 @@ class ObjectStore:
         if self.protocol in (*S3, *GCS) and not path.partition("/")[0]:
             raise ValueError(f"{url} names no bucket")
         _check_package(self.protocol)
-        self._opened: tuple[int, Any, str] | None = None
+        # By process. What the parent opened is kept: its end would close connections that are not this process's.
+        self._opened: dict[int, tuple[Any, str]] = {}
 
     def open(self) -> tuple[Any, str]:
-        """The file system of this process, and the path in it. What it has listed is not kept: others write there
-        as well."""
-        if self._opened is None or self._opened[0] != os.getpid():
-            self._opened = os.getpid(), *_opened(self.protocol, self.url)
-        return self._opened[1:]
+        """The file system of this process, and the path in it."""
+        process = os.getpid()
+        if process not in self._opened:
+            self._opened[process] = _opened(self.protocol, self.url)
+        return self._opened[process]
 
     @property
     def fs(self) -> Any:
+        """That file system."""
         return self.open()[0]
-
-    @property
-    def path(self) -> str:
-        return self.open()[1]
 
     def check(self) -> None:
         probe = self._at(f"_probe-{uuid4().hex}")
         with telling(f"{self.url} cannot be written to"):
-            if self.fs.isfile(self.path):
+            if self.fs.isfile(self._at("")):
                 raise OutputFailed(f"{self.url} is a file, and no folder")
             if self.protocol not in WHOLE:
-                self.fs.makedirs(self.path, exist_ok=True)
+                self.fs.makedirs(self._at(""), exist_ok=True)
             self.fs.pipe_file(probe, b"probe")
             self.fs.rm_file(probe)
 
@@ -113,12 +111,7 @@ class ObjectStore:
 
     def names(self, folder: str) -> Iterator[str]:
         with telling(f"{self.url}/{folder} cannot be listed"):
-            root = self.path.strip("/")
-            for path, folders, files in self.fs.walk(self._at(folder), topdown=True):
-                folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
-                below = path.strip("/").removeprefix(root).strip("/")
-                prefix = f"{below}/" if below else ""
-                yield from (prefix + name for name in files if name and not name.startswith(HIDDEN))
+            yield from self._names(self._at(folder), f"{folder}/" if folder else "")
 
     def clean(self) -> None:
         if self.protocol in S3:
@@ -131,8 +124,24 @@ class ObjectStore:
     def lock(self) -> Iterator[None]:
         yield
 
+    def _names(self, path: str, prefix: str) -> Iterator[str]:
+        # Not by fsspec's walk, which leaves out what it cannot list.
+        try:
+            listed = self.fs.ls(path, detail=True)
+        except FileNotFoundError:
+            return
+        for entry in listed:
+            name = entry["name"].rstrip("/").rpartition("/")[2]
+            if name.startswith(HIDDEN) or entry["name"].strip("/") == path.strip("/"):
+                continue
+            if entry["type"] == "directory":
+                yield from self._names(f"{path}/{name}", f"{prefix}{name}/")
+            else:
+                yield prefix + name
+
     def _at(self, name: str) -> str:
-        return f"{self.path}/{name}" if name else self.path
+        root = self.open()[1]
+        return f"{root}/{name}" if name else root
 
     def _put(self, file: Path, path: str) -> None:
         if self.protocol in WHOLE:
@@ -152,24 +161,22 @@ class ObjectStore:
         return {"chunksize": part} if self.protocol in GCS else {}
 
     def _abort_uploads(self) -> None:
-        bucket, _, prefix = self.path.partition("/")
+        bucket, _, prefix = self.open()[1].partition("/")
         query = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else ""}
-        more: dict[str, str] | None = {}
-        while more is not None:
+        more: dict[str, str] = {}
+        while True:
             page = self.fs.call_s3("list_multipart_uploads", **query, **more)
             for upload in page.get("Uploads", []):
                 with suppress(FileNotFoundError):
-                    self.fs.call_s3(
-                        "abort_multipart_upload", Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"]
-                    )
-            more = (
-                {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
-                if page.get("IsTruncated")
-                else None
-            )
+                    named = {"Key": upload["Key"], "UploadId": upload["UploadId"]}
+                    self.fs.call_s3("abort_multipart_upload", Bucket=bucket, **named)
+            if not page.get("IsTruncated"):
+                return
+            more = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
 
 
 def _opened(protocol: str, url: str) -> tuple[Any, str]:
+    # What was listed once is not kept: others write there as well.
     options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
     if protocol not in GCS:
         opened: tuple[Any, str] = import_module("fsspec.core").url_to_fs(url, **options)

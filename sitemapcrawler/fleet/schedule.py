@@ -51,7 +51,8 @@ class _Address:
 class Schedule:
     """The domains that wait and those that run. First come, first served, but for those that are blocked.
 
-    Memory: some 500 bytes for each domain that waits. Time: O(log n) for each call, taken over many.
+    Memory: 100 bytes for each domain that waits, 600 for one whose addresses no other has. Time: O(log n) for each
+    call, taken over many.
     """
 
     def __init__(self, per_address: int) -> None:

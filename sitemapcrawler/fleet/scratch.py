@@ -22,7 +22,7 @@ LOCK = ".lock"
 @contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
     """A new and empty folder below `parent`, for its owner alone. OSError where it cannot be made."""
-    prefix = f"{PREFIX}-{socket.gethostname()}-"
+    prefix = f"{PREFIX}@{socket.gethostname()}@"
     sweep(parent, prefix)
     folder = Path(mkdtemp(prefix=prefix, dir=parent))
     try:

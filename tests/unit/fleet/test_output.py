@@ -199,7 +199,7 @@ def test_what_a_killed_attempt_left_goes_with_the_next(out: Output, tmp_path: Pa
 def test_clean_removes_parts_and_nothing_else(out: Output, tmp_path: Path) -> None:
     out.write_bytes(NAME, b"content")
     out.write_bytes("_state.json", b"1")
-    left = tmp_path / "out" / "_parts" / "sitemapcrawler-fleet-elsewhere-0"
+    left = tmp_path / "out" / "_parts" / "sitemapcrawler-fleet@elsewhere@0"
     left.mkdir(parents=True)
     (left / "part").touch()
     with out.scratch():
@@ -254,7 +254,7 @@ def test_failure_travels_to_another_process(out: Output) -> None:
     [
         (PermissionError(errno.EACCES, "Permission denied", "/x"), "Permission denied"),
         (OSError("Forbidden:\n /x"), "Forbidden: /x"),
-        (FileNotFoundError("bucket/x"), "not found: bucket/x"),
+        (FileNotFoundError("bucket/x"), "bucket/x not found"),
         (TimeoutError(), "TimeoutError"),
         (RuntimeError("a\x1b[2Jb"), r"a\x1b[2Jb"),
     ],
@@ -275,3 +275,28 @@ def test_store_without_whole_objects_gets_files_by_a_move(tmp_path: Path, monkey
     assert output.read_bytes(NAME) == b"second"
     assert set(output.names("")) == {NAME, "summary.parquet"}
     assert output.filesystem()[0].find("/a-test-of-moves/out/_parts") == []
+
+
+class Uploads:
+    """S3's listing of uploads, one a page, of which one has ended in the meantime."""
+
+    def __init__(self) -> None:
+        self.aborted: list[str] = []
+
+    def call_s3(self, method: str, **query: str) -> dict[str, Any]:
+        if method == "abort_multipart_upload":
+            self.aborted.append(query["Key"])
+            if query["Key"] == "1":
+                raise FileNotFoundError
+            return {}
+        assert (query["Bucket"], query["Prefix"]) == ("bucket", "out/")
+        number = int(query.get("KeyMarker", "0"))
+        page = {"Uploads": [{"Key": str(number), "UploadId": "id"}], "IsTruncated": number < 3}
+        return page | {"NextKeyMarker": str(number + 1), "NextUploadIdMarker": "id"}
+
+
+def test_clean_aborts_uploads_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads = Uploads()
+    monkeypatch.setattr(objects, "_opened", lambda protocol, url: (uploads, "bucket/out"))
+    Output("s3://bucket/out").clean()
+    assert uploads.aborted == ["0", "1", "2", "3"]

@@ -1,0 +1,80 @@
+"""Results in a bucket of a server that stands in for Google Cloud Storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.fleet import objects
+from sitemapcrawler.fleet.failures import OutputFailed
+from sitemapcrawler.fleet.output import Output
+from tests.unit.fleet.object_servers import BUCKET, Fault, Proxy, environment, gcs_server, proxy
+
+NAME = "url/bucket=7/example.com-0.parquet"
+PART = 2**20
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Proxy]:
+    values = {"NO_GCE_CHECK": "true"}
+    with gcs_server() as url, proxy(url) as state, environment(values | {"STORAGE_EMULATOR_HOST": state.url}):
+        yield state
+
+
+@pytest.fixture
+def out(server: Proxy, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Output:
+    monkeypatch.setattr(objects, "PART_BYTES", PART)
+    server.faults.clear()
+    server.requests.clear()
+    return Output(f"gs://{BUCKET}/{request.node.name}/")
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file of six parts."""
+    path = tmp_path / "part"
+    path.write_bytes(os.urandom(5 * PART + 1))
+    return path
+
+
+def test_files_come_and_go(out: Output) -> None:
+    out.check()
+    assert list(out.names("")) == []
+    for content in (b"first", b"second"):
+        with out.scratch() as folder:
+            (folder / "part").write_bytes(content)
+            out.publish(folder / "part", NAME)
+    out.write_bytes("_state.json", b"1")
+    assert (out.read_bytes(NAME), out.read_bytes("_state.json")) == (b"second", b"1")
+    assert list(out.names("")) == list(out.names("url")) == [NAME]
+    out.clean()
+    out.remove(NAME)
+    out.remove(NAME)
+    assert out.read_bytes(NAME) is None
+    assert list(out.names("")) == list(out.names("none")) == []
+
+
+def test_large_file_goes_up_in_parts(out: Output, server: Proxy, large: Path) -> None:
+    out.publish(large, NAME)
+    assert out.read_bytes(NAME) == large.read_bytes()
+    assert server.asked("POST", "upload_id") == 6
+
+
+def test_upload_that_breaks_leaves_what_was_there(
+    out: Output, server: Proxy, large: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out.write_bytes(NAME, b"first")
+    server.faults += [Fault("POST", "upload_id", 403), Fault("DELETE", "upload_id", 499)]
+    with pytest.raises(OutputFailed, match=rf"\A{out.url}/{NAME} cannot be written: [^\n]*\Z"):
+        out.publish(large, NAME)
+    assert out.read_bytes(NAME) == b"first"
+    assert server.asked("DELETE", "upload_id") == 1
+    assert capfd.readouterr().err == ""
+
+
+def test_bucket_that_is_not_there(out: Output) -> None:
+    with pytest.raises(ValueError, match=r"\Ags://no-bucket/out cannot be written to: [^\n]* not found\Z"):
+        Output("gs://no-bucket/out").check()

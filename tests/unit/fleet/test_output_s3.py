@@ -1,0 +1,225 @@
+"""Results in a bucket of a real server of S3, whole or not at all, whatever breaks on the way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+from sitemapcrawler.fleet import objects
+from sitemapcrawler.fleet.failures import OutputFailed
+from sitemapcrawler.fleet.output import Output
+from tests.unit.fleet.object_servers import BUCKET, PAGE, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
+
+ROOT = Path(__file__).parents[3]
+NAME = "url/bucket=7/example.com-0.parquet"
+PART = 5 * 2**20
+"""Bytes of a part, the least that S3 takes."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Proxy]:
+    with s3_server() as url, proxy(url) as state, environment(S3_ENVIRONMENT | {"AWS_ENDPOINT_URL": state.url}):
+        yield state
+
+
+@pytest.fixture
+def s3(server: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 2)
+    monkeypatch.setattr(objects, "PART_BYTES", PART)
+    server.faults.clear()
+    server.requests.clear()
+    return server
+
+
+@pytest.fixture
+def out(s3: Proxy, request: pytest.FixtureRequest) -> Output:
+    return Output(f"s3://{BUCKET}/{request.node.name}/")
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file of three parts."""
+    path = tmp_path / "part"
+    path.write_bytes(os.urandom(2 * PART + 1))
+    return path
+
+
+def one_line(error: type[Exception], call: Callable[[], object]) -> str:
+    with pytest.raises(error, match=r"\A[^\n]*\Z") as caught:
+        call()
+    return str(caught.value)
+
+
+def uploads(out: Output) -> list[str]:
+    """Keys of the uploads in the bucket that were not completed."""
+    page = out.filesystem()[0].call_s3("list_multipart_uploads", Bucket=BUCKET)
+    return [upload["Key"] for upload in page.get("Uploads", [])]
+
+
+def test_files_come_and_go(out: Output, tmp_path: Path) -> None:
+    out.check()
+    assert list(out.names("")) == []
+    assert not out.is_local
+    assert out.url.endswith("/test_files_come_and_go")
+    with out.lock(), out.scratch() as folder:
+        assert list(folder.iterdir()) == []
+        for content in (b"first", b"second"):
+            (folder / "part").write_bytes(content)
+            out.publish(folder / "part", NAME)
+    assert not folder.exists()
+    assert out.read_bytes(NAME) == b"second"
+    out.write_bytes("_state.json", b"1")
+    assert out.read_bytes("_state.json") == b"1"
+    assert list(out.names("")) == [NAME]
+    out.remove(NAME)
+    out.remove(NAME)
+    assert out.read_bytes(NAME) is None
+    assert list(out.names("")) == []
+
+
+def test_large_file_goes_up_in_parts(out: Output, s3: Proxy, large: Path) -> None:
+    out.publish(large, NAME)
+    assert out.read_bytes(NAME) == large.read_bytes()
+    assert [s3.asked("PUT", f"partNumber={number}&") for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
+    assert uploads(out) == []
+
+
+@pytest.mark.parametrize("status", [500, None], ids=["error", "reset"])
+def test_large_upload_that_breaks_leaves_what_was_there(
+    out: Output, s3: Proxy, large: Path, status: int | None
+) -> None:
+    out.write_bytes(NAME, b"first")
+    s3.faults.append(Fault("PUT", "partNumber=2&", status))
+    told = one_line(OutputFailed, lambda: out.publish(large, NAME))
+    assert told.startswith(f"{out.url}/{NAME} cannot be written: ")
+    assert s3.asked("PUT", "partNumber=1&") == 1
+    assert out.read_bytes(NAME) == b"first"
+    assert uploads(out) == []
+    s3.faults.clear()
+    out.publish(large, NAME)
+    assert out.read_bytes(NAME) == large.read_bytes()
+
+
+@pytest.mark.parametrize("status", [500, None], ids=["error", "reset"])
+def test_small_upload_that_breaks_leaves_nothing(out: Output, s3: Proxy, tmp_path: Path, status: int | None) -> None:
+    part = tmp_path / "part"
+    part.write_bytes(bytes(100_000))
+    s3.faults.append(Fault("PUT", "example.com", status))
+    for call in (lambda: out.publish(part, NAME), lambda: out.write_bytes(NAME, b"1")):
+        assert one_line(OutputFailed, call).startswith(f"{out.url}/{NAME} cannot be written: ")
+    assert list(out.names("")) == []
+    assert out.read_bytes(NAME) is None
+
+
+def test_connection_that_breaks_once_is_made_again(out: Output, s3: Proxy, large: Path) -> None:
+    s3.faults += [Fault("PUT", "partNumber=2&", None, times=1), Fault("GET", "list-type=2", None, times=1)]
+    out.publish(large, NAME)
+    assert out.read_bytes(NAME) == large.read_bytes()
+    assert list(out.names("url")) == [NAME]
+    assert [fault.times for fault in s3.faults] == [0, 0]
+
+
+def test_names_of_many_pages(out: Output, s3: Proxy) -> None:
+    shown = {f"url/bucket={number % 2}/{number}.parquet" for number in range(4 * PAGE)} | {"summary.parquet"}
+    root = out.filesystem()[1]
+    out.filesystem()[0].pipe({f"{root}/{name}": b"" for name in shown | {"url/_x", "url/.x", "_state/x", "url/_y/x"}})
+    s3.requests.clear()
+    assert set(out.names("")) == shown
+    assert s3.asked("GET", "continuation-token") >= 2
+    assert not s3.asked("GET", "_state")
+    assert set(out.names("url/bucket=1")) == {name for name in shown if "=1/" in name}
+    assert list(out.names("none")) == []
+    s3.faults.append(Fault("GET", "continuation-token"))
+    told = one_line(OutputFailed, lambda: list(out.names("url")))
+    assert told.startswith(f"{out.url}/url cannot be listed: ")
+
+
+def test_file_that_another_process_has_written_is_seen(out: Output) -> None:
+    assert list(out.names("url")) == []
+    Output(out.url).write_bytes(NAME, b"1")
+    assert list(out.names("url")) == [NAME]
+
+
+def test_clean_aborts_uploads_of_this_prefix_alone(out: Output, s3: Proxy) -> None:
+    fs, root = out.filesystem()
+    keys = [f"{root}/{NAME}", f"{root}/{NAME}", f"{root}-2/{NAME}"]
+    for key in keys:
+        key = key.removeprefix(f"{BUCKET}/")
+        upload = fs.call_s3("create_multipart_upload", Bucket=BUCKET, Key=key)
+        fs.call_s3("upload_part", Bucket=BUCKET, Key=key, PartNumber=1, UploadId=upload["UploadId"], Body=bytes(PART))
+    assert len(uploads(out)) == 3
+    assert list(out.names("")) == []
+    out.clean()
+    assert uploads(out) == [keys[2].removeprefix(f"{BUCKET}/")]
+    Output(f"{out.url}-2").clean()
+    assert uploads(out) == []
+
+
+def test_clean_of_a_store_that_lists_no_uploads(out: Output, s3: Proxy) -> None:
+    s3.faults.append(Fault("GET", "uploads", 501))
+    out.clean()
+    assert s3.asked("GET", "uploads")
+
+
+def test_bucket_that_cannot_be_written_to(s3: Proxy, out: Output) -> None:
+    assert one_line(ValueError, Output("s3://no-bucket/out").check) == (
+        "s3://no-bucket/out cannot be written to: The specified bucket does not exist"
+    )
+    s3.faults.append(Fault("PUT", "_probe-", 500))
+    assert one_line(ValueError, out.check) == f"{out.url} cannot be written to: It broke on the way"
+    s3.faults.clear()
+    out.write_bytes("file", b"1")
+    told = one_line(ValueError, Output(f"{out.url}/file").check)
+    assert told == f"{out.url}/file is a file, and no folder"
+
+
+def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None:
+    for bucket in (0, 7):
+        rows = {"domain": ["a.example"] * 3, "loc": [f"https://a.example/{bucket}/{row}" for row in range(3)]}
+        pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "part")
+        out.publish(tmp_path / "part", f"url/bucket={bucket}/a.example-0.parquet")
+    fs, root = out.filesystem()
+    with duckdb.connect() as connection:
+        connection.register_filesystem(fs)
+        rows = connection.sql(
+            f"SELECT bucket, count(*) FROM read_parquet('s3://{root}/url/*/*.parquet', hive_partitioning = true) "
+            "GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+    assert rows == [(0, 3), (7, 3)]
+    table = pyarrow.dataset.dataset(f"{root}/url", filesystem=fs, format="parquet", partitioning="hive").to_table()
+    assert sorted(table["bucket"].to_pylist()) == [0, 0, 0, 7, 7, 7]
+
+
+def test_output_survives_a_fork_and_a_pickle(out: Output) -> None:
+    """Workers are forked or get it pickled, after their parent has talked to the server."""
+    code = """
+import os, pickle, sys
+from sitemapcrawler.fleet.output import Output
+out = Output(sys.argv[1])
+out.write_bytes("parent", b"1")
+child = os.fork()
+if not child:
+    out.write_bytes("child", out.read_bytes("parent"))
+    pickle.loads(pickle.dumps(out)).write_bytes("copy", b"1")
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(*sorted(out.names("")))
+"""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, out.url],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("child copy parent\n", "")
