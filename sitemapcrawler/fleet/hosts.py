@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
@@ -54,6 +54,7 @@ class OneCrawlAHost:
         middleware._link.listen("granted", middleware._granted)
         middleware._link.listen("wanted", middleware._wanted)
         crawler.signals.connect(middleware._stopped.set, signal=stopping)
+        crawler.signals.connect(middleware._closed, signal=signals.spider_closed)
         return middleware
 
     async def process_request(self, request: Request) -> None:
@@ -78,6 +79,14 @@ class OneCrawlAHost:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """The request has ended."""
         self._ended(request)
+
+    def _closed(self) -> None:
+        """Give back what is held: whoever asks these hosts next keeps their delay."""
+        for host, held in self._hosts.items():
+            if held.granted.is_set() or held.wanted:
+                held.granted.clear()
+                held.wanted = False
+                self._link.tell("free", host, self._rest(held.slot))
 
     def _ask(self, host: str, held: Held) -> None:
         if not held.asked and not held.wanted:

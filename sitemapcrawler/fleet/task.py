@@ -155,6 +155,7 @@ def _accompany(child: Child, conversation: Conversation, max_time: float) -> Non
         if now > end:
             child.signal(signal.SIGTERM)
             end = kill
+    conversation.go_on()  # what it said last
 
 
 class Conversation:

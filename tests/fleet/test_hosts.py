@@ -51,7 +51,7 @@ def shared(alone: None) -> Iterator[Shared]:
 
 
 @pytest.fixture(scope="module")
-def fleet(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
+def crawled(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, list[Site]]]:
     """Two sites that keep their sitemaps on the same third host, crawled at once."""
     with sites(2) as pair:
         for number, site in enumerate(pair):
@@ -59,14 +59,29 @@ def fleet(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             site.routes["/sitemap.xml"] = index(map(shared.url, names))
             shared.routes |= {name: urlset([site.url(name)]) for name in names}
         settings = {"DOWNLOAD_DELAY": DELAY_S, "RANDOMIZE_DOWNLOAD_DELAY": 0, "SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
-        yield run(tmp_path_factory.mktemp("hosts"), [site.url() for site in pair], settings=settings)
+        domains = [pair[0].url(), pair[0].place, pair[1].url()]  # the first in two spellings, of which one waits
+        fleet = run(tmp_path_factory.mktemp("hosts"), domains, settings=settings)
+        yield fleet, pair
 
 
-def test_both_sites_are_read_whole(fleet: Crawl) -> None:
+@pytest.fixture(scope="module")
+def fleet(crawled: tuple[Crawl, list[Site]]) -> Crawl:
+    return crawled[0]
+
+
+def test_all_sites_are_read_whole(fleet: Crawl) -> None:
     assert fleet.code == 0
     rows = Data(fleet.folder / "out").domains()
-    assert [row["urls"] for row in rows.values()] == [SHARED, SHARED]
+    assert [row["urls"] for row in rows.values()] == [SHARED] * 3
     assert {row["state"] for row in rows.values()} == {"finished"}
+
+
+def test_two_crawls_of_a_site_keep_its_delay_between_them(crawled: tuple[Crawl, list[Site]]) -> None:
+    site = crawled[1][0]
+    assert site.paths.count("/sitemap.xml") == 2
+    begins = sorted(exchange.at for exchange in site.exchanges)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(begins)]
+    assert min(gaps) >= 0.8 * DELAY_S, gaps
 
 
 def test_the_shared_host_is_asked_by_one_at_a_time(fleet: Crawl, shared: Shared) -> None:
