@@ -1,10 +1,10 @@
 """Measures a fleet: two workers against one, and what a domain costs besides its crawl.
 
-    unshare --net python -m bench.fleet [--sites 200] [--rounds 3] [--polite]
+    unshare --net python -m bench.fleet [--sites 200] [--sitemaps 20] [--urls 500] [--rounds 3] [--polite]
 
-So many small sites, each with an address of its own (127.1.x.y) and 20 sitemaps of 500 URLs, are served by nginx and
-crawled by local clusters of one and of two workers in turn. Ray asks for the metadata of a cloud machine when it
-starts: therefore this runs in a network namespace with nothing but `lo`, and refuses to run in any other.
+So many small sites, each with an address of its own (127.1.x.y), are served by nginx and crawled by local clusters of
+one and of two workers in turn. Ray asks for the metadata of a cloud machine when it starts: therefore this runs in a
+network namespace with nothing but `lo`, and refuses to run in any other.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from bench.serve import READY_WITHIN, program
 
 ROOT = Path(__file__).parents[1]
 PORT = 8980
-SITEMAPS = 20
-URLS = 500
-"""Of each sitemap."""
+LOOK_S = 0.5
+"""Seconds between two looks at the memory of a fleet."""
 LIMIT_S = 3600
 """Seconds after which nginx stops."""
 SPEEDUP = 1.7
@@ -85,6 +84,10 @@ class Run:
     bytes: float
     """Of a domain's files, on average."""
     urls: int
+    cpu: float = 0.0
+    """Seconds that the cores of the machine were busy, for each domain: all of the fleet, Ray and nginx included."""
+    resident_mb: float = 0.0
+    """Memory of all processes of the fleet, shared pages by their share, at its highest, in MiB."""
 
 
 def host(number: int) -> str:
@@ -92,20 +95,20 @@ def host(number: int) -> str:
     return f"127.1.{number // 250}.{number % 250 + 1}"
 
 
-def make(folder: Path, count: int) -> list[str]:
+def make(folder: Path, count: int, sitemaps: int, urls: int) -> list[str]:
     """Write the sites that are not there; their origins."""
     for name in map(host, range(count)):
         origin, site = f"http://{name}:{PORT}", folder / name
         if (site / "robots.txt").exists():
             continue
         site.mkdir(parents=True, exist_ok=True)
-        for part in range(SITEMAPS):
+        for part in range(sitemaps):
             entries = "".join(
                 f"<url><loc>{origin}/{part}/{page}.html</loc><lastmod>2026-01-01</lastmod></url>\n"
-                for page in range(URLS)
+                for page in range(urls)
             )
             (site / f"{part}.xml").write_text(f'<urlset xmlns="{NAMESPACE}">\n{entries}</urlset>\n')
-        children = "".join(f"<sitemap><loc>{origin}/{part}.xml</loc></sitemap>" for part in range(SITEMAPS))
+        children = "".join(f"<sitemap><loc>{origin}/{part}.xml</loc></sitemap>" for part in range(sitemaps))
         (site / "sitemap.xml").write_text(f'<sitemapindex xmlns="{NAMESPACE}">{children}</sitemapindex>')
         (site / "robots.txt").write_text(f"User-agent: *\nSitemap: {origin}/sitemap.xml\n")
     return [f"http://{host(number)}:{PORT}" for number in range(count)]
@@ -151,54 +154,87 @@ def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", f"@{domains}", "--out", str(out), "--no-progress"]
     command += ["--workers", str(workers), *(part for setting in settings for part in ("-s", setting))]
-    began = time.monotonic()
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL)
-    wall = time.monotonic() - began
+    busy, began, resident = busy_s(), time.monotonic(), 0.0
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL) as fleet:
+        while fleet.poll() is None:
+            resident = max(resident, resident_mb(fleet.pid))
+            time.sleep(LOOK_S)
+    if fleet.returncode:
+        sys.exit(f"the fleet ended with code {fleet.returncode}")
+    wall, busy = time.monotonic() - began, busy_s() - busy
     query = f"""SELECT avg(wall_s - elapsed_s), max(wall_s - elapsed_s), median(wall_s - elapsed_s), avg(elapsed_s),
-        max(peak_mb), avg(bytes), sum(urls)::BIGINT FROM '{out}/domain/*/*.parquet' WHERE state = 'finished'"""
-    return Run(workers, wall, *duckdb.sql(query).fetchall()[0])
+        max(peak_mb), avg(bytes), sum(urls)::BIGINT, count(*)
+        FROM '{out}/domain/*/*.parquet' WHERE state = 'finished'"""
+    *figures, count = duckdb.sql(query).fetchall()[0]
+    return Run(workers, wall, *figures, cpu=busy / count, resident_mb=resident)
+
+
+def busy_s() -> float:
+    """Seconds that all cores of this machine have been busy since its start."""
+    user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of a process and all below it, shared pages by their share, in MiB."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(int(stat.parent.name))
+    found, total = [pid], 0
+    while found:
+        one = found.pop()
+        found += parents.get(one, [])
+        with contextlib.suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+            total += int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+    return total / 1024
 
 
 def main() -> None:
     """Run it, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.fleet", description="Measure a fleet.")
     parser.add_argument("--sites", type=int, default=200)
+    parser.add_argument("--sitemaps", type=int, default=20, help="of each site")
+    parser.add_argument("--urls", type=int, default=500, help="of each sitemap")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--polite", action="store_true", help="keep the delays of a crawl")
     parser.add_argument("--data", type=Path, default=ROOT / "out" / "bench", help="default: %(default)s")
     arguments = parser.parse_args()
     alone()
     data = arguments.data.resolve()
-    origins = make(data / "fleet", arguments.sites)
-    domains = data / "fleet.txt"
+    folder = data / f"fleet-{arguments.sitemaps}x{arguments.urls}"
+    origins = make(folder, arguments.sites, arguments.sitemaps, arguments.urls)
+    domains = folder / "domains.txt"
     domains.write_text("".join(f"{origin}\n" for origin in origins))
     settings = ["SITEMAP_MAX_ROBOTS=0", *([] if arguments.polite else ["AUTOTHROTTLE_ENABLED=0"])]
-    with serving(data / "fleet"):
-        runs = [
-            measure(workers, domains, data / "fleet-out", settings)
-            for _ in range(arguments.rounds)
-            for workers in (1, 2)
-        ]
-    report(runs, arguments.sites * SITEMAPS * URLS)
+    with serving(folder):
+        rounds = (workers for _ in range(arguments.rounds) for workers in arguments.workers)
+        runs = [measure(workers, domains, data / "fleet-out", settings) for workers in rounds]
+    report(runs, arguments.sites * arguments.sitemaps * arguments.urls)
     (data / "results").mkdir(exist_ok=True)
-    (data / "results" / "fleet.json").write_text(json.dumps([asdict(run) for run in runs], indent=1))
+    (data / "results" / f"{folder.name}.json").write_text(json.dumps([asdict(run) for run in runs], indent=1))
 
 
 def report(runs: list[Run], urls: int) -> None:
     """Print a table, and what was met. SystemExit where URLs are missing."""
     besides = "besides the crawl: mean, median, max s"
     print(f"Load average: {os.getloadavg()[0]:.2f}\n")
-    print(f"| workers | wall s | {besides} | crawl s | peak MB | bytes a domain |\n|---:|---:|---:|---:|---:|---:|")
+    print(f"| workers | wall s | {besides} | crawl s | busy s a domain | peak MB | all MB | bytes a domain |")
+    print("|---:" * 8 + "|")
     for run in runs:
-        rest = f"{run.overhead:.2f}, {run.median:.2f}, {run.slowest:.2f}"
-        sizes = f"{run.peak_mb:.0f} | {run.bytes:,.0f}"
-        print(f"| {run.workers} | {run.wall:.1f} | {rest} | {run.crawl:.2f} | {sizes} |")
+        rest = f"{run.overhead:.2f}, {run.median:.2f}, {run.slowest:.2f} | {run.crawl:.2f} | {run.cpu:.2f}"
+        sizes = f"{run.peak_mb:.0f} | {run.resident_mb:.0f} | {run.bytes:,.0f}"
+        print(f"| {run.workers} | {run.wall:.1f} | {rest} | {sizes} |")
         if run.urls != urls:
             sys.exit(f"{run.urls} URLs instead of {urls}: these figures do not count")
-    speedup = median(one.wall / two.wall for one, two in zip(runs[::2], runs[1::2], strict=True))
+    one, two = ([run.wall for run in runs if run.workers == count] for count in (1, 2))
     overhead = median(run.overhead for run in runs)
     said = ("MISSED", "met")
-    print(f"\n- {said[speedup >= SPEEDUP]}: two workers over one: {speedup:.2f}, at least {SPEEDUP}")
+    if one and two:
+        speedup = median(slow / fast for slow, fast in zip(one, two, strict=True))
+        print(f"\n- {said[speedup >= SPEEDUP]}: two workers over one: {speedup:.2f}, at least {SPEEDUP}")
     print(f"- {said[overhead <= OVERHEAD_S]}: seconds besides the crawl: {overhead:.2f}, at most {OVERHEAD_S:g}")
 
 
