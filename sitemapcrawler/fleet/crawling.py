@@ -76,7 +76,7 @@ def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
         f"{place}/{table}.parquet": {
             "format": "parquet",
             "item_classes": [record],
-            "item_export_kwargs": {"item_classes": [record], "constants": {DOMAIN: domain}},
+            "item_export_kwargs": {"item_classes": [record], "constants": {DOMAIN: domain}, **WRITING},
             **common,
         }
         for table, record in TABLES.items()

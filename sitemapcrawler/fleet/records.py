@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 
@@ -19,6 +20,11 @@ BUCKETS = 256
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"
 """States of a domain: read to its end; read in part, since a limit or a stop came first; asked, and no sitemap could
 be read; no result, since its crawl or its output failed again and again."""
+
+
+WRITING: Mapping[str, Any] = MappingProxyType({"compression": "zstd", "store_schema": False})
+"""How tables are written, as arguments of `pyarrow.parquet.ParquetWriter`: without Arrow's own copy of the schema, which
+holds the descriptions of the columns, and takes as much room as some thousand rows."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from sitemapcrawler import running
 from sitemapcrawler.fleet.crawling import LOG, summary
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.output import Output, OutputFailed
-from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, DomainRecord
+from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, DomainRecord
 
 LOGS = "_logs"
 """Folder of the logs of crawls that did not end as they should."""
@@ -101,4 +101,4 @@ def write_row(path: Path, record: DomainRecord) -> None:
     """A Parquet file with one row."""
     from sitemapcrawler.arrow import Columns  # pyarrow may not be there where others import this
 
-    import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, compression="zstd")
+    import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, **WRITING)
