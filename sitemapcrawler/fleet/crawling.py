@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -12,7 +13,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from sitemapcrawler.fleet.link import Link
-from sitemapcrawler.fleet.records import DOMAIN, TABLES
+from sitemapcrawler.fleet.records import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.running import check, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -42,6 +43,15 @@ def crawl(connection: Connection) -> int:
     """Wait for the job and crawl; the exit code of `running.exit_code`."""
     link = Link(connection)
     job: Job = link.job()
+    try:
+        return _crawl(job)
+    except Exception as error:  # of ours: the worker says it, and keeps the log
+        with (Path(job.folder) / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(f"ERROR: {type(error).__name__}: {error}\n{traceback.format_exc()}")
+        raise
+
+
+def _crawl(job: Job) -> int:
     settings = settings_of(job)
     arguments = {**job.arguments, "domain": job.domain}
     process = AsyncCrawlerProcess(settings)

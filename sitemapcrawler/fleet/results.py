@@ -32,15 +32,15 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     states = {0: FINISHED, running.STOPPED: PARTIAL, running.NOTHING_READ: UNREAD}
     try:
         if code == running.FEED_LOST:
-            raise OutputFailed(f"{domain.name}: its files could not be written{last_error(folder)}")
+            raise OutputFailed(f"its files could not be written{last_error(folder)}")
         if code not in states:
-            raise CrawlDied(f"{domain.name}: {ended(code)}{last_error(folder)}")
+            raise CrawlDied(f"{ended(code)}{last_error(folder)}")
         held = summary(folder)
         size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
     except OutputFailed:
         raise
     except (OSError, ValueError) as error:
-        raise CrawlDied(f"{domain.name}: its files are not whole: {error}") from None
+        raise CrawlDied(f"its files are not whole: {error}") from None
     bad = held.get("bad") or {}
     same = {one.name: held[one.name] for one in fields(DomainRecord) if one.name in held and one.name != "bad"}
     record = DomainRecord(**same)

@@ -102,7 +102,7 @@ def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nurs
                 keep_log(output, domain, folder)
                 raise
             if state.superseded or not control.counts(attempt):
-                raise Superseded(f"{domain.name}: crawled by another worker")
+                raise Superseded("crawled by another worker")
             publish(output, domain, folder, record, began)
             return record
     finally:
@@ -141,7 +141,7 @@ def _crawl(job: Job, attempt: int, plan: Plan, control: ControlLike, nursery: Nu
             assert child.code is not None
             return child.code
     except (NurseryDied, OSError, EOFError) as error:
-        raise CrawlDied(f"{job.domain}: {error}") from None
+        raise CrawlDied(str(error)) from None
 
 
 def _accompany(child: Child, conversation: Conversation, max_time: float) -> None:
@@ -178,7 +178,7 @@ class Conversation:
     def go_on(self) -> None:
         """Hear what the crawl has said, and say what others have. Superseded where it must end."""
         if self._state.superseded:
-            raise Superseded
+            raise Superseded("another worker has begun with it")
         for word, *rest in self._child.heard():
             self._heard[word](*rest)
         for host in [host for host, due in self._asked.items() if due <= time.monotonic()]:
