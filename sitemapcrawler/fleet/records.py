@@ -23,8 +23,8 @@ be read; no result, since its crawl or its output failed again and again."""
 
 
 WRITING: Mapping[str, Any] = MappingProxyType({"compression": "zstd", "store_schema": False})
-"""How tables are written, as arguments of `pyarrow.parquet.ParquetWriter`: without Arrow's own copy of the schema, which
-holds the descriptions of the columns, and takes as much room as some thousand rows."""
+"""How tables are written, as arguments of `pyarrow.parquet.ParquetWriter`: without Arrow's own copy of the schema,
+which holds the descriptions of the columns, and takes as much room as some thousand rows."""
 
 
 @dataclass(slots=True)
