@@ -186,12 +186,11 @@ class Conversation:
             self._tell("wanted", *self._state.wanted.get_nowait())
 
     def _ask(self, host: str) -> None:
-        wait = self._control.ask(self._attempt, host)
+        wait = self._control.ask(self._attempt, host) or (0.0 if self._tell("granted", host) else WAIT_S)
         if wait > 0:
             self._asked[host] = time.monotonic() + wait
         else:
             self._asked.pop(host, None)
-            self._tell("granted", host)
 
     def _free(self, host: str, rest: float) -> None:
         self._control.free(self._attempt, host, rest)
@@ -199,5 +198,5 @@ class Conversation:
     def _at(self, urls: int, sitemaps: int) -> None:
         self._state.urls, self._state.sitemaps = urls, sitemaps
 
-    def _tell(self, *message: Any) -> None:
-        self._child.send(message)
+    def _tell(self, *message: Any) -> bool:
+        return self._child.send(message)
