@@ -70,7 +70,7 @@ def settings_of(job: Job) -> Settings:
 
 def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
     """The FEEDS setting: the four tables, and the summary."""
-    place = str(folder).replace("%", "%%")
+    place = folder.absolute().as_uri()  # in a path, "%20" and "%(time)s" would stand for something else
     common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
     tables = {
         f"{place}/{table}.parquet": {

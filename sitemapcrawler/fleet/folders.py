@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,6 +21,8 @@ PARTS = "_parts"
 LOCK = "_lock"
 HIDDEN = ("_", ".")
 """First characters of names that are no results: readers of data sets pass over them."""
+_PATTERN = re.compile(r"[*?\[\\]")
+"""What DuckDB takes for a pattern in a path, and so for other files as well."""
 
 
 class Folder:
@@ -30,6 +33,8 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.root = Path(path).absolute()
         self.url = str(self.root)
+        if found := _PATTERN.search(self.url):
+            raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
         with suppress(OSError):  # what may not be looked at, `check` finds
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():
