@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
 from sitemapcrawler.fleet.driver import Fleet, Stop
+from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.overview.page import SUMMARY
 from sitemapcrawler.fleet.overview.writing import write_overview
@@ -55,7 +56,7 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
         output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
         return
     try:
-        theirs = json.loads(held)["arguments"]
+        theirs = dict(json.loads(held)["arguments"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
     if theirs != mine:
@@ -81,8 +82,10 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
 
 def sum_up(output: Output, fleet: Fleet) -> None:
     """Write the summary and the page beside the tables."""
+    source = (None, output.url) if output.is_local else output.filesystem()
     with output.scratch() as folder:
-        write_overview(output.filesystem(), fleet.tally.failed, folder)
+        with telling("the summary cannot be written"):
+            write_overview(source, fleet.tally.failed, folder)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)
