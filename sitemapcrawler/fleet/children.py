@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import IO, Any, Self
+from typing import Any, Self
 
 START_S = 60.0
 """Seconds in which a nursery has everything imported and its first child running, also on a machine with much to do."""
@@ -28,7 +28,7 @@ class Nursery:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._answers: IO[bytes] | None = None
+        self._answers: socket.SocketIO | None = None
 
     def start(self) -> Child:
         """A child that waits for its job. NurseryDied where none comes to life."""

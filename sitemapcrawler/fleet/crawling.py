@@ -20,8 +20,9 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 LOG = "log.txt"
 SUMMARY = "summary.jsonl"
 """Files beside the tables in the folder of a crawl."""
-LATE = 580
-"""Place among the downloader middlewares: behind all that may wait or answer by itself."""
+LAST = 10_000
+"""Place among the downloader middlewares: behind all that may wait or answer by themselves, and before all that may put
+another request in the place of an answer, which those further from the downloader never hear of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def settings_of(job: Job) -> Settings:
     }
     settings.setdict(own, "cmdline")
     settings["EXTENSIONS"]["sitemapcrawler.fleet.link.Telling"] = 140
-    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.hosts.OneCrawlAHost"] = LATE
+    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.hosts.OneCrawlAHost"] = LAST
     return settings
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
@@ -54,6 +54,7 @@ class OneCrawlAHost:
         middleware._link.listen("granted", middleware._granted)
         middleware._link.listen("wanted", middleware._wanted)
         crawler.signals.connect(middleware._stopped.set, signal=stopping)
+        crawler.signals.connect(middleware._closed, signal=signals.spider_closed)
         return middleware
 
     async def process_request(self, request: Request) -> None:
@@ -125,6 +126,10 @@ class OneCrawlAHost:
             self._link.tell("free", host, self._rest(held.slot))
             if held.waiting:
                 self._ask(host, held)
+
+    def _closed(self) -> None:
+        """Give back what is to be left alone for some time; all else is given back by the end itself."""
+        self._wanted(*(host for host, held in self._hosts.items() if self._rest(held.slot)))
 
     def _rest(self, slot: str) -> float:
         """Seconds for which the host is to be left alone."""

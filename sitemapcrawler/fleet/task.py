@@ -155,6 +155,7 @@ def _accompany(child: Child, conversation: Conversation, max_time: float) -> Non
         if now > end:
             child.signal(signal.SIGTERM)
             end = kill
+    conversation.hear()  # its last words came with its end
 
 
 class Conversation:
@@ -178,12 +179,16 @@ class Conversation:
         """Hear what the crawl has said, and say what others have. Superseded where it must end."""
         if self._state.superseded:
             raise Superseded
-        for word, *rest in self._child.heard():
-            self._heard[word](*rest)
+        self.hear()
         for host in [host for host, due in self._asked.items() if due <= time.monotonic()]:
             self._ask(host)
         with suppress(Empty):
             self._tell("wanted", *self._state.wanted.get_nowait())
+
+    def hear(self) -> None:
+        """Hear what the crawl has said."""
+        for word, *rest in self._child.heard():
+            self._heard[word](*rest)
 
     def _ask(self, host: str) -> None:
         wait = self._control.ask(self._attempt, host) or (0.0 if self._tell("granted", host) else WAIT_S)
