@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import IO, Any, Self
+from typing import Any, Self
 
 START_S = 60.0
 """Seconds in which a nursery has everything imported and its first child running, also on a machine with much to do."""
@@ -28,7 +28,7 @@ class Nursery:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._answers: IO[bytes] | None = None
+        self._answers: socket.SocketIO | None = None
 
     def start(self) -> Child:
         """A child that waits for its job. NurseryDied where none comes to life."""
@@ -41,6 +41,8 @@ class Nursery:
                 socket.send_fds(self._control, [b"+"], [theirs.fileno()])
                 pid = self.answer(START_S)
             except OSError as error:
+                ours.close()
+                self.close()  # or its next answer, to this, would be taken for another child's
                 raise NurseryDied(f"no process could be started: {error}") from None
         return Child(self, pid, Connection(ours.detach()))
 
@@ -73,7 +75,7 @@ class Nursery:
     def _begin(self) -> None:
         self.close()
         self._control, theirs = socket.socketpair()
-        self._answers = self._control.makefile("rb")
+        self._answers = self._control.makefile("rb", buffering=0)  # what a buffer holds, select does not see
         with theirs:
             command = [sys.executable, "-m", "sitemapcrawler.fleet.nursery", str(theirs.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
@@ -109,10 +111,14 @@ class Child:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def send(self, message: Any) -> None:
-        """Send a message, JSON. It may have ended: then nobody hears it."""
+    def send(self, message: Any) -> bool:
+        """Send a message, JSON; False where there is no room for it, since the crawl hears nothing for long. It may
+        have ended: then nobody hears it."""
+        if not select.select([], [self.link], [], 0)[1]:
+            return False
         with suppress(OSError):
             self.link.send_bytes(json.dumps(message).encode())
+        return True
 
     def heard(self) -> Iterator[list[Any]]:
         """Its messages, as far as there are some."""

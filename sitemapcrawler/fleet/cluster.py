@@ -9,6 +9,9 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
+import signal
+import socket
 import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -38,6 +41,9 @@ logger = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"
 STORE_BYTES = 100 * 1024 * 1024
 """Memory of a local cluster's object store, in bytes: results are rows of a kilobyte, and Ray wants 75 MB at least."""
+CONNECT_S = 10.0
+"""Seconds in which the head of a cluster must take a connection."""
+_PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 AGAIN = (CrawlDied, OutputFailed, Superseded)
 """What a task may end with that is worth another attempt."""
 
@@ -146,10 +152,14 @@ class Cluster:
                 "_node_ip_address": LOOPBACK,
             }
         self._quiet = redirect_stdout(Murmur())
+        hear = signal.getsignal(signal.SIGTERM)
         try:
+            check_reachable(address)
             ray.init(address=address or "local", **options)
         except Exception as error:
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
+        finally:
+            signal.signal(signal.SIGTERM, hear)  # which Ray has taken, to print a trace and end the process
         self._control = ray.remote(num_cpus=0)(Clocked).remote()
         self._task = ray.remote(
             num_cpus=self._cpus, max_retries=retries, retry_exceptions=list(AGAIN), scheduling_strategy="SPREAD"
@@ -212,6 +222,12 @@ class Cluster:
             return seen
         except ray.exceptions.RayError as error:
             raise ClusterFailed(first_line(error)) from None
+
+
+def check_reachable(address: str | None) -> None:
+    """OSError where nobody listens at HOST:PORT: Ray would try for minutes."""
+    if address is not None and (found := _PLACE.fullmatch(address)):
+        socket.create_connection((found[1].strip("[]"), int(found[2])), CONNECT_S).close()
 
 
 def first_line(error: BaseException) -> str:

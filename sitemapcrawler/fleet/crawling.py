@@ -21,8 +21,9 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 LOG = "log.txt"
 SUMMARY = "summary.jsonl"
 """Files beside the tables in the folder of a crawl."""
-LATE = 580
-"""Place among the downloader middlewares: behind all that may wait or answer by itself."""
+LAST = 10_000
+"""Place among the downloader middlewares: behind all that may wait or answer by themselves, and before all that may put
+another request in the place of an answer, which those further from the downloader never hear of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,13 @@ def settings_of(job: Job) -> Settings:
     }
     settings.setdict(own, "cmdline")
     settings["EXTENSIONS"]["sitemapcrawler.fleet.link.Telling"] = 140
-    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.hosts.OneCrawlAHost"] = LATE
+    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.hosts.OneCrawlAHost"] = LAST
     return settings
 
 
 def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
     """The FEEDS setting: the four tables, and the summary."""
-    place = str(folder).replace("%", "%%")
+    place = folder.absolute().as_uri()  # in a path, "%20" and "%(time)s" would stand for something else
     common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
     tables = {
         f"{place}/{table}.parquet": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,8 @@ HIDDEN = ("_", ".")
 """First characters of names that are no results: readers of data sets pass over them."""
 NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
 """What file systems say that do not write a folder, or anything, at one's bidding."""
+_PATTERN = re.compile(r"[*?\[\\]")
+"""What DuckDB takes for a pattern in a path, and so for other files as well."""
 
 
 class Folder:
@@ -32,6 +35,8 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.root = Path(path).absolute()
         self.url = str(self.root)
+        if found := _PATTERN.search(self.url):
+            raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
         with suppress(OSError):  # what may not be looked at, `check` finds
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():

@@ -80,14 +80,6 @@ class OneCrawlAHost:
         """The request has ended."""
         self._ended(request)
 
-    def _closed(self) -> None:
-        """Give back what is held: whoever asks these hosts next keeps their delay."""
-        for host, held in self._hosts.items():
-            if held.granted.is_set() or held.wanted:
-                held.granted.clear()
-                held.wanted = False
-                self._link.tell("free", host, self._rest(held.slot))
-
     def _ask(self, host: str, held: Held) -> None:
         if not held.asked and not held.wanted:
             held.asked = True
@@ -134,6 +126,15 @@ class OneCrawlAHost:
             self._link.tell("free", host, self._rest(held.slot))
             if held.waiting:
                 self._ask(host, held)
+
+    def _closed(self) -> None:
+        """Give back what is to be left alone for some time; all else is given back by the end itself."""
+        for host, held in self._hosts.items():
+            rest = self._rest(held.slot)
+            if rest and (held.granted.is_set() or held.wanted):
+                held.granted.clear()
+                held.wanted = False
+                self._link.tell("free", host, rest)
 
     def _rest(self, slot: str) -> float:
         """Seconds for which the host is to be left alone."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from sitemapcrawler import running
 from sitemapcrawler.fleet.crawling import LOG, summary
 from sitemapcrawler.fleet.domains import Domain
+from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, DomainRecord
 
@@ -82,7 +83,8 @@ def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, 
         output.publish(folder / f"{table}.parquet", place(table, domain))
     record.wall_s = round(time.monotonic() - began, 3)
     row = folder / f"{DOMAIN}.parquet"
-    write_row(row, record)
+    with telling(f"{domain.name}: its row cannot be written"):
+        write_row(row, record)
     output.publish(row, place(DOMAIN, domain))
 
 

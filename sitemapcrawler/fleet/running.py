@@ -61,7 +61,7 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
         output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
         return
     try:
-        theirs = json.loads(held)["arguments"]
+        theirs = dict(json.loads(held)["arguments"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
     if theirs != mine:
@@ -89,7 +89,7 @@ def sum_up(output: Output, fleet: Fleet) -> None:
     """Write the summary and the page beside the tables. OutputFailed where they cannot be written."""
     source = (None, output.url) if output.is_local else output.filesystem()
     with output.scratch() as folder:
-        with telling(f"{output.url}: the summary could not be made"):
+        with telling(f"{output.url}: the summary cannot be written"):
             write_overview(source, fleet.tally.failed, folder)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)

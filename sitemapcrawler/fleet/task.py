@@ -155,7 +155,7 @@ def _accompany(child: Child, conversation: Conversation, max_time: float) -> Non
         if now > end:
             child.signal(signal.SIGTERM)
             end = kill
-    conversation.go_on()  # what it said last
+    conversation.hear()  # its last words came with its end
 
 
 class Conversation:
@@ -179,20 +179,23 @@ class Conversation:
         """Hear what the crawl has said, and say what others have. Superseded where it must end."""
         if self._state.superseded:
             raise Superseded("another worker has begun with it")
-        for word, *rest in self._child.heard():
-            self._heard[word](*rest)
+        self.hear()
         for host in [host for host, due in self._asked.items() if due <= time.monotonic()]:
             self._ask(host)
         with suppress(Empty):
             self._tell("wanted", *self._state.wanted.get_nowait())
 
+    def hear(self) -> None:
+        """Hear what the crawl has said."""
+        for word, *rest in self._child.heard():
+            self._heard[word](*rest)
+
     def _ask(self, host: str) -> None:
-        wait = self._control.ask(self._attempt, host)
+        wait = self._control.ask(self._attempt, host) or (0.0 if self._tell("granted", host) else WAIT_S)
         if wait > 0:
             self._asked[host] = time.monotonic() + wait
         else:
             self._asked.pop(host, None)
-            self._tell("granted", host)
 
     def _free(self, host: str, rest: float) -> None:
         self._control.free(self._attempt, host, rest)
@@ -200,5 +203,5 @@ class Conversation:
     def _at(self, urls: int, sitemaps: int) -> None:
         self._state.urls, self._state.sitemaps = urls, sitemaps
 
-    def _tell(self, *message: Any) -> None:
-        self._child.send(message)
+    def _tell(self, *message: Any) -> bool:
+        return self._child.send(message)

@@ -86,3 +86,47 @@ def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
     with nursery.start() as child:
         assert alive(child.pid)
     nursery.close()
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
+    nursery: Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with nursery.start() as child:
+        parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+    def late(self: Nursery, seconds: float) -> int:
+        while not (forked := children_of(parent)):
+            time.sleep(0.01)
+        os.kill(forked[0], signal.SIGKILL)
+        while children_of(parent):
+            time.sleep(0.01)
+        monkeypatch.undo()
+        return self.answer(seconds)
+
+    monkeypatch.setattr(Nursery, "answer", late)
+    with nursery.start() as child:
+        assert to_the_end(child) == -signal.SIGKILL
+
+
+def test_a_child_that_came_too_late_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    nursery = Nursery()
+    with monkeypatch.context() as hasty, pytest.raises(NurseryDied):
+        hasty.setattr("sitemapcrawler.fleet.children.START_S", 0.0)
+        nursery.start()
+    with nursery.start() as child:
+        assert alive(child.pid)
+        assert not child.wait(0.1)
+    nursery.close()
+
+
+def test_nobody_waits_for_a_child_that_hears_nothing(nursery: Nursery) -> None:
+    with nursery.start() as child:
+        os.kill(child.pid, signal.SIGSTOP)
+        sent = [child.send(["wanted", "shared.example"]) for _ in range(10_000)]
+        assert sent[0]
+        assert not sent[-1]
+    assert child.code == -signal.SIGKILL

@@ -120,6 +120,11 @@ def test_check_makes_the_folder_and_leaves_nothing(out: Output, tmp_path: Path) 
     assert (tmp_path / "out").is_dir()
 
 
+@pytest.mark.parametrize("name", ["a*", "a?b", "a[1]", "a\\b"])
+def test_folder_whose_name_is_a_pattern_for_duckdb(tmp_path: Path, name: str) -> None:
+    assert "accepted: a folder without" in refusal(lambda: Output(f"{tmp_path}/{name}/out"))
+
+
 @pytest.mark.parametrize("below", ["", "/below/it"])
 def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()

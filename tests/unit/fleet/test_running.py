@@ -1,0 +1,57 @@
+"""A fleet's command around its crawls: whose data set it is, its summary, what cannot be written."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.fleet import results
+from sitemapcrawler.fleet.domains import domain
+from sitemapcrawler.fleet.output import Output, OutputFailed
+from sitemapcrawler.fleet.records import TABLES, DomainRecord
+from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
+
+FLEET: Any = SimpleNamespace(tally=SimpleNamespace(failed=[]))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Output:
+    return Output(str(tmp_path / "out"))
+
+
+def test_a_data_set_is_for_the_arguments_it_was_made_with(out: Output) -> None:
+    claim(out, {"verify": "head", "max_time": "60"})
+    claim(out, {"verify": "head", "max_time": "90"})
+    with pytest.raises(ValueError, match="holds results with verify=head; accepted: the same"):
+        claim(out, {})
+
+
+@pytest.mark.parametrize("held", [b"", b"{", b"[]", b"{}", b'{"arguments": [1]}', b'{"arguments": null}', b"\xff"])
+def test_a_claim_that_is_none_is_refused(out: Output, held: bytes) -> None:
+    out.write_bytes(CLAIM, held)
+    with pytest.raises(ValueError, match=r"\A[^\n]*cannot be read; accepted: another place\Z"):
+        claim(out, {})
+
+
+def test_a_broken_file_of_the_data_set_is_named(out: Output) -> None:
+    out.write_bytes("domain/bucket=0/broken.parquet", b"junk")
+    with pytest.raises(OutputFailed, match=r"\A[^\n]*out/domain/bucket=0/broken.parquet[^\n]*\Z"):
+        sum_up(out, FLEET)
+
+
+def test_a_row_that_the_disk_has_no_room_for_is_the_output_s_fault(
+    out: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, record: DomainRecord) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(results, "write_row", full)
+    for table in TABLES:
+        (tmp_path / f"{table}.parquet").touch()
+    with pytest.raises(OutputFailed, match=r"example.com: its row cannot be written: No space left on device"):
+        results.publish(out, domain("example.com"), tmp_path, DomainRecord("example.com"), 0.0)
+    assert list(out.names("domain")) == []
