@@ -35,6 +35,7 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 ray: Any = import_module("ray")  # an import statement would ask type checkers for the types of what it brings along
+affinity: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
 
@@ -160,7 +161,9 @@ class Cluster:
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
             signal.signal(signal.SIGTERM, hear)  # which Ray has taken, to print a trace and end the process
-        self._control = ray.remote(num_cpus=0)(Clocked).remote()
+        # Where the driver is, whose end is that of all: no other machine may take the fleet along when it goes.
+        here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
+        self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
         self._task = ray.remote(
             num_cpus=self._cpus, max_retries=retries, retry_exceptions=list(AGAIN), scheduling_strategy="SPREAD"
         )(work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -38,6 +39,8 @@ class Job:
     """{name: (value, priority)} of the settings that are not Scrapy's own."""
     folder: str
     """Where the files go; it is there, and empty."""
+    path: tuple[str, ...] = ()
+    """Where the command finds modules: those of a project stand in none of the usual places."""
 
 
 def crawl(connection: Connection) -> int:
@@ -53,6 +56,7 @@ def crawl(connection: Connection) -> int:
 
 
 def _crawl(job: Job) -> int:
+    sys.path.extend(place for place in job.path if place not in sys.path)
     settings = settings_of(job)
     arguments = {**job.arguments, "domain": job.domain}
     process = AsyncCrawlerProcess(settings)

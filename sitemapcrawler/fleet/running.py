@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import sys
 import time
 from typing import Any
 
@@ -71,7 +72,7 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
 
 def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
     began = time.monotonic()
-    plan = Plan(output.url, opts.arguments, passed, opts.max_time)
+    plan = Plan(output.url, opts.arguments, passed, opts.max_time, tuple(sys.path))
     stop, showing = Stop(), Showing(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))

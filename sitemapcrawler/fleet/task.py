@@ -71,6 +71,8 @@ class Plan:
     """{name: (value, priority)} of settings."""
     max_time: float
     """Seconds that a crawl may take."""
+    path: tuple[str, ...] = ()
+    """Where the command finds modules."""
 
 
 @dataclass(slots=True)
@@ -94,7 +96,7 @@ def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nurs
     attempt, tries = control.begin(domain.name)
     try:
         with output.scratch() as folder, pulse(control, attempt) as state:
-            job = Job(domain.name, plan.arguments, plan.settings, str(folder))
+            job = Job(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
             try:
                 code = _crawl(job, attempt, plan, control, nursery, state)
                 record = record_of(domain, folder, code, tries)

@@ -1,0 +1,49 @@
+"""A fleet on a cluster that is there already, of several machines: here they are all this one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.fleets import Data, run, sites
+
+NODES = 3
+
+
+@pytest.fixture(scope="module")
+def address(alone: None) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+        environment.setenv("PYTHONPATH", os.pathsep.join(paths))
+        head = {"num_cpus": 1, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+        cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
+        try:
+            for _ in range(NODES - 1):
+                cluster.add_node(num_cpus=1)
+            yield cluster.address
+        finally:
+            cluster.shutdown()
+
+
+def test_its_machines_share_the_domains(address: str, tmp_path: Path) -> None:
+    with sites(NODES) as servers:
+        done = run(tmp_path, [site.url() for site in servers], "--address", address, "--cpus", "0.5")
+        assert done.code == 0, done.log
+        assert Data(tmp_path / "out").domains().keys() == {site.url() for site in servers}
+
+
+def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
+    """Another machine may go away, and only its crawls with it."""
+    from sitemapcrawler.fleet.cluster import Cluster
+
+    state, ray = import_module("ray._private.state"), import_module("ray")
+    for _ in range(3):
+        with Cluster(address, None, 1, 0) as cluster:
+            cluster.look()
+            control = state.actors()[cluster._control._actor_id.hex()]
+            assert control["Address"]["NodeID"] == ray.get_runtime_context().get_node_id()
