@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import socket
-import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -21,20 +20,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from sitemapcrawler.findings import inert
-from sitemapcrawler.fleet.children import Nursery
-from sitemapcrawler.fleet.control import Answer, Control, Look
+from sitemapcrawler.fleet.control import Look
+from sitemapcrawler.fleet.conversation import Superseded
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.records import DomainRecord
 from sitemapcrawler.fleet.results import CrawlDied
-from sitemapcrawler.fleet.task import CrawlHung, Plan, Superseded, crawl_domain
+from sitemapcrawler.fleet.task import GivenUp, Plan
+from sitemapcrawler.fleet.work import Clocked, ray, work
 
-for _name, _value in {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # or it announces a change of its own at each start
-}.items():
-    os.environ.setdefault(_name, _value)
-ray: Any = import_module("ray")  # an import statement would ask type checkers for the types of what it brings along
 affinity: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
@@ -55,8 +49,8 @@ class Failed:
 
     reason: str
     """One line."""
-    output: bool
-    """True where the crawl was as it should be, and its files could not be put into their places."""
+    common: bool
+    """True where that is likely to hold for all domains: an output that cannot be written, a fault in a worker."""
 
 
 class ClusterFailed(Exception):
@@ -72,65 +66,6 @@ class Murmur(io.TextIOBase):
         if text.strip():
             logger.debug("Ray: %s", inert(text.strip()))
         return len(text)
-
-
-class Clocked:
-    """The control, as an actor: with the clock of its machine, so that no two clocks are compared."""
-
-    def __init__(self) -> None:
-        self._control = Control()
-
-    def begin(self, domain: str) -> tuple[int, int]:
-        """See `Control`."""
-        return self._control.begin(domain, time.monotonic())
-
-    def beat(self, attempt: int, urls: int, sitemaps: int) -> Answer:
-        """See `Control`."""
-        return self._control.beat(attempt, urls, sitemaps, time.monotonic())
-
-    def counts(self, attempt: int) -> bool:
-        """See `Control`."""
-        return self._control.counts(attempt)
-
-    def ask(self, attempt: int, host: str) -> float:
-        """See `Control`."""
-        return self._control.ask(attempt, host, time.monotonic())
-
-    def free(self, attempt: int, host: str, rest: float) -> None:
-        """See `Control`."""
-        self._control.free(attempt, host, rest, time.monotonic())
-
-    def end(self, attempt: int) -> None:
-        """See `Control`."""
-        self._control.end(attempt, time.monotonic())
-
-    def done(self, domain: str) -> None:
-        """See `Control`."""
-        self._control.done(domain)
-
-    def look(self) -> Look:
-        """See `Control`."""
-        return self._control.look(time.monotonic())
-
-
-class Remote:
-    """The control, as tasks see it."""
-
-    def __init__(self, actor: Any) -> None:
-        self._actor = actor
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._actor, name)
-        return lambda *arguments: ray.get(method.remote(*arguments))
-
-
-_nursery = Nursery()
-"""Of this worker; children of one domain after the other come from it."""
-
-
-def work(domain: Domain, plan: Plan, actor: Any) -> DomainRecord:
-    """The task of Ray: one domain."""
-    return crawl_domain(domain, plan, Remote(actor), _nursery)
 
 
 class Cluster:
@@ -161,6 +96,7 @@ class Cluster:
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
             signal.signal(signal.SIGTERM, hear)  # which Ray has taken, to print a trace and end the process
+        self._check_cores()
         # Where the driver is, whose end is that of all: no other machine may take the fleet along when it goes.
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
         self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
@@ -177,6 +113,15 @@ class Cluster:
     ) -> None:
         ray.shutdown()
         self._quiet.__exit__(kind, error, trace)
+
+    def _check_cores(self) -> None:
+        """ClusterFailed where a domain is to have more cores than any machine has."""
+        most = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
+        if 0 < most < self._cpus:
+            ray.shutdown()
+            raise ClusterFailed(
+                f"no machine of the cluster has {self._cpus:g} cores for a domain, the largest {most:g}"
+            )
 
     @property
     def room(self) -> int:
@@ -208,9 +153,11 @@ class Cluster:
             return record
         except errors.RayTaskError as error:
             cause = getattr(error, "cause", error)
-            if not isinstance(cause, (*AGAIN, CrawlHung)):
+            if isinstance(cause, errors.RayError):  # of the control, which all need
                 raise ClusterFailed(first_line(cause)) from None
-            return Failed(first_line(cause), isinstance(cause, OutputFailed))
+            known = isinstance(cause, (*AGAIN, GivenUp))
+            reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
+            return Failed(reason, not known or isinstance(cause, OutputFailed))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
             return Failed(f"its worker died again and again: {first_line(error)}", False)
         except errors.RayError as error:

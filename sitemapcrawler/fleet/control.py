@@ -13,6 +13,9 @@ from sitemapcrawler.fleet.leases import Leases
 LOST_S = 30.0
 """Seconds without a word after which an attempt is taken for dead, and counts no more."""
 
+REST_S = 5.0
+"""Seconds for which the hosts of a crawl that died are left alone: longer than most delays."""
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -35,6 +38,8 @@ class Answer:
     """False where another attempt at the domain has begun: this one must end, and leave nothing."""
     wanted: list[str] = field(default_factory=list)
     """Hosts of the crawl that others wait for."""
+    lost: list[str] = field(default_factory=list)
+    """Hosts that others have got, since nothing was heard of this worker for long."""
 
 
 @dataclass(slots=True)
@@ -69,7 +74,8 @@ class Control:
         if known is None or not self.counts(attempt):
             return Answer(False)
         known.heard, known.urls, known.sitemaps = now, urls, sitemaps
-        return Answer(True, sorted(self._leases.renew(str(attempt), now)))
+        holder = str(attempt)
+        return Answer(True, sorted(self._leases.renew(holder, now)), sorted(self._leases.lost(holder)))
 
     def counts(self, attempt: int) -> bool:
         """True for the last attempt at its domain: it alone may leave results."""
@@ -84,9 +90,9 @@ class Control:
         """A host is given back; nobody may ask it for `rest` seconds."""
         self._leases.free(host, str(attempt), rest, now)
 
-    def end(self, attempt: int, now: float) -> None:
-        """An attempt is over, whatever came of it."""
-        self._leases.drop(str(attempt), now)
+    def end(self, attempt: int, died: bool, now: float) -> None:
+        """An attempt is over. `died`: its crawl could not say how long its hosts are to be left alone."""
+        self._leases.drop(str(attempt), now, REST_S if died else 0.0)
         self._attempts.pop(attempt, None)
 
     def done(self, domain: str) -> None:

@@ -28,8 +28,9 @@ AHEAD = 10_000
 """Domains whose addresses are looked up before their turn: enough that some can run while others share an address."""
 WAIT_S = 0.2
 """Seconds to wait for results before the next look at what else there is to do."""
-LOST_OUTPUTS = 3
-"""Domains in a row whose output fails, after which no new one begins: a full disk is full for all."""
+IN_A_ROW = 3
+"""Domains that fail one after the other for a reason that holds for all, a full disk for instance, after which no more
+begin."""
 
 
 @dataclass(slots=True)
@@ -108,8 +109,8 @@ class Fleet:
         self._stop = stop
         self.running: dict[Any, Domain] = {}
         self._lost = 0
-        self.output_lost = False
-        """True where the fleet ends because its output fails."""
+        self.broken = False
+        """True where the fleet ends because of something that fails for all domains."""
 
     def run(self, show: Callable[[Fleet], None]) -> None:
         """Run to the end, or to a stop. `show` is called now and then. ClusterFailed where the cluster is gone."""
@@ -163,10 +164,11 @@ class Fleet:
             self._schedule.done(domain)
             result = self._cluster.result(reference, domain)
             self.tally.take(domain, result)
-            self._lost = self._lost + 1 if isinstance(result, Failed) and result.output else 0
-            if self._lost >= LOST_OUTPUTS and not self._stop.begun:
-                self.output_lost = self._stop.begun = True
-                logger.error("the output fails again and again; no more domains are begun")
+            self._lost = self._lost + 1 if isinstance(result, Failed) and result.common else 0
+            if self._lost >= IN_A_ROW and not self._stop.begun:
+                self.broken = self._stop.begun = True
+                told = "%d domains in a row have failed for a reason that is not theirs; no more are begun"
+                logger.error(told, self._lost)
 
 
 def finished(output: Output) -> set[str]:

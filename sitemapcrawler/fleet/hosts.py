@@ -53,6 +53,7 @@ class OneCrawlAHost:
         middleware = cls(crawler)
         middleware._link.listen("granted", middleware._granted)
         middleware._link.listen("wanted", middleware._wanted)
+        middleware._link.listen("lost", middleware._lost)
         crawler.signals.connect(middleware._stopped.set, signal=stopping)
         crawler.signals.connect(middleware._closed, signal=signals.spider_closed)
         return middleware
@@ -117,6 +118,15 @@ class OneCrawlAHost:
                 held.granted.clear()
                 held.wanted = True
                 self._give_back(host)
+
+    def _lost(self, *hosts: str) -> None:
+        """Others have got hosts, since nothing was heard of the worker for long: queue behind them."""
+        for host in hosts:
+            held = self._hosts[host]
+            held.granted.clear()
+            held.wanted = False
+            if held.waiting:
+                self._ask(host, held)
 
     def _give_back(self, host: str) -> None:
         """Let others have a host that they wait for, and queue behind them where there is more to ask."""

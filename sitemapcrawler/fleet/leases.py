@@ -57,6 +57,7 @@ class Leases:
         """`term`: seconds that a lease lasts unless it is renewed."""
         self._term = term
         self._hosts: dict[str, _Host] = {}
+        self._lost: dict[str, set[str]] = {}
         # Where each holder has a lease or a place in the queue.
         self._of: dict[str, set[str]] = {}
         self._swept = _NEVER
@@ -103,10 +104,17 @@ class Leases:
             entry.rests = max(entry.rests, now + rest)
             self._leave(host, holder)
 
-    def drop(self, holder: str, now: float) -> None:
-        """Forget a holder: its process has ended."""
+    def lost(self, holder: str) -> set[str]:
+        """The hosts that others have got since the last call, for the leases of the holder had expired."""
+        return self._lost.pop(holder, set())
+
+    def drop(self, holder: str, now: float, rest: float = 0.0) -> None:
+        """Forget a holder: its process has ended. Nobody gets its hosts in the next `rest` seconds."""
         for host in list(self._of.get(holder, ())):
+            if self._hosts[host].holder == holder:
+                self._hosts[host].rests = max(self._hosts[host].rests, now + rest)
             self._leave(host, holder)
+        self._lost.pop(holder, None)
         self._sweep(now)
 
     def holds(self, host: str, holder: str, now: float) -> bool:
@@ -129,6 +137,7 @@ class Leases:
         entry.expires = now + self._term
         del entry.queue[holder]
         if before is not None:
+            self._lost.setdefault(before, set()).add(host)
             self._forget(entry, host, before)
 
     def _leave(self, host: str, holder: str) -> None:

@@ -5,6 +5,7 @@
                         ["at", urls, sitemaps]  how far we are
     to the crawl        ["granted", host]
                         ["wanted", host...]     others wait for these hosts
+        ["lost", host...]       others have them
 
 The first message to the crawl is its job, and no JSON.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from importlib import import_module
@@ -17,6 +18,8 @@ from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, DomainRecord
 
+Check = Callable[[], None]
+"""Raises what it likes where nothing may be put into its place any more."""
 LOGS = "_logs"
 """Folder of the logs of crawls that did not end as they should."""
 LOG_BYTES = 1024 * 1024
@@ -75,16 +78,18 @@ def tail(log: Path) -> bytes:
         return file.read()
 
 
-def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float) -> None:
-    """Put the tables of a domain into their places, then its row. OutputFailed."""
+def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float, check: Check = lambda: None) -> None:
+    """Put the tables of a domain into their places, then its row, and `check` before each. OutputFailed."""
     if record.state != FINISHED:
         keep_log(output, domain, folder)
     for table in TABLES:
+        check()
         output.publish(folder / f"{table}.parquet", place(table, domain))
     record.wall_s = round(time.monotonic() - began, 3)
     row = folder / f"{DOMAIN}.parquet"
     with telling(f"{domain.name}: its row cannot be written"):
         write_row(row, record)
+    check()
     output.publish(row, place(DOMAIN, domain))
 
 

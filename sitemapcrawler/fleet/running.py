@@ -72,7 +72,7 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
 
 def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
     began = time.monotonic()
-    plan = Plan(output.url, opts.arguments, passed, opts.max_time, tuple(sys.path))
+    plan = Plan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
     stop, showing = Stop(), Showing(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))
@@ -80,7 +80,7 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
         with Cluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.shown():
             fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop)
             fleet.run(showing.look)
-        if not stop.now and not fleet.output_lost:
+        if not stop.now and not fleet.broken:
             sum_up(output, fleet)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     return code_of(fleet)
@@ -99,7 +99,7 @@ def sum_up(output: Output, fleet: Fleet) -> None:
 
 def code_of(fleet: Fleet) -> int:
     """How a fleet ended, as an exit code."""
-    if fleet.output_lost:
+    if fleet.broken:
         return FEED_LOST
     if fleet.stopped:
         return STOPPED

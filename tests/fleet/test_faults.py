@@ -102,7 +102,7 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
         disk.fill(left=20_000)
         full = run(tmp_path, domains, "--retries", "0", within=disk.within(tmp_path))
         assert full.code == 1
-        assert "the output fails again and again" in full.log
+        assert "domains in a row have failed" in full.log
         data = Data(disk.seen)
         data.whole()
         assert data.domains().keys() == {domains[0]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.fleet.control import LOST_S, Control
+from sitemapcrawler.fleet.control import LOST_S, REST_S, Control
 from sitemapcrawler.fleet.leases import LEASE_S
 
 
@@ -28,7 +28,7 @@ def test_attempts_at_other_domains_do_not_matter() -> None:
 def test_an_attempt_that_has_ended_counts_no_more() -> None:
     control = Control()
     attempt, _ = control.begin("a.com", 0)
-    control.end(attempt, 1)
+    control.end(attempt, False, 1)
     assert not control.counts(attempt)
     assert control.look(1).running == []
 
@@ -39,7 +39,7 @@ def test_hosts_are_held_by_one_attempt_until_it_ends() -> None:
     assert control.ask(one, "cdn.com", 0) == 0
     assert control.ask(two, "cdn.com", 0) > 0
     assert control.beat(one, 0, 0, 1).wanted == ["cdn.com"]
-    control.end(one, 2)
+    control.end(one, False, 2)
     assert control.ask(two, "cdn.com", 2) == 0
 
 
@@ -72,6 +72,26 @@ def test_an_attempt_without_a_sign_of_life_is_forgotten() -> None:
 def test_a_domain_that_is_done_begins_to_count_anew() -> None:
     control = Control()
     attempt, _ = control.begin("a.com", 0)
-    control.end(attempt, 1)
+    control.end(attempt, False, 1)
     control.done("a.com")
     assert control.begin("a.com", 2)[1] == 1
+
+
+def test_a_worker_hears_what_it_has_lost_in_its_silence() -> None:
+    control = Control()
+    one, two = control.begin("a.com", 0)[0], control.begin("b.com", 0)[0]
+    control.ask(one, "cdn.com", 0)
+    control.ask(two, "cdn.com", LEASE_S + 1)
+    assert control.ask(two, "cdn.com", LEASE_S + 1) == 0
+    answer = control.beat(one, 0, 0, LEASE_S + 2)
+    assert (answer.go_on, answer.lost, answer.wanted) == (True, ["cdn.com"], [])
+    assert control.beat(one, 0, 0, LEASE_S + 3).lost == []
+
+
+def test_the_hosts_of_a_crawl_that_died_rest() -> None:
+    control = Control()
+    one, two = control.begin("a.com", 0)[0], control.begin("a.com", 1)[0]
+    control.ask(one, "a.com", 0)
+    control.end(one, True, 2)
+    assert control.ask(two, "a.com", 2) > 0
+    assert control.ask(two, "a.com", 2 + REST_S) == 0
