@@ -78,7 +78,9 @@ def tail(log: Path) -> bytes:
         return file.read()
 
 
-def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float, check: Check = lambda: None) -> None:
+def publish(
+    output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float, check: Check = lambda: None
+) -> None:
     """Put the tables of a domain into their places, then its row, and `check` before each. OutputFailed."""
     if record.state != FINISHED:
         keep_log(output, domain, folder)
