@@ -209,10 +209,10 @@ def _baseline(path: Path) -> Path:
     return path
 
 
-def seconds(text: str) -> float:
-    """A number above 0."""
+def seconds(text: str, what: str = "time") -> float:
+    """A number above 0; `what` it is, for the message."""
     if not _SECONDS.fullmatch(text) or float(text) <= 0:
-        raise ValueError("no such time")
+        raise ValueError(f"no such {what}")
     return float(text)
 
 

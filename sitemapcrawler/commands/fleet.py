@@ -57,7 +57,14 @@ OPTIONS = (
     Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
     Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
     Option("workers", "N", "domains at once (default: one for each core)", None, values.count, FROM_1),
-    Option("cpus", "N", "cores of a joined cluster reserved for each domain", "1", values.seconds, ABOVE_0),
+    Option(
+        "cpus",
+        "N",
+        "cores of a joined cluster reserved for each domain",
+        "1",
+        partial(values.seconds, what="number"),
+        ABOVE_0,
+    ),
     Option(
         "per_address",
         "N",

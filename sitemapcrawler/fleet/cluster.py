@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from secrets import token_hex
 from types import TracebackType
 from typing import Any, Self
 
@@ -79,6 +80,8 @@ class Cluster:
         self._cpus = 1 if self._local else cpus
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if self._local:
+            # Or Ray writes one to ~/.ray, if it may; all clusters that `ray start` begins there would ask for it.
+            os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
             self._workers = workers or os.cpu_count() or 1
             options |= {
                 "num_cpus": self._workers,

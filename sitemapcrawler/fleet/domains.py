@@ -85,6 +85,10 @@ def read_domains(items: Sequence[str]) -> Listed:
     for place, text in _texts(items):
         try:
             found = domain(_checked(text))
+            if not place and found.name == text and _is_file(found):
+                raise ValueError(
+                    f"is a file here; accepted: @{found.name} for the list in it, https://{found.name} for the host"
+                )
         except ValueError as error:
             first, bad = first or f"{place}{_quoted(text)}: {error}", bad + 1
             continue
@@ -96,6 +100,11 @@ def read_domains(items: Sequence[str]) -> Listed:
         more = f" (and {counted(bad - 1, 'more item')} that cannot be used)" if bad > 1 else ""
         raise ValueError(first + more)
     return listed
+
+
+def _is_file(found: Domain) -> bool:
+    """True for what looks like a list whose @ was forgotten."""
+    return found.name == found.host and Path(found.name).is_file()
 
 
 def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:

@@ -59,6 +59,8 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
     mine = {name: text for name, text in asked.items() if name not in OF_A_RUN}
     held = output.read_bytes(CLAIM)
     if held is None:
+        if output.read_bytes(PAGE) is not None:
+            raise ValueError(f"--out {output.url}: has a {PAGE} that is no fleet's; accepted: another place")
         output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
         return
     try:
@@ -66,8 +68,14 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
     if theirs != mine:
-        said = ", ".join(f"{name}={text}" for name, text in sorted(theirs.items())) or "no arguments"
-        raise ValueError(f"--out {output.url}: holds results with {said}; accepted: the same, or another place")
+        raise ValueError(
+            f"--out {output.url}: holds results with {_said(theirs)}, and this would be with {_said(mine)}; "
+            "accepted: the same, or another place"
+        )
+
+
+def _said(arguments: dict[str, str]) -> str:
+    return ", ".join(f"{name}={text}" for name, text in sorted(arguments.items())) or "no arguments"
 
 
 def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
@@ -83,6 +91,8 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
         if not stop.now and not fleet.broken:
             sum_up(output, fleet)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
+    if fleet.stopped and not fleet.broken:
+        logger.info("stopped before the end; the same command goes on")
     return code_of(fleet)
 
 

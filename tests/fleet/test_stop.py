@@ -7,12 +7,17 @@ import socket
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, below, run, sites, start
 
 
-def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
 
     def never(exchange: Exchange) -> None:
         over.wait()
@@ -28,6 +33,8 @@ def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
         over.set()
     assert ended.code == 3
     assert "0 of 1 domain done" in ended.log
+    assert "stopped before the end; the same command goes on" in ended.log
+    assert not list(home.iterdir())
     assert "SIGTERM" not in ended.log
     assert others
     assert not [process for process in others if process.alive]

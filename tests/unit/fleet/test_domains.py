@@ -143,6 +143,16 @@ def test_first_bad_line_and_how_many_more(tmp_path: Path) -> None:
     )
 
 
+def test_a_list_without_its_at_sign_is_no_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list.txt").write_text("list.txt\n")
+    (tmp_path / "example.com").mkdir()
+    with pytest.raises(ValueError, match=r"'list.txt': is a file here; accepted: @list.txt for the list in it, https:"):
+        read_domains(["list.txt"])
+    listed = read_domains(["@list.txt", "https://list.txt", "example.com"])
+    assert [domain.name for domain in listed.domains] == ["list.txt", "https://list.txt", "example.com"]
+
+
 def test_bad_item_of_the_command_line() -> None:
     assert refusal("a.example", "b b") == "'b b': no valid host and port"
     assert refusal("") == "'': is empty"

@@ -26,8 +26,15 @@ def out(tmp_path: Path) -> Output:
 def test_a_data_set_is_for_the_arguments_it_was_made_with(out: Output) -> None:
     claim(out, {"verify": "head", "max_time": "60"})
     claim(out, {"verify": "head", "max_time": "90"})
-    with pytest.raises(ValueError, match="holds results with verify=head; accepted: the same"):
+    with pytest.raises(ValueError, match="with verify=head, and this would be with no arguments; accepted: the same"):
         claim(out, {})
+
+
+def test_a_folder_with_the_report_of_a_crawl_is_refused(out: Output) -> None:
+    out.write_bytes("report.html", b"of a crawl")
+    with pytest.raises(ValueError, match=r"\A[^\n]*has a report.html that is no fleet's; accepted: another place\Z"):
+        claim(out, {})
+    assert out.read_bytes(CLAIM) is None
 
 
 @pytest.mark.parametrize("held", [b"", b"{", b"[]", b"{}", b'{"arguments": [1]}', b'{"arguments": null}', b"\xff"])
