@@ -53,6 +53,8 @@ class Option(NamedTuple):
 
 
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
+AGAIN = ("unread", "partial", "finished")
+"""States of domains that are done."""
 OPTIONS = (
     Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
     Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
@@ -76,6 +78,14 @@ OPTIONS = (
     Option("max_time", "S", "seconds that a domain may take", "3600", values.seconds, ABOVE_0),
     Option("max_urls", "N", "pages that a domain may list (default: any number)", None, values.count, FROM_1),
     Option(
+        "again",
+        "STATES",
+        "crawl domains again that are done, in these states",
+        None,
+        lambda text: [values.choice(state.strip(), AGAIN) for state in text.split(",")],
+        "unread, partial, finished, separated by commas",
+    ),
+    Option(
         "retries",
         "N",
         "further attempts at a domain whose crawl died, or whose results could not be written",
@@ -84,7 +94,7 @@ OPTIONS = (
         FROM_0,
     ),
 )
-NOT_HERE = {
+NOT_HERE: dict[str, str] = {
     "domain": "behind the command",
     "max_time": "--max-time",
     "max_urls": "--max-urls",

@@ -26,7 +26,7 @@ from sitemapcrawler.fleet.conversation import Superseded
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.records import DomainRecord
-from sitemapcrawler.fleet.results import CrawlDied
+from sitemapcrawler.fleet.results import CrawlDied, CrawlFault
 from sitemapcrawler.fleet.task import GivenUp, Plan
 from sitemapcrawler.fleet.work import Clocked, ray, work
 
@@ -160,7 +160,7 @@ class Cluster:
                 raise ClusterFailed(first_line(cause)) from None
             known = isinstance(cause, (*AGAIN, GivenUp))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
-            return Failed(reason, not known or isinstance(cause, OutputFailed))
+            return Failed(reason, not known or isinstance(cause, (OutputFailed, CrawlFault)))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
             return Failed(f"its worker died again and again: {first_line(error)}", False)
         except errors.RayError as error:

@@ -13,7 +13,7 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
-from sitemapcrawler.fleet.link import Link
+from sitemapcrawler.fleet.link import FAULT, Link
 from sitemapcrawler.fleet.records import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.running import check, quieten, run
@@ -62,7 +62,8 @@ def _crawl(job: Job) -> int:
     process = AsyncCrawlerProcess(settings)
     quieten()
     check(settings, arguments)
-    return run(process, process.create_crawler(AuditSpider), arguments)
+    code = run(process, process.create_crawler(AuditSpider), arguments)
+    return FAULT if process.bootstrap_failed else code
 
 
 def settings_of(job: Job) -> Settings:

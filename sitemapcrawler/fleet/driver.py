@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -97,9 +97,17 @@ class Fleet:
     """One run of a fleet over a list of domains."""
 
     def __init__(
-        self, domains: list[Domain], output: Output, plan: Plan, cluster: Cluster, per_address: int, stop: Stop
+        self,
+        domains: list[Domain],
+        output: Output,
+        plan: Plan,
+        cluster: Cluster,
+        per_address: int,
+        stop: Stop,
+        again: Collection[str] = (),
     ) -> None:
-        done = finished(output)
+        """`again`: names of domains that are crawled though they are done."""
+        done = finished(output) - {place(DOMAIN, domain) for domain in domains if domain.name in again}
         self._left = iter([domain for domain in domains if place(DOMAIN, domain) not in done])
         self.tally = Tally(len(domains), earlier=sum(place(DOMAIN, domain) in done for domain in domains))
         self._schedule = Schedule(per_address)

@@ -25,6 +25,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 TELL_S = 1.0
 """Seconds between two messages of how far a crawl is."""
+FAULT = 70
+"""Exit code of a crawl that could not begin, or raised; EX_SOFTWARE of sysexits.h."""
 LEFT_ALONE = 71
 """Exit code of a crawl whose worker is gone; EX_OSERR of sysexits.h."""
 

@@ -25,6 +25,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
+from sitemapcrawler.fleet.link import FAULT
 from sitemapcrawler.fleet.records import TABLES
 from sitemapcrawler.parquet import try_options
 from sitemapcrawler.rules import all_rules
@@ -47,8 +48,6 @@ REACTOR = "twisted.internet.reactor"
 """A module that must not be imported before the fork: a reactor cannot be shared."""
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2), on Linux."""
-FAULT = 70
-"""Exit code of a child that raised; EX_SOFTWARE of sysexits.h."""
 
 
 def preload() -> None:

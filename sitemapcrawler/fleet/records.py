@@ -39,7 +39,7 @@ class DomainRecord:
     partial: str | None = None
     """Why the crawl ended early; null where it did not."""
     error: str | None = None
-    """Why there is no result, in one sentence; null where there is one."""
+    """Why there is no result, or why nothing could be read, in one sentence; null where something was."""
     attempts: int = 1
     """Times that the crawl was begun, this one included."""
     node: str = ""
@@ -64,6 +64,8 @@ class DomainRecord:
     """Findings by severity, complete."""
     rules: dict[str, int] = field(default_factory=dict)
     """Findings by rule, complete."""
+    worst: dict[str, str] = field(default_factory=dict)
+    """The heaviest severity of each rule's findings; rules of which no finding was kept are left out."""
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     replies: dict[str, int] = field(default_factory=dict)

@@ -12,11 +12,14 @@ from importlib import import_module
 from pathlib import Path
 
 from sitemapcrawler import running
+from sitemapcrawler.findings import inert
 from sitemapcrawler.fleet.crawling import LOG, summary
 from sitemapcrawler.fleet.domains import Domain
-from sitemapcrawler.fleet.failures import telling
+from sitemapcrawler.fleet.failures import MAX_REASON, telling
+from sitemapcrawler.fleet.link import FAULT
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.records import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, DomainRecord
+from sitemapcrawler.words import SEVERITIES
 
 Check = Callable[[], None]
 """Raises what it likes where nothing may be put into its place any more."""
@@ -30,6 +33,10 @@ class CrawlDied(Exception):
     """The process of a crawl ended without a result; it may be tried again."""
 
 
+class CrawlFault(CrawlDied):
+    """A crawl could not begin, or raised: a setting, a package or our own code is at fault, not the site."""
+
+
 def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
     """The row of a domain, from what its crawl has left. CrawlDied where that is no result, OutputFailed where its
     files could not be written."""
@@ -37,6 +44,8 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     try:
         if code == running.FEED_LOST:
             raise OutputFailed(f"its files could not be written{last_error(folder)}")
+        if code == FAULT:
+            raise CrawlFault(f"its crawl could not run{last_error(folder)}")
         if code not in states:
             raise CrawlDied(f"{ended(code)}{last_error(folder)}")
         held = summary(folder)
@@ -52,7 +61,29 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
     record.node, record.findings = platform.node(), sum(record.severities.values())
     record.bad, record.checked = bad.get("bad"), bad.get("checked")
+    record.worst = heaviest(folder / "finding.parquet")
+    record.error = reason_of(folder) if state == UNREAD else None
     return record
+
+
+def heaviest(findings: Path) -> dict[str, str]:
+    """The heaviest severity of the findings of each rule."""
+    table = import_module("pyarrow.parquet").read_table(findings, columns=["rule", "severity"], partitioning=None)
+    found: dict[str, str] = {}
+    for row in table.group_by(["rule", "severity"]).aggregate([]).to_pylist():
+        earlier = found.get(row["rule"], SEVERITIES[-1])
+        found[row["rule"]] = min(earlier, row["severity"], key=SEVERITIES.index)
+    return dict(sorted(found.items()))
+
+
+def reason_of(folder: Path) -> str | None:
+    """Why nothing could be read: what the first file says that could not, or robots.txt."""
+    for table in ("sitemap", "robots"):
+        path = folder / f"{table}.parquet"
+        errors = import_module("pyarrow.parquet").read_table(path, columns=["error"], partitioning=None)
+        for error in errors.column("error").drop_null().to_pylist():
+            return inert(error, MAX_REASON)
+    return None
 
 
 def ended(code: int) -> str:
@@ -68,7 +99,14 @@ def last_error(folder: Path) -> str:
         lines = tail(folder / LOG).decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return next((f": {line.partition('ERROR: ')[2]}" for line in reversed(lines) if "ERROR: " in line), "")
+    begins = [number for number, line in enumerate(lines) if "ERROR: " in line]
+    if not begins:
+        return ""
+    told, *rest = lines[begins[-1] :]
+    trace = [line for line in rest if line and not line[0].isspace() and not line[0].isdigit()]
+    # A traceback ends with what was raised, where the line before it says only that something was.
+    said = trace[-1] if any(line.startswith("Traceback") for line in rest) else told.partition("ERROR: ")[2]
+    return f": {inert(said, MAX_REASON)}"
 
 
 def tail(log: Path) -> bytes:

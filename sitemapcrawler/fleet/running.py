@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Collection
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -15,6 +16,7 @@ from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
 from sitemapcrawler.fleet.driver import Fleet, Stop
 from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
+from sitemapcrawler.fleet.overview.loading import loaded
 from sitemapcrawler.fleet.overview.page import SUMMARY
 from sitemapcrawler.fleet.overview.writing import write_overview
 from sitemapcrawler.fleet.showing import Showing, closing_line
@@ -84,9 +86,13 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
     stop, showing = Stop(), Showing(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))
+    again = in_states(output, opts.again) if opts.again else set()
     with stop.heard():
         with Cluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.shown():
-            fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop)
+            fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop, again)
+            tally = fleet.tally
+            told = f"{counted(tally.total, 'domain')}, {tally.earlier:,} of them done earlier, {cluster.room:,} at once"
+            logger.info("%s, into %s", told, output.url)
             fleet.run(showing.look)
         if not stop.now and not fleet.broken:
             sum_up(output, fleet)
@@ -94,6 +100,18 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
     if fleet.stopped and not fleet.broken:
         logger.info("stopped before the end; the same command goes on")
     return code_of(fleet)
+
+
+def in_states(output: Output, states: Collection[str]) -> set[str]:
+    """Names of the domains of a data set that are in one of these states. OutputFailed."""
+    source = (None, output.url) if output.is_local else output.filesystem()
+    query = "SELECT domain FROM results WHERE list_contains($states, state)"
+    with (
+        telling(f"{output.url}: the domains cannot be read"),
+        output.scratch() as folder,
+        loaded(source, (), folder) as connection,
+    ):
+        return {name for (name,) in connection.execute(query, {"states": [*states]}).fetchall()}
 
 
 def sum_up(output: Output, fleet: Fleet) -> None:

@@ -113,6 +113,15 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
         assert data.strangers() == []
 
 
+def test_a_setting_that_cannot_work_ends_the_fleet_and_is_named(tmp_path: Path) -> None:
+    with sites(3) as servers:
+        domains = [site.url() for site in servers]
+        fleet = run(tmp_path, domains, "--retries", "0", settings={"DOWNLOAD_DELAY": "soon"})
+    assert fleet.code == 1
+    assert "its crawl could not run: ValueError: could not convert string to float: 'soon'" in fleet.log
+    assert "3 domains in a row have failed" in fleet.log
+
+
 def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
     with sites(4) as servers, gated(servers[0], "/1.xml") as first, gated(servers[1], "/1.xml") as second:
         domains = [site.url() for site in servers]

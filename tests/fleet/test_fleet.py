@@ -46,6 +46,7 @@ def test_every_domain_has_a_row_and_its_pages_once(fleet: Crawl, data: Data, net
 def test_a_domain_that_does_not_answer_is_a_result_too(data: Data) -> None:
     row = data.domains()["http://127.0.9.9:9"]
     assert (row["state"], row["urls"], row["attempts"]) == ("unread", 0, 1)
+    assert "refused" in row["error"]
 
 
 def test_a_site_that_is_named_twice_is_crawled_once(net: list[Site], data: Data) -> None:
@@ -59,6 +60,17 @@ def test_each_domain_has_one_file_in_each_table(data: Data) -> None:
     assert len(set(map(tuple, files.values()))) == 1
     assert len(files["url"]) == COUNT + 2
     assert data.strangers() == []
+
+
+def test_the_heaviest_severity_of_each_rule_stands_in_the_row(data: Data, net: list[Site]) -> None:
+    found: dict[str, set[str]] = {}
+    for row in data.rows("finding"):
+        if row["domain"] == net[0].place:
+            found.setdefault(row["rule"], set()).add(row["severity"])
+    assert found
+    order = ("error", "warning", "info")
+    worst = {rule: min(severities, key=order.index) for rule, severities in found.items()}
+    assert data.domains()[net[0].place]["worst"] == worst
 
 
 def test_rows_are_those_of_a_crawl(tmp_path: Path, net: list[Site], data: Data) -> None:
@@ -81,6 +93,19 @@ def test_a_second_run_skips_what_is_done(fleet: Crawl, data: Data, net: list[Sit
     again = run(fleet.folder, [site.url() for site in net])
     assert again.code == 0
     assert [len(site.exchanges) for site in net] == before
+
+
+def test_domains_that_could_not_be_read_are_crawled_again_where_that_is_wanted(
+    fleet: Crawl, data: Data, net: list[Site]
+) -> None:
+    before = {name: row["started"] for name, row in data.domains().items()}
+    asked = len(net[0].exchanges)
+    again = run(fleet.folder, [net[0].url(), "http://127.0.9.9:9"], "--again", "unread")
+    assert again.code == 0
+    assert "2 domains, 1 of them done earlier, 2 at once" in again.log
+    started = {name: row["started"] for name, row in data.domains().items()}
+    assert {name for name in before if started[name] != before[name]} == {"http://127.0.9.9:9"}
+    assert len(net[0].exchanges) == asked
 
 
 def test_other_arguments_for_the_same_data_set_are_refused(fleet: Crawl, net: list[Site]) -> None:

@@ -53,7 +53,7 @@ class RuleSpread:
 
     rule: str
     severity: str
-    """error, warning or info: that of the rule; a few rules have two, and this is the usual one."""
+    """error, warning or info: the heaviest of its findings; that of the rule where none was kept."""
     what: str
     """First line of the rule's documentation; empty where that is not known here."""
     domains: int

@@ -65,8 +65,9 @@ REASONS = f"""
     ORDER BY number DESC, list_position({ORDER}, kind), text LIMIT {MAX_REASONS}"""
 RULES = f"""
     SELECT rule, count(*) AS domains, sum(number)::BIGINT,
-        min_by({{'domain': domain, 'number': number}}, {{'less': -number, 'domain': domain}}, {MAX_EXAMPLES})
-    FROM (SELECT domain, unnest(map_keys(rules)) AS rule, unnest(map_values(rules)) AS number FROM results)
+        min_by({{'domain': domain, 'number': number}}, {{'less': -number, 'domain': domain}}, {MAX_EXAMPLES}),
+        list(DISTINCT worst[rule]) FILTER (worst[rule] IS NOT NULL)
+    FROM (SELECT domain, unnest(map_keys(rules)) AS rule, unnest(map_values(rules)) AS number, worst FROM results)
     WHERE number > 0 GROUP BY rule ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
 BAD = f"""
     SELECT domain, bad, checked, greatest(0, (share + 1.92 / checked
@@ -152,10 +153,11 @@ def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]
 
 def _rules(found: list[Any]) -> list[RuleSpread]:
     known = {rule.id: (str(rule.severity), rule.what) for rule in all_rules()}
-    rules = [
-        RuleSpread(id, *known.get(id, (str(Severity.WARNING), "")), domains, findings, _examples(most))
-        for id, domains, findings, most in found
-    ]
+    rules = []
+    for id, domains, findings, most, told in found:
+        usual, what = known.get(id, (str(Severity.WARNING), ""))
+        severity = min(told or [usual], key=SEVERITIES.index)
+        rules.append(RuleSpread(id, severity, what, domains, findings, _examples(most)))
     return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, rule.rule))
 
 
