@@ -166,6 +166,7 @@ def crawl(folder: Path, *options: str, settings: Mapping[str, object] | None = N
 
 
 def environment() -> dict[str, str]:
-    """The environment of a crawl: the package importable, no proxy."""
-    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    """The environment of a crawl: the package importable, no proxy, and no project that Scrapy has found before."""
+    left_out = ("_proxy", "scrapy_settings_module")
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith(left_out)}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}

@@ -110,8 +110,10 @@ def base() -> Iterator[str]:
 
 
 def commands() -> list[str]:
-    """Each command of README.md once, in lines of their own and inside sentences."""
+    """Each command of README.md once, in lines of their own and inside sentences; a fleet's is for a bucket, and is read
+    by tests/unit/fleet/test_command.py."""
     lines = [line.partition(" #")[0].strip() for line in README.splitlines() if line.startswith("    ")]
+    lines = [line for line in lines if not line.startswith("scrapy fleet")]
     return [text for text in dict.fromkeys([*lines, *re.findall(r"`([^`\n]+)`", README)]) if COMMAND.fullmatch(text)]
 
 
