@@ -1,4 +1,4 @@
-"""Ray: the cluster that a fleet runs on, and the two things that run there, a control and a task for each domain.
+"""Ray: the cluster that a fleet runs on, joined or started; what runs there stands in `work`.
 
 Only imported where a fleet runs. Without an address a cluster of this machine's starts, which listens on the loopback
 interface alone, and sends no statistics of its use to Ray's makers.
@@ -75,11 +75,11 @@ class Cluster:
     def __init__(self, address: str | None, workers: int | None, cpus: float, retries: int) -> None:
         """`workers`: domains at once, None: as many as the cluster has room for; `cpus`: cores reserved for each;
         `retries`: further attempts at a domain whose crawl or output failed."""
-        self._local = address is None
+        local = address is None
         self._workers = workers
-        self._cpus = 1 if self._local else cpus
+        self._cpus = 1 if local else cpus
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
-        if self._local:
+        if local:
             # Or Ray writes one to ~/.ray, if it may; all clusters that `ray start` begins there would ask for it.
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
             self._workers = workers or os.cpu_count() or 1

@@ -107,9 +107,10 @@ class Fleet:
         again: Collection[str] = (),
     ) -> None:
         """`again`: names of domains that are crawled though they are done."""
-        done = finished(output) - {place(DOMAIN, domain) for domain in domains if domain.name in again}
-        self._left = iter([domain for domain in domains if place(DOMAIN, domain) not in done])
-        self.tally = Tally(len(domains), earlier=sum(place(DOMAIN, domain) in done for domain in domains))
+        done = finished(output)
+        left = [domain for domain in domains if domain.name in again or place(DOMAIN, domain) not in done]
+        self._left = iter(left)
+        self.tally = Tally(len(domains), earlier=len(domains) - len(left))
         self._schedule = Schedule(per_address)
         self._resolver = Resolver()
         self._cluster = cluster
@@ -165,7 +166,7 @@ class Fleet:
 
     def _collect(self) -> None:
         if not self.running:
-            time.sleep(WAIT_S / 10)
+            time.sleep(WAIT_S / 10)  # names are being looked up, and nothing else is to be waited for
             return
         for reference in self._cluster.wait([*self.running], WAIT_S):
             domain = self.running.pop(reference)

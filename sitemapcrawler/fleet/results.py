@@ -41,17 +41,15 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     """The row of a domain, from what its crawl has left. CrawlDied where that is no result, OutputFailed where its
     files could not be written."""
     states = {0: FINISHED, running.STOPPED: PARTIAL, running.NOTHING_READ: UNREAD}
+    if code == running.FEED_LOST:
+        raise OutputFailed(f"its files could not be written{last_error(folder)}")
+    if code == FAULT:
+        raise CrawlFault(f"its crawl could not run{last_error(folder)}")
+    if code not in states:
+        raise CrawlDied(f"{ended(code)}{last_error(folder)}")
     try:
-        if code == running.FEED_LOST:
-            raise OutputFailed(f"its files could not be written{last_error(folder)}")
-        if code == FAULT:
-            raise CrawlFault(f"its crawl could not run{last_error(folder)}")
-        if code not in states:
-            raise CrawlDied(f"{ended(code)}{last_error(folder)}")
         held = summary(folder)
         size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
-    except OutputFailed:
-        raise
     except (OSError, ValueError) as error:
         raise CrawlDied(f"its files are not whole: {error}") from None
     bad = held.get("bad") or {}

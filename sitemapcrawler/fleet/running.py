@@ -18,6 +18,7 @@ from sitemapcrawler.fleet.failures import telling
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.overview.loading import loaded
 from sitemapcrawler.fleet.overview.page import SUMMARY
+from sitemapcrawler.fleet.overview.source import Source
 from sitemapcrawler.fleet.overview.writing import write_overview
 from sitemapcrawler.fleet.showing import Showing, closing_line
 from sitemapcrawler.fleet.task import Plan
@@ -104,22 +105,25 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
 
 def in_states(output: Output, states: Collection[str]) -> set[str]:
     """Names of the domains of a data set that are in one of these states. OutputFailed."""
-    source = (None, output.url) if output.is_local else output.filesystem()
     query = "SELECT domain FROM results WHERE list_contains($states, state)"
     with (
         telling(f"{output.url}: the domains cannot be read"),
         output.scratch() as folder,
-        loaded(source, (), folder) as connection,
+        loaded(source_of(output), (), folder) as connection,
     ):
         return {name for (name,) in connection.execute(query, {"states": [*states]}).fetchall()}
 
 
+def source_of(output: Output) -> Source:
+    """The data set, to be read: files of this machine where they are."""
+    return (None, output.url) if output.is_local else output.filesystem()
+
+
 def sum_up(output: Output, fleet: Fleet) -> None:
     """Write the summary and the page beside the tables. OutputFailed where they cannot be written."""
-    source = (None, output.url) if output.is_local else output.filesystem()
     with output.scratch() as folder:
         with telling(f"{output.url}: the summary cannot be written"):
-            write_overview(source, fleet.tally.failed, folder)
+            write_overview(source_of(output), fleet.tally.failed, folder)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)

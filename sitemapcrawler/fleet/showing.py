@@ -32,7 +32,7 @@ SHOWN = 5
 
 
 class Showing:
-    """Takes looks at a fleet. A context manager: the display stands between its begin and its end."""
+    """Takes looks at a fleet, and shows what it sees."""
 
     def __init__(self, settings: BaseSettings) -> None:
         self._live = is_live(settings)
