@@ -19,16 +19,14 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
 import duckdb
 
-from bench.serve import READY_WITHIN, program
+from bench.serve import nginx
 
 ROOT = Path(__file__).parents[1]
 PORT = 8980
@@ -44,24 +42,9 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 """netdevice(7)."""
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-CONFIGURATION = """
-daemon off;
-master_process off;
-pid {run}/nginx.pid;
-error_log {run}/error.log;
-events {{ worker_connections 1024; }}
-http {{
-  access_log off;
-  sendfile on;
-  client_body_temp_path {run}/body;
-  proxy_temp_path {run}/proxy;
-  fastcgi_temp_path {run}/fastcgi;
-  uwsgi_temp_path {run}/uwsgi;
-  scgi_temp_path {run}/scgi;
-  types {{ text/xml xml; text/plain txt; }}
-  server {{ listen 0.0.0.0:{port} backlog=4096; root "{root}/$host"; }}
-}}
+SITE = """  server {{ listen 0.0.0.0:{port} backlog=4096; root "{root}/$host"; }}
 """
+"""All sites, each at its address."""
 
 
 @dataclass(frozen=True)
@@ -114,33 +97,6 @@ def make(folder: Path, count: int, sitemaps: int, urls: int) -> list[str]:
     return [f"http://{host(number)}:{PORT}" for number in range(count)]
 
 
-@contextlib.contextmanager
-def serving(root: Path) -> Iterator[None]:
-    """nginx, as long as this process lives."""
-    with tempfile.TemporaryDirectory() as run:
-        configuration = Path(run, "nginx.conf")
-        configuration.write_text(CONFIGURATION.format(run=run, root=root, port=PORT))
-        watched = [program("setpriv"), "--pdeathsig", "TERM", program("timeout"), str(LIMIT_S), program("nginx")]
-        server = subprocess.Popen([*watched, "-p", run, "-c", str(configuration)], stdin=subprocess.DEVNULL)
-        try:
-            wait(server)
-            yield
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def wait(server: subprocess.Popen[bytes]) -> None:
-    """Until the port answers."""
-    deadline = time.monotonic() + READY_WITHIN
-    while True:
-        if server.poll() is not None or time.monotonic() > deadline:
-            sys.exit("nginx did not start")
-        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", PORT)):
-            return
-        time.sleep(0.05)
-
-
 def alone() -> None:
     """Bring `lo` up. SystemExit where there is another interface: then this is no namespace of our own."""
     if others := {name for _, name in socket.if_nameindex()} - {"lo"}:
@@ -158,7 +114,7 @@ def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
     with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL) as fleet:
         while fleet.poll() is None:
             resident = max(resident, resident_mb(fleet.pid))
-            time.sleep(LOOK_S)
+            time.sleep(LOOK_S)  # between two looks
     if fleet.returncode:
         sys.exit(f"the fleet ended with code {fleet.returncode}")
     wall, busy = time.monotonic() - began, busy_s() - busy
@@ -209,7 +165,7 @@ def main() -> None:
     domains = folder / "domains.txt"
     domains.write_text("".join(f"{origin}\n" for origin in origins))
     settings = ["SITEMAP_MAX_ROBOTS=0", *([] if arguments.polite else ["AUTOTHROTTLE_ENABLED=0"])]
-    with serving(folder):
+    with nginx(SITE.format(port=PORT, root=folder), [PORT], LIMIT_S):
         rounds = (workers for _ in range(arguments.rounds) for workers in arguments.workers)
         runs = [measure(workers, domains, data / "fleet-out", settings) for workers in rounds]
     report(runs, arguments.sites * arguments.sitemaps * arguments.urls)

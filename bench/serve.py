@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -71,41 +71,44 @@ def ports(sets: Iterable[Path]) -> dict[int, Path]:
 @contextmanager
 def serving(sets: Iterable[Path], limit: int = LIMIT) -> Iterator[None]:
     """Serve the sets until the block ends, at most `limit` seconds. SystemExit where nginx cannot do it."""
-    watched = [program("setpriv"), "--pdeathsig", "TERM", program("timeout"), str(limit), program("nginx")]
     sites = ports(sets)
+    servers = (
+        SITE.format(address=LOOPBACK, port=port, root=folder.resolve(), page=PAGE) for port, folder in sites.items()
+    )
+    with nginx("".join(servers), sites, limit):
+        yield
+
+
+@contextmanager
+def nginx(sites: str, ports: Iterable[int], limit: int) -> Iterator[None]:
+    """nginx with these `server` blocks, which listen on these ports of loopback; as for `serving`."""
+    watched = [_program("setpriv"), "--pdeathsig", "TERM", _program("timeout"), str(limit), _program("nginx")]
     with tempfile.TemporaryDirectory() as run:
         configuration = Path(run, "nginx.conf")
-        configuration.write_text(_configuration(run, sites))
+        configuration.write_text(CONFIGURATION.format(run=run, sites=sites))
         errors = Path(run, "start.log")
         with errors.open("wb") as log:
             command = [*watched, "-p", run, "-c", str(configuration)]
             server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log)
         try:
-            _wait(server, sites, errors)
+            _wait(server, ports, errors)
             yield
         finally:
             server.terminate()
             server.wait()
 
 
-def program(name: str) -> str:
+def _program(name: str) -> str:
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
     if path is None:
         sys.exit(f"{name} is required (Debian: apt-get install nginx); a server in Python would be no fair one")
     return path
 
 
-def _configuration(run: str, sites: Mapping[int, Path]) -> str:
-    servers = (
-        SITE.format(address=LOOPBACK, port=port, root=folder.resolve(), page=PAGE) for port, folder in sites.items()
-    )
-    return CONFIGURATION.format(run=run, sites="".join(servers))
-
-
-def _wait(server: subprocess.Popen[bytes], sites: Mapping[int, Path], errors: Path) -> None:
+def _wait(server: subprocess.Popen[bytes], ports: Iterable[int], errors: Path) -> None:
     """Until every port answers."""
     deadline = time.monotonic() + READY_WITHIN
-    waiting = list(sites)
+    waiting = list(ports)
     while waiting:
         if server.poll() is not None or time.monotonic() > deadline:
             sys.exit(f"nginx did not start: {errors.read_text().strip() or 'no answer'}")
