@@ -2,6 +2,9 @@
 
 Sources: the IANA registries of special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and
 iana-ipv6-special-registry). They are written out here, since `ipaddress.is_private` changes between Python versions.
+The metadata services of clouds are at addresses of theirs (Alibaba, Azure, Oracle, AWS and Google beside
+169.254.169.254), but for one: that of Azure is public by its number
+(learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ Authority = tuple[str, int]
 
 NETWORKS_SETTING = "SITEMAP_ALLOW_NETWORKS"
 
+METADATA = "metadata"
 REFUSED_IPV4: dict[str, str] = {
+    "100.100.100.200/32": METADATA,
+    "168.63.129.16/32": METADATA,
+    "192.0.0.192/32": METADATA,
     "0.0.0.0/8": "unspecified",
     "10.0.0.0/8": "private",
     "100.64.0.0/10": "shared (carrier-grade NAT)",
@@ -43,6 +50,8 @@ REFUSED_IPV4: dict[str, str] = {
 """CIDR network -> what its addresses are."""
 
 REFUSED_IPV6: dict[str, str] = {
+    "fd00:ec2::254/128": METADATA,
+    "fd20:ce::254/128": METADATA,
     "::/128": "unspecified",
     "::1/128": "loopback",
     "fc00::/7": "unique-local",
@@ -55,6 +64,10 @@ REFUSED_IPV6: dict[str, str] = {
 }
 """CIDR network -> what its addresses are; everything outside `GLOBAL_UNICAST` is refused as well."""
 
+NO_HOME = frozenset(("unspecified", "link-local", "multicast", METADATA))
+"""Kinds of address that no name of a site has, also where the user named it: its owner says what it resolves to."""
+MAX_PUBLIC = 10_000
+"""Named hosts that are known to have a public address, at most."""
 GLOBAL_UNICAST = IPv6Network("2000::/3")  # RFC 4291, 2.4, and IANA's ipv6-address-space: nothing else is handed out
 IPV4_COMPATIBLE = IPv6Network("::/96")  # RFC 4291, 2.5.5.1
 NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
@@ -120,15 +133,31 @@ class AddressGuard:
     def __init__(self, named: Iterable[Authority] = (), networks: Iterable[str] = ()) -> None:
         """`named`: authorities the user named; `networks`: CIDR networks. A bad network is a ValueError naming it."""
         self._named = {authority(host, port) for host, port in named}
+        self._public: set[str] = set()
         self._networks = tuple(_network(text) for text in networks)
 
     def name(self, named: Authority) -> None:
         """Allow one more authority, whatever address it has."""
         self._named.add(authority(*named))
 
+    def is_named(self, host: str, port: int) -> bool:
+        """Whether the user named this authority."""
+        return authority(host, port) in self._named
+
     def allows(self, host: str, port: int, ip: str) -> bool:
-        """Whether `ip`, found for `host`, may be connected to on `port`."""
-        return is_public(ip) or authority(host, port) in self._named or self._in_networks(ip)
+        """Whether `ip`, found for `host`, may be connected to on `port`. A name that has been at a public address does
+        not come home later: so does DNS rebinding."""
+        if is_public(ip):
+            if len(self._public) < MAX_PUBLIC and self.is_named(host, port):
+                self._public.add(authority(host, port)[0])
+            return True
+        return self._in_networks(ip) or (self.is_named(host, port) and self._may_be_home(host, port, ip))
+
+    def _may_be_home(self, host: str, port: int, ip: str) -> bool:
+        name, _ = authority(host, port)
+        if parse_address(name) is not None:
+            return True
+        return why_refused(ip) not in NO_HOME and name not in self._public
 
     def _in_networks(self, ip: str) -> bool:
         address = parse_address(ip)

@@ -15,6 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
+from sitemapcrawler.userinfo import masked_argument, masked_url
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -36,7 +37,7 @@ BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 ANSWERS = ("yes", "no", "true", "false")
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
-_PASSWORD = "holds a user name or a password, which arguments do not take"
+PASSWORD = "holds a user name or a password, which the setting or environment variable SITEMAP_AUTH takes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def without_comment(line: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: quoted, and cut to `MAX_SHOWN` characters."""
+    """A value as messages show it: quoted, without passwords, and cut to `MAX_SHOWN` characters."""
+    value = masked_argument(value) if isinstance(value, str) else value
     text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
     whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
     return text if whole else f"{text[: MAX_SHOWN - 4]}...{text[-1]}"
@@ -83,7 +85,7 @@ def start(item: str) -> Start:
         raise ValueError(f"scheme {shown(scheme[1])} is not crawled")
     place, _, path = re.split(r"[?#]", item[scheme.end() if scheme else 0 :])[0].partition("/")
     if "@" in place:
-        raise ValueError(_PASSWORD)
+        raise ValueError(PASSWORD)
     if _SITEMAP_FILE.search(path):
         raise ValueError("is a file, which the argument sitemap takes")
     origins = [urls.origin(f"{name}://{place}") for name in ([scheme[1]] if scheme else ["https", "http"])]
@@ -103,11 +105,12 @@ def sitemap(item: str) -> str:
 
 def web_url(item: str) -> str:
     """A web URL without its fragment; https where no scheme is given."""
-    url = urls.resolve("", item if _SCHEME.match(item) else f"https://{item}")
+    written = item if _SCHEME.match(item) else f"https://{item}"
+    if masked_url(written) != written:
+        raise ValueError(PASSWORD)
+    url = urls.resolve("", written)
     if url is None:
         raise ValueError("no valid http or https URL")
-    if "@" in re.split(r"[/?#]", url, maxsplit=3)[2]:
-        raise ValueError(_PASSWORD)
     return url.partition("#")[0].replace(" ", "%20")
 
 

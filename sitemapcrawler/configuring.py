@@ -19,6 +19,7 @@ from sitemapcrawler.frontier import Frontier
 from sitemapcrawler.memo import Memo
 from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.params import Params
+from sitemapcrawler.patience import Patience
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.report.folder import FEEDS, FORMATS, PARQUET
@@ -151,6 +152,7 @@ def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
         params.max_depth,
         at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
         at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
+        Patience(settings.getfloat("SITEMAP_MAX_SITE_TIME", 0)),
     )
 
 

@@ -91,7 +91,7 @@ class GuardedAgent(_ScrapyAgent):
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         if request.meta.get("proxy"):
-            self._check_address.literal(*host_and_port(request.url))
+            self._check_address.behind_proxy(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
         self._attempt_timeout = timeout
         self._bind = normalize_bind_address(request.meta.get("bindaddress") or self._bindAddress)

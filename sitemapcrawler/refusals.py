@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NoReturn
 
 from scrapy.crawler import Crawler
 
@@ -12,6 +14,14 @@ from sitemapcrawler.addresses import NETWORKS_SETTING, AddressGuard, authority, 
 
 Check = Callable[[str, int, str], None]
 """Raises AddressRefused where a host (as in the URL) must not be reached on a port at an address."""
+COUNT = "sitemap/addresses_refused"
+"""Stat: requests, or attempts at one of a host's addresses, that were not made."""
+HOME_NAMES = re.compile(
+    r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|home\.arpa)\.?|metadata(?:\.goog)?\.?|.*[^a-z0-9._\[\]:-].*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Names that every resolver takes for its own machine or network (RFC 6761, RFC 6762, RFC 8375; ICANN for `internal`),
+`metadata.google.internal` among them; and what is no name, of which nobody knows what a proxy makes."""
 MAX_ALLOWED = 10_000
 """Addresses that are known to be allowed, at most: what is allowed stays so for the crawl."""
 
@@ -35,13 +45,9 @@ class AddressCheck:
         """Raise AddressRefused where `host` must not be reached on `port` at `address`."""
         if (host, port, address) in self._allowed:
             return
-        if authority(host, port) in getattr(self._crawler.spider, "named_authorities", ()):
-            self._guard.name((host, port))
+        self._learn(host, port)
         if not self._guard.allows(host, port, address):
-            raise AddressRefused(
-                f"{host}:{port} is at {address}, which is not public ({why_refused(address)}): "
-                f"name {host}:{port} in the arguments, or allow its network with {NETWORKS_SETTING}"
-            )
+            self._refuse(host, port, f"is at {address}, which is not public ({why_refused(address)})")
         if len(self._allowed) < MAX_ALLOWED:
             self._allowed.add((host, port, address))
 
@@ -51,13 +57,31 @@ class AddressCheck:
         if address is not None:
             self(host, port, address)
 
+    def behind_proxy(self, host: str, port: int) -> None:
+        """The same, and for the names that lead home wherever they are resolved, since a proxy does that."""
+        self.literal(host, port)
+        self._learn(host, port)
+        if HOME_NAMES.fullmatch(host) and not self._guard.is_named(host, port):
+            self._refuse(host, port, "is a name of a machine or its network, which is not public")
+
+    def _learn(self, host: str, port: int) -> None:
+        if authority(host, port) in getattr(self._crawler.spider, "named_authorities", ()):
+            self._guard.name((host, port))
+
+    def _refuse(self, host: str, port: int, what: str) -> NoReturn:
+        self._crawler.stats.inc_value(COUNT)
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        named = "" if self._guard.is_named(host, port) else f"name {place} in the arguments, or "
+        raise AddressRefused(f"{place} {what}: {named}allow its network with {NETWORKS_SETTING}")
+
 
 @lru_cache(maxsize=1024)
 def spelt(host: str) -> str | None:
     """The address that a host of a URL spells: in full, or in the ways of old that connecting understands (`127.1`,
-    `0x7f.1`, `2130706433`); None for a name."""
+    `0x7f.1`, `2130706433`), with or without a root dot; None for a name."""
     if parse_address(host) is not None:
         return host
+    host = host.removesuffix(".")
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except (OSError, ValueError):

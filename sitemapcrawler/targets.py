@@ -21,6 +21,7 @@ from pathlib import Path
 from sitemapcrawler import argument_values as values
 from sitemapcrawler import urls
 from sitemapcrawler.findings import inert
+from sitemapcrawler.userinfo import masked_argument
 
 DOMAIN, FILE, URL = "domain", "file", "url"
 """Kinds of target."""
@@ -107,7 +108,7 @@ def site_of(found: Target) -> Target:
 
 
 def _shown(text: str) -> str:
-    return inert(text, MAX_SHOWN) or "''"
+    return inert(masked_argument(text), MAX_SHOWN) or "''"
 
 
 def _target(text: str) -> Target:

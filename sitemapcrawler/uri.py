@@ -54,7 +54,9 @@ USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMITERS}:{IRI}]|%[0-9A-Fa-f]{{2}})*
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 BLANK = re.compile("[\\s\u180e\u200b\u2060\ufeff]")
 """White space, with the blanks of no width. The joiners U+200C and U+200D are none: words of some scripts have them."""
-WRAPPED = re.compile("^[\\s\0-\x20\x7f\u180e\u200b-\u200d\u2060\ufeff]+|[ \t]*[\r\n]+[ \t]*|\t")
+WRAPPED = re.compile(
+    "^[\\s\0-\x20\x7f\u180e\u200b-\u200d\u2060\ufeff]+|(?<![ \t])[ \t]++(?=[\r\n])|[\r\n][ \t\r\n]*+|\t"
+)
 """What is taken away before a reference is read."""
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*3[489]|#x2[267]);", re.IGNORECASE)
 """An entity of XML that was escaped once more, and so is still there in the URL."""

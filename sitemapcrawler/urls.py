@@ -25,6 +25,10 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _PLACE = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^\[\]:]*))(?::(?P<port>[0-9]*))?")
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+# What Scrapy's requests hold as it is (w3lib.url.safe_url_string). All else it escapes, but makes of a backslash in a
+# path a slash, as browsers do.
+_IN_PATH = "".join(set(string.punctuation).difference('"#<>[\\]^`{|}'))
+_IN_QUERY = _IN_PATH.replace("'", "")
 _LINE_END = re.compile(r"[\r\n]+")
 # C0 controls and the blanks that editors and spreadsheets leave behind, NBSP, zero-width ones and BOM included.
 _BLANK = "".join(map(chr, range(0x21))) + "\x7f\x85\xa0\u1680\u180e\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
@@ -114,7 +118,8 @@ def _key(url: str) -> str:
     found, start = _WEB.match(plain), origin(plain)
     if found is None or start is None:
         return plain
-    rest = quote(plain[found.end() :], safe=string.punctuation, errors="replace")
+    path, mark, query = plain[found.end() :].partition("?")
+    rest = quote(path.replace("\\", "/"), _IN_PATH, errors="replace") + mark + quote(query, _IN_QUERY, errors="replace")
     rest = _ESCAPE.sub(lambda escape: escape[0].upper(), rest)
     return start + (rest if rest.startswith("/") else "/" + rest)
 
@@ -130,6 +135,11 @@ def without_user(url: str) -> str:
     return f"{url[: found.start(2)]}{found[2].rpartition('@')[2]}{url[found.end() :]}"
 
 
+def has_user(url: str) -> bool:
+    """True for a web URL with a user name or a password."""
+    return without_user(url) != url
+
+
 def request_key(url: str) -> str:
     """The key by which a page counts as asked: that of a visit, but for an empty query, which Scrapy does not send."""
     key = visit_key(url)
@@ -140,7 +150,8 @@ def resolve(base: str, reference: str) -> str | None:
     """`reference` as an absolute http or https URL, read against the URL `base`; None where it cannot be one.
 
     Blanks around it and line breaks (with their indentation) and tabs inside are removed, the scheme is lower-cased;
-    an absolute reference stays otherwise as written. An empty reference is None, not `base`.
+    an absolute reference stays otherwise as written, but for user name and password, which are taken out. An empty
+    reference is None, not `base`.
     """
     text = _unwrapped(reference)
     scheme = _SCHEME.match(text)
@@ -150,10 +161,10 @@ def resolve(base: str, reference: str) -> str | None:
         url = scheme[0].lower() + text[scheme.end() :]
     else:
         try:
-            url = urljoin(base, text)
+            url = urljoin(base, text).rstrip(_BLANK)  # what stood in front of an empty query that it drops
         except ValueError:
             return None
-    return url if is_web(url) and _encodable(url) else None
+    return without_user(url) if is_web(url) and _encodable(url) else None
 
 
 def file_url(path: str) -> str:
@@ -169,7 +180,7 @@ def local_path(url: str) -> str | None:
         return None
     if parts.scheme != "file" or parts.netloc not in {"", "localhost"} or not parts.path.startswith("/"):
         return None
-    return os.fsdecode(unquote_to_bytes(parts.path))
+    return os.fsdecode(unquote_to_bytes(parts.path.encode("utf-8", "surrogateescape")))
 
 
 def _unwrapped(reference: str) -> str:
@@ -188,9 +199,6 @@ def _encodable(text: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host that a web URL names, in lower case and as it is written there; empty where it names none."""
-    found = _WEB.match(url)
-    if found is None:
-        return ""
-    place = found[2].rpartition("@")[2].lower()
-    return place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0]
+    """The host that a web URL names, as `authority` has it; empty where it names none."""
+    place = authority(url)
+    return "" if place is None else place.host

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sitemapcrawler import urls
 from sitemapcrawler.page.directives import Place
 from sitemapcrawler.page.links import links
+from sitemapcrawler.userinfo import masked_url
 
 OTHER_MEANING = ("hreflang", "lang", "media", "type")
 """Attributes and parameters with which a canonical stands for another language or device, and is none to Google."""
@@ -21,7 +22,7 @@ class Canonical:
     """One canonical that a page names."""
 
     href: str
-    """As written."""
+    """As written, passwords as `***`."""
     url: str | None
     """Absolute; None where it is no web URL."""
     place: Place
@@ -48,4 +49,4 @@ def of_headers(values: Iterable[str], url: str) -> Iterator[Canonical]:
 
 
 def _canonical(href: str, base: str, place: Place) -> Canonical:
-    return Canonical(href, urls.resolve(base, href), place)
+    return Canonical(masked_url(href), urls.resolve(base, href), place)

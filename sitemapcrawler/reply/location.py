@@ -5,6 +5,7 @@ from __future__ import annotations
 import ada_url
 
 from sitemapcrawler import urls
+from sitemapcrawler.userinfo import masked_url
 
 MAX_TOLD = 200  # characters of a value in a message
 
@@ -38,5 +39,5 @@ def target(location: str | None, base: str) -> str:
 
 
 def _told(text: str) -> str:
-    text = " ".join(text.split())
+    text = masked_url(" ".join(text.split()))
     return text if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}..."

@@ -38,7 +38,13 @@ def path_of(url: str) -> str:
     path = rest[place.end() :] if place else rest
     if not path.startswith("/"):
         path = f"/{path}"
-    return path if _PLAIN_PATH.fullmatch(path) else _compared(path, "")
+    return path if _PLAIN_PATH.fullmatch(path) else _compared(_with_slashes(path), "")
+
+
+def _with_slashes(path: str) -> str:
+    """A path with the slashes that browsers and Scrapy make of backslashes; a query keeps them."""
+    path, mark, query = path.partition("?")
+    return path.replace("\\", "/") + mark + query
 
 
 def is_robots(path: str) -> bool:

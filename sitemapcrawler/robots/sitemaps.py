@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sitemapcrawler import urls
 from sitemapcrawler.robots.decode import BLANKS, escaped
 from sitemapcrawler.robots.parse import MAX_LINE
+from sitemapcrawler.userinfo import masked, removed
 
 MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
 
@@ -37,7 +38,7 @@ class RobotsSitemap:
     line: int
     """Line of robots.txt, counted from 1."""
     raw: str
-    """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX."""
+    """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX, passwords as `***`."""
     typo: bool = False
     """True where the line is not `Sitemap: URL`: another field name, no colon, or a URL alone."""
     relative: bool = False
@@ -68,11 +69,12 @@ def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
     if found is None:
         return
     value, typo = found
+    raw = masked(line)
     for written in _NEXT_URL.split(value):
         reference = written.strip(BLANKS + _QUOTES + ",")
         if reference:
-            url = urls.resolve(base, reference) or ""
-            yield RobotsSitemap(url, number, line, typo, _WEB_START.match(reference) is None, comment)
+            url = urls.resolve(base, removed(reference)) or ""
+            yield RobotsSitemap(url, number, raw, typo, _WEB_START.match(reference) is None, comment)
 
 
 def _value(content: str) -> tuple[str, bool] | None:

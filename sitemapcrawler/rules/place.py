@@ -11,6 +11,7 @@ from sitemapcrawler.rules.fields import is_in_feed
 from sitemapcrawler.rules.loc import LOC, PROTOCOL, URI, told
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.uri import Form, Standing, folder_of, path_of
+from sitemapcrawler.userinfo import HIDDEN
 
 LOCATION = f"{PROTOCOL}#location"
 CROSS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#cross-submit"
@@ -18,22 +19,23 @@ MISMATCH = {"Search Console": "Path mismatch"}
 NOT_ALLOWED = {"Search Console": "URL not allowed", "Yandex": "Incorrect URL (doesn't match location)"}
 PRIVATE_NAMES = re.compile(r"(?:.*\.)?(?:localhost|local|test|internal|invalid|localdomain)")
 """Names that are known on one machine or network only. Source: RFC 6761, RFC 6762, and ICANN for `internal`"""
-SITEMAP_NAME = re.compile(r"[^/]*sitemap[^/]*\.xml(?:\.gz)?\Z", re.IGNORECASE)
+SITEMAP_NAMES = (".xml", ".xml.gz")
+"""Ends of names that are those of sitemaps where they hold that word."""
+MASKED = re.compile(rf"\s*(?:https?:)?[\\/]*{re.escape(HIDDEN)}@", re.IGNORECASE)
+"""How the reader writes a URL with a password."""
 EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 
 @entry_rule("loc-credentials", Severity.WARNING, f"{URI}#section-3.2.1")
 def loc_credentials(entry: Listed) -> Iterator[Message]:
-    """The URL has a user name in front of its host, perhaps with a password.
+    """The URL has a user name in front of its host, perhaps with a password. Neither is sent, nor told anywhere.
 
     Why: a sitemap is public, and so is the password. Search engines do not log in.
     Bad: `https://user:secret@example.com/`
     Good: `https://example.com/`
     """
-    if entry.uri is not None and entry.uri.user is not None:
-        name, password, _ = entry.uri.user.partition(":")
-        text = f"the user name {name!r}{' and a password' if password else ''} in front of the host"
-        yield told(entry, text, name)
+    if entry.uri is not None and (entry.uri.user is not None or MASKED.match(entry.written)):
+        yield told(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
 
 
 @entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3")
@@ -209,7 +211,8 @@ def loc_is_sitemap(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.uri is None or entry.form is not Form.ABSOLUTE:
         return
-    if SITEMAP_NAME.search(entry.uri.path) or entry.record.loc in entry.file.places:
+    name = entry.uri.path.rpartition("/")[2].lower()
+    if (name.endswith(SITEMAP_NAMES) and "sitemap" in name) or entry.record.loc in entry.file.places:
         yield told(entry, "a sitemap, listed as if it were a page")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sitemapcrawler import urls
 from sitemapcrawler.quoting import shown
 from sitemapcrawler.reply import AddressRefused
-from sitemapcrawler.rules.facts import AssetFacts, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts import AssetFacts, FileFacts, ReplyFacts, RobotsFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.rules.replied import count_of
 
@@ -18,9 +18,12 @@ SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
 """What a record's error says of a URL that is none of http and https."""
 
 
-@rule("security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", ASKED)
-def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iterator[Message]:
-    """The address of a host is not public, so it was not asked: for a sitemap, a page, an image or a video.
+@rule(
+    "security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", (*ASKED, Needs.ROBOTS)
+)
+def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
+    """The address of a host is not public, so it was not asked: for a sitemap, a page, an image or a video, or for a
+    robots.txt.
 
     Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
     Bad: an entry for `http://192.168.0.1/`; a page that redirects to a host whose address is 127.0.0.1
@@ -30,6 +33,10 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iter
         error = facts.record.error or ""
         if NOT_PUBLIC in error:
             yield Message(error, value=facts.url)
+    elif isinstance(facts, RobotsFacts):
+        reason = facts.policy.reason or ""
+        if NOT_PUBLIC in reason:
+            yield Message(f"robots.txt was not asked for: {reason}", value=facts.record.robots)
     elif isinstance(facts.reply, AddressRefused) and urls.is_web(facts.reply.final_url):
         yield _refused(facts.reply)
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fleet.namespace import NotPermitted, loopback_alone
+from tests.namespace import alone_or_skipped
 
 
 @pytest.fixture(scope="module", autouse=True)
 def alone() -> Iterator[None]:
     """The namespace, for a module."""
-    try:
-        with loopback_alone():
-            yield
-    except NotPermitted as error:
-        pytest.skip(f"needs a network namespace of its own: {error}")
+    with alone_or_skipped():
+        yield

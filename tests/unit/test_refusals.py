@@ -33,7 +33,9 @@ def check(**settings: Any) -> AddressCheck:
         ("0x7g.1", None),
         ("256.1.1.1", None),
         ("4294967296", None),
-        ("127.0.0.1.", None),
+        ("127.0.0.1.", "127.0.0.1"),
+        ("0x7f.1.", "127.0.0.1"),
+        ("127.0.0.1..", None),
         ("1.2.3.4.5", None),
         ("::g", None),
         ("a\0b", None),
@@ -66,6 +68,45 @@ def test_allowed_network_is_reached_in_another_spelling() -> None:
     check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("10.1", 80)
     with pytest.raises(AddressRefused):
         check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("127.1", 80)
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "0.0.0.0", "fe80::1", "224.0.0.1", "fd00:ec2::254"])
+def test_name_of_a_site_is_at_no_metadata_service(address: str) -> None:
+    with pytest.raises(AddressRefused, match="allow its network"):
+        check()("a.test", 80, address)
+
+
+def test_named_name_that_was_public_does_not_come_home() -> None:
+    checked = check()
+    checked("a.test", 80, "93.184.216.34")
+    with pytest.raises(AddressRefused, match=r"10\.0\.0\.1"):
+        checked("a.test", 80, "10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST.", "db.internal", "metadata.google.internal", "metadata", "router.local", "%31%32%37.0.0.1",
+     "127.0.0.1.", "0x7f.1.", "\uff11\uff12\uff17.0.0.1"],
+)  # fmt: skip
+def test_proxy_is_not_sent_home(host: str) -> None:
+    with pytest.raises(AddressRefused, match="not public"):
+        check().behind_proxy(host, 80)
+
+
+def test_proxy_resolves_other_names_and_what_is_named() -> None:
+    checked = check()
+    checked.behind_proxy("example.com", 80)
+    checked.behind_proxy("local.example.com", 80)
+    checked._crawler.spider.named_authorities = {("localhost", 80)}  # type: ignore[union-attr]  # it has a spider
+    checked.behind_proxy("localhost", 80)
+
+
+def test_refusal_is_counted() -> None:
+    checked = check()
+    for address in ("10.0.0.1", "10.0.0.2"):
+        with pytest.raises(AddressRefused):
+            checked("b.test", 80, address)
+    assert checked._crawler.stats.get_value("sitemap/addresses_refused") == 2  # type: ignore[union-attr]  # it has stats
 
 
 def test_bad_network_is_told() -> None:

@@ -218,6 +218,20 @@ def test_known_lines_come_back_whatever_the_encoding_and_line_end(
     assert {sitemap.url: sitemap.line for sitemap in sitemaps_of(body, ROBOTS)} == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "url", "raw"),
+    [
+        ("https://u:p@e.com/s.xml", "https://e.com/s.xml", "https://***@e.com/s.xml"),
+        ("//u:p@e.com/s.xml", "https://e.com/s.xml", "//***@e.com/s.xml"),
+        ("https://e.com/s?of=https://u:p@f.com/", "https://e.com/s?of=https://u:p@f.com/", None),
+    ],
+)
+def test_password_is_no_part_of_a_sitemap(value: str, url: str, raw: str | None) -> None:
+    [sitemap] = sitemaps_of(f"Sitemap: {value}".encode(), ROBOTS)
+    assert sitemap.url == url
+    assert raw is None or sitemap.raw == f"Sitemap: {raw}"
+
+
 @given(
     st.binary(), st.sampled_from([b"", b"Sitemap: ", codecs.BOM_UTF16_LE, b"<html><link rel=sitemap href=", b"<link "])
 )

@@ -8,12 +8,17 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from ipaddress import ip_address
+
+import pytest
 
 CLONE_NEWNET = 0x40000000
 """Flag of unshare(2) and setns(2): the network namespace."""
 SIOCSIFFLAGS = 0x8914
 """Request of ioctl(2), netdevice(7): set the flags of an interface."""
+SIOCSIFADDR = 0x8916
+"""The same: set its address."""
 IFF_UP = 1
 """Flag of an interface."""
 OWN = "/proc/thread-self/ns/net"
@@ -40,3 +45,27 @@ def loopback_alone() -> Iterator[None]:
                 raise OSError(ctypes.get_errno(), "the namespace of the tests cannot be left")
     finally:
         os.close(before)
+
+
+@contextmanager
+def alone_or_skipped() -> Iterator[None]:
+    """The namespace for tests; where none is permitted they are skipped, visibly."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(loopback_alone())
+        except NotPermitted as error:
+            pytest.skip(f"needs a network namespace of its own: {error}")
+        yield
+
+
+def add_address(address: str, number: int) -> None:
+    """Give `lo` one more address; of IPv4 the `number`th."""
+    if ":" in address:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as any_socket:
+            index = socket.if_nametoindex("lo")
+            fcntl.ioctl(any_socket, SIOCSIFADDR, struct.pack("16sIi", ip_address(address).packed, 128, index))
+        return
+    name = f"lo:{number}".encode()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sHH4s8x", name, socket.AF_INET, 0, socket.inet_aton(address))
+        fcntl.ioctl(any_socket, SIOCSIFADDR, request)
