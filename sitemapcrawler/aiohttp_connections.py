@@ -6,9 +6,12 @@ address that is tried in turn or side by side, and for literals in every spellin
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 from contextvars import ContextVar
+from functools import partial
+from typing import Any
 
 from aiohttp import AddrInfoType, TCPConnector
 from aiohttp import client_exceptions as failures
@@ -20,6 +23,8 @@ from scrapy.exceptions import (
 )
 from yarl import URL
 
+from sitemapcrawler.aiohttp_protocol import HeadFirst
+from sitemapcrawler.idle import max_idle
 from sitemapcrawler.refusals import AddressRefused, Check
 
 MARK = " ^"
@@ -35,6 +40,8 @@ class Attempt:
         self.host = url.raw_host or ""
         self.port = url.port or 0
         self._check = check
+        self.connected = False
+        """True where a connection was made for it, False for one that was there before."""
         self._permitted = False
         self._refusal: AddressRefused | None = None
 
@@ -46,7 +53,7 @@ class Attempt:
         except AddressRefused as refusal:
             self._refusal = refusal
             raise
-        self._permitted = True
+        self._permitted = self.connected = True
 
     @property
     def refusal(self) -> AddressRefused | None:
@@ -68,12 +75,30 @@ def guarded_socket(target: AddrInfoType) -> socket.socket:
     return socket.socket(family, kind, protocol)
 
 
+class BoundedConnector(TCPConnector):
+    """aiohttp's connector; the host that was asked first gives up its connections where too many hosts have some."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._max_idle = max_idle()
+
+    def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        if len(self._conns) > self._max_idle:
+            for idle, _ in self._conns.pop(next(iter(self._conns))):
+                idle.close()
+
+
 def guarded_connector(local: tuple[str, int] | None, limit: int, limit_per_host: int) -> TCPConnector:
     """Makes and keeps connections for requests that have a `running_attempt`. To be called in a running loop.
 
     `local`: address to connect from; limits in connections.
     """
-    return TCPConnector(local_addr=local, limit=limit, limit_per_host=limit_per_host, socket_factory=guarded_socket)
+    options: dict[str, Any] = {"limit": limit, "limit_per_host": limit_per_host}
+    connector = BoundedConnector(local_addr=local, socket_factory=guarded_socket, **options)
+    factory: Any = partial(HeadFirst, loop=asyncio.get_running_loop())
+    connector._factory = factory  # there is no parameter
+    return connector
 
 
 def told(error: Exception, timed_out: str) -> Exception | None:

@@ -12,7 +12,16 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from aiohttp import ClientConnectionError, ClientPayloadError, ClientSession, ClientTimeout, DummyCookieJar
+from aiohttp import (
+    ClientConnectionError,
+    ClientOSError,
+    ClientPayloadError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    ServerDisconnectedError,
+)
 from scrapy import Request, signals
 
 # Private, and experimental in Scrapy 2.19: how an answer of aiohttp becomes one of Scrapy. Connections are made here.
@@ -31,6 +40,8 @@ from sitemapcrawler.ending import Ending
 from sitemapcrawler.refusals import AddressCheck
 
 MAX_HEADER = 1 << 16  # bytes of a header line; aiohttp's 8,190 are fewer than some policies and cookies take
+MAX_HEADERS = 500
+"""Header lines, and as many of trailers, whose bytes are not counted elsewhere; aiohttp's 128 are few."""
 OF_THE_REQUEST = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 """Headers that aiohttp would add."""
 DATA_LOSS = (ClientPayloadError, ClientConnectionError)
@@ -56,8 +67,9 @@ class GuardedAiohttpDownloadHandler(AiohttpDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Download, or raise AddressRefused or DownloadCancelledError besides what Scrapy's handler raises."""
         url = _url(request)
-        attempt = Attempt(url, None if request.meta.get("proxy") else self._check)
-        self._check.literal(attempt.host, attempt.port)
+        proxied = bool(request.meta.get("proxy"))
+        attempt = Attempt(url, None if proxied else self._check)
+        (self._check.behind_proxy if proxied else self._check.literal)(attempt.host, attempt.port)
         self._ending.admit(request)
         running_attempt.set(attempt)
         deadline = asyncio.timeout(None)
@@ -74,7 +86,7 @@ class GuardedAiohttpDownloadHandler(AiohttpDownloadHandler):
         options: dict[str, Any] = {"ssl": context, "allow_redirects": False, "proxy": proxy}
         options |= {"headers": headers, "data": request.body or None, "timeout": ClientTimeout(total=timeout)}
         try:
-            async with self._session_in_loop().request(request.method, attempt.url, **options) as response:
+            async with await self._answer(request.method, attempt, options) as response:
                 assert isinstance(response, _ClientResponse)
                 yield response
         except Exception as error:
@@ -82,6 +94,17 @@ class GuardedAiohttpDownloadHandler(AiohttpDownloadHandler):
             if failure is None:
                 raise
             raise failure from error
+
+    async def _answer(self, method: str, attempt: Attempt, options: dict[str, Any]) -> ClientResponse:
+        """The answer. A kept connection that its server has closed meanwhile says nothing of the page: then the request
+        is sent once more. aiohttp itself would send any that fails twice, and nobody would count it."""
+        session = self._session_in_loop()
+        try:
+            return await session.request(method, attempt.url, **options)
+        except (ClientOSError, ServerDisconnectedError):
+            if attempt.connected:
+                raise
+        return await session.request(method, attempt.url, **options)
 
     def _session_in_loop(self) -> ClientSession:
         if self._opened is None:
@@ -94,7 +117,9 @@ class GuardedAiohttpDownloadHandler(AiohttpDownloadHandler):
                 skip_auto_headers=OF_THE_REQUEST,
                 max_line_size=MAX_HEADER,
                 max_field_size=MAX_HEADER,
+                max_headers=MAX_HEADERS,
             )
+            self._opened._retry_connection = False  # there is no parameter; without it, all is sent twice: see _answer
         return self._opened
 
     async def _read_response(self, response: _ClientResponse, request: Request) -> Response:

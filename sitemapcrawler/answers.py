@@ -22,6 +22,7 @@ from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.gunzip import inflate
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reply.failures import cause_of
+from sitemapcrawler.userinfo import masked
 
 REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CannotResolveHostError, "the host name cannot be resolved"),
@@ -122,7 +123,7 @@ def reason(error: BaseException | None) -> str:
     if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's queue of errors
         told = "; ".join(str(entry[-1]) for entry in told)
         return f"TLS: {told}"[:MAX_REASON]
-    words = " ".join(str(cause).split())[:MAX_REASON]
+    words = masked(" ".join(str(cause).split()))[:MAX_REASON]
     return words or type(error).__name__
 
 

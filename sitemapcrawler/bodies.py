@@ -6,6 +6,7 @@ A request that carries a `Body` in its meta gets neither: its bytes go into a sp
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -92,6 +93,9 @@ class Body:
             self._append(kept)
         except OSError as error:
             self.error = error
+        except (MemoryError, ValueError):  # what was moving to disk just then is gone
+            self._empty()
+            self.error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
     def _append(self, data: bytes) -> None:
         if self._file is None:

@@ -12,23 +12,27 @@ from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError, NotConfigured
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, NotConfigured
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.web.client import HTTPConnectionPool
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.bodies import BODY_KEY, Body
 from sitemapcrawler.certificates import STRICT_KEY, strict_policy
-from sitemapcrawler.connections import GuardedAgent, installed_reactor
+from sitemapcrawler.connections import GuardedAgent
 from sitemapcrawler.ending import Ending
+from sitemapcrawler.idle import BoundedPool
 from sitemapcrawler.refusals import AddressCheck, AddressRefused
 
 DOWNLOADER_SETTING = "SITEMAP_DOWNLOADER"
 DOWNLOADERS = ("twisted", "aiohttp")
 """Values of SITEMAP_DOWNLOADER; the first is the default."""
+STATUSES = range(100, 1000)
+"""Three digits. Source: RFC 9110, 15"""
+MAX_DIGITS = 20
+"""Digits of any other number that a message shows."""
 
 
 class SchemeRefused(Exception):
@@ -70,13 +74,13 @@ def guarded_handler(settings: BaseSettings) -> type[BaseDownloadHandler]:
 
 
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's handler for http and https with three additions.
+    """Scrapy's handler for http and https with additions.
 
     Connections pass the `AddressCheck`, or end as AddressRefused. Behind a proxy only an address that stands in the
     URL is checked, since the proxy resolves the names. A pooled connection was checked for the same authority when it
     was made. After the signal `stopping`, downloads end as DownloadCancelledError. Where the meta carries a `Body`,
     that gets the bytes and the response has none. Requests with STRICT_KEY in their meta have connections of their
-    own, to hosts whose certificate is valid.
+    own, to hosts whose certificate is valid. Connections that wait for a request are bounded in number.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -85,9 +89,8 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self._check = AddressCheck(crawler)
         self._ending = Ending(crawler)
         self._strict_policy = strict_policy()
-        self._strict_pool = HTTPConnectionPool(installed_reactor(), persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
-        self._strict_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
-        self._strict_pool._factory = self._pool._factory
+        self._pool = BoundedPool.like(self._pool)
+        self._strict_pool = BoundedPool.like(self._pool)
 
     async def download_request(self, request: Request) -> Response:
         """Download, or raise AddressRefused or DownloadCancelledError besides what Scrapy's handler raises."""
@@ -97,7 +100,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             with wrap_twisted_exceptions():
                 download = agent.download_request(request)
                 with self._ending.running(request, download.cancel):
-                    return await maybe_deferred_to_future(download)
+                    return _with_status(await maybe_deferred_to_future(download))
         except Exception as failure:
             if agent.refusal is not None and not isinstance(failure, (AddressRefused, DownloadCancelledError)):
                 raise agent.refusal from failure
@@ -120,6 +123,13 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             crawler=self._crawler,
             tls_verbose_logging=self._tls_verbose_logging,
         )
+
+
+def _with_status(response: Response) -> Response:
+    """The response; DownloadFailedError for a status that is none, which Twisted lets pass and no record can hold."""
+    if response.status not in STATUSES:
+        raise DownloadFailedError(f"no HTTP: status {str(response.status)[:MAX_DIGITS]}")
+    return response
 
 
 class NamedFileHandler(BaseDownloadHandler):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 MAX_HEAD = 256 * 2**10  # bytes; browsers take as much
+TOO_LONG = f"more than {MAX_HEAD} bytes of headers"
 _IN_HEAD = ("STATUS", "HEADER")
 
 

@@ -22,9 +22,11 @@ from scrapy.http.request import NO_CALLBACK
 from sitemapcrawler import answers, urls
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.bodies import Body
+from sitemapcrawler.reply.failures import bare
 from sitemapcrawler.robots.authorities import robots_url
 from sitemapcrawler.robots.decode import MAX_SITEMAP_BYTES
 from sitemapcrawler.robots.policy import MAX_HOPS, Outcome, Policy
+from sitemapcrawler.userinfo import masked_bytes
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +160,7 @@ class Policies:
         try:
             return answers.answered(await self._crawler.engine.download_async(request))
         except Exception as error:
-            self._failures[urls.origin(url) or ""] = error
+            self._failures[urls.origin(url) or ""] = bare(error)
             return answers.ended(request, error)
 
     def _keep(self, origin: str, kept: dict[str, Any]) -> None:
@@ -203,7 +205,7 @@ def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:
         "reason": policy.reason,
         "final_url": answer.final_url if answer.hops else None,
         "size": max(len(body), answer.body.size),
-        "body": b64encode(body).decode(),
+        "body": b64encode(masked_bytes(body)).decode(),
     }
 
 
@@ -235,4 +237,5 @@ def policy_of(answer: Answer) -> Policy:
         return Policy.unreachable(answer.url, answer.error)
     body = answer.content(MAX_SITEMAP_BYTES)
     size = max(len(body), answer.body.size)
+    body = masked_bytes(body)
     return Policy.from_response(answer.url, answer.status, body, size=size, base=answer.final_url)

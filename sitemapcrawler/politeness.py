@@ -19,7 +19,7 @@ from sitemapcrawler.obeying import own_agent
 from sitemapcrawler.policies import policies_of
 from sitemapcrawler.reply import retry_after
 from sitemapcrawler.robots.policy import Policy
-from sitemapcrawler.slots import raise_delay
+from sitemapcrawler.slots import leave_slot, raise_delay
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +113,7 @@ class PolitenessMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Let a request pass when the host may be asked; DownloadCancelledError where the crawl ends before that."""
+        leave_slot(self._crawler.engine.downloader, request)
         key = self._crawler.engine.downloader.get_slot_key(request)
         host = self._host(key)
         if self._obey:

@@ -11,6 +11,9 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.exceptions import DownloadCancelledError
 from twisted.python.failure import Failure
 
+SLOT_KEY = Downloader.DOWNLOAD_SLOT
+"""Key of a request's slot in its meta, put there by Scrapy or by who made it."""
+
 
 def queued(engine: ExecutionEngine, unknown: int) -> int:
     """Requests that wait in the scheduler. `unknown`: of one that does not count them, and has some."""
@@ -29,6 +32,14 @@ def raise_delay(slot: Slot, seconds: float) -> None:
             still.jitter = 0.0
         else:  # Scrapy 2.18
             still.randomize_delay = False
+
+
+def leave_slot(downloader: Downloader, request: Request) -> None:
+    """Let a redirected request wait for the host that it asks: Scrapy keeps it in the slot of the host that sent it,
+    which may be slow, and where the pace of the host that is asked does not count. A slot that was chosen stays."""
+    sent_by = request.meta.get("redirect_urls")
+    if sent_by and request.meta.get(SLOT_KEY) == downloader.get_slot_key(Request(sent_by[-1])):
+        del request.meta[SLOT_KEY]
 
 
 def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lambda _: True) -> None:

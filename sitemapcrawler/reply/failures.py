@@ -64,6 +64,16 @@ def cause_of(error: BaseException) -> BaseException:
     return list(_causes(error))[-1] if any(hasattr(cause, "reasons") for cause in _causes(error)) else error
 
 
+def bare(error: Exception) -> Exception:
+    """The same without where it was raised, to be kept: tracebacks hold on to all that was under way there, some 20 kB
+    for each request."""
+    for cause in list(_causes(error)):
+        cause.__traceback__ = cause.__context__ = None
+        if isinstance(reasons := getattr(cause, "reasons", None), list):  # Twisted's, of Failures
+            reasons[:] = [getattr(reason, "value", reason) for reason in reasons]
+    return error
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting, count = [error], 0
     while waiting and count < MAX_CAUSES:

@@ -150,6 +150,20 @@ def test_write_error_ends_the_body_before_the_hole(body: Body, monkeypatch: pyte
     assert body.error.strerror == "No space left on device"
 
 
+def test_memory_that_ends_costs_the_body_alone(unlimited: Body, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_memory_error(self: Body, data: bytes) -> None:
+        raise MemoryError
+
+    unlimited.write(b"some")
+    with monkeypatch.context() as without_memory:
+        without_memory.setattr(Body, "_append", raise_memory_error)
+        unlimited.write(b"more")
+    assert unlimited.take(b"and more"), "no more is wanted"
+    assert (unlimited.size, content(unlimited)) == (0, b"")
+    assert unlimited.error is not None
+    assert unlimited.error.strerror == "Cannot allocate memory"
+
+
 def raise_disk_full(self: Body, data: bytes) -> None:
     raise OSError(28, "No space left on device")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import ssl
 import subprocess
 import sys
+import weakref
 
 import aiohttp
 import pytest
@@ -23,6 +25,7 @@ from sitemapcrawler.downloads import SchemeRefused
 from sitemapcrawler.obeying import Forbidden
 from sitemapcrawler.refusals import AddressRefused
 from sitemapcrawler.reply import Kind, Reason, kind_of
+from sitemapcrawler.reply.failures import bare
 
 
 def through_scrapy(error: Exception) -> BaseException:
@@ -97,6 +100,29 @@ def test_causes_in_a_circle_end() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
     assert kind_of(one) is Kind.RESET
+
+
+def test_failure_that_is_kept_holds_on_to_nothing() -> None:
+    class Request:
+        """What a frame of a traceback holds."""
+
+    def fail(request: Request) -> None:
+        try:
+            raise twisted.ConnectionLost
+        except twisted.ConnectionLost as lost:
+            raise ResponseFailed([Failure()]) from lost
+
+    request = Request()
+    held = weakref.ref(request)
+    try:
+        fail(request)
+    except ResponseFailed as error:
+        before = kind_of(error)
+        kept = bare(error)
+    del request
+    gc.collect()
+    assert held() is None
+    assert kind_of(kept) is before
 
 
 def test_telling_kinds_needs_none_of_the_libraries() -> None:
