@@ -13,6 +13,10 @@ from sitemapcrawler.sites import Site, Sites
 
 logger = logging.getLogger(__name__)
 
+MAX_MOVES = 5
+"""Sites one behind the other that home pages lead to. Two are common (to another name, to www), and a server can make
+up new ones without end."""
+
 
 class Discovery:
     """Queues the sitemaps of the sites of a crawl."""
@@ -20,6 +24,7 @@ class Discovery:
     def __init__(self, sites: Sites, policies: Policies) -> None:
         self._sites = sites
         self._policies = policies
+        self._moves: dict[str, int] = {}
 
     async def enter(self, start: Start) -> Site | None:
         """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
@@ -43,8 +48,18 @@ class Discovery:
         return it if it is new."""
         moved = urls.origin(home.final_url)
         if moved is not None and moved != urls.origin(home.url) and not self._sites.entered(moved):
-            return await self.enter(Start((moved,)))
+            return await self._follow(home.url, moved)
         if home.ok:
             page = home.content(discovery.HTML_BYTES)
             self._sites.links(home.final_url, discovery.from_html(page, home.final_url))
         return None
+
+    async def _follow(self, home: str, moved: str) -> Site | None:
+        moves = self._moves.get(urls.origin(home) or "", 0) + 1
+        if moves > MAX_MOVES:
+            logger.warning("%s moved, the last of %d sites in a row: not followed to %s", home, moves, moved)
+            return None
+        site = await self.enter(Start((moved,)))
+        if site is not None:
+            self._moves[site.origin] = moves
+        return site

@@ -14,8 +14,8 @@ from sitemapcrawler.rules.registry import Needs
 
 MET = {Needs.URL, Needs.EVERY_URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
 """Needs that a file alone meets."""
-NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE}
-"""Needs of rules that only speak where there is something to compare with, to fail, or to allow."""
+NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP}
+"""Needs of rules that only speak where there is something to compare with, to fail, to allow or to give up."""
 
 
 class JudgedFile:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
+from sitemapcrawler.patience import Patience
 from sitemapcrawler.urls import authority, visit_key
 
+MAX_SITE_TIME = "max_site_time"
+"""Name under which sitemaps are counted that were left out, since their site gave no pages for too long."""
 KEY_BYTES = 16
 """Bytes kept of a URL to know it again: collisions stay unlikely beyond 10^15 URLs."""
 
@@ -34,6 +37,13 @@ class Visit:
     place: str | None = None
     """URL at which a file of this machine will live; None where that is not known, and for what is on the web."""
 
+    @property
+    def site(self) -> str:
+        """Host that led to it at first: of the topmost index, or of what names that."""
+        top = self.ancestors[0] if self.ancestors else self.parent or self.url
+        place = authority(top)
+        return place.host if place else ""
+
     def child(self, url: str, listed_at: str | None, place: str | None = None) -> Visit:
         """The visit of a file that this one lists."""
         above = _below(self.ancestors, self.place or self.url)
@@ -52,7 +62,18 @@ class Frontier:
     Memory: `KEY_BYTES` and a set entry for each URL ever seen, the URL itself while it waits.
     """
 
-    def __init__(self, max_sitemaps: int, max_depth: int, at_once: int, at_once_per_host: int) -> None:
+    def __init__(
+        self,
+        max_sitemaps: int,
+        max_depth: int,
+        at_once: int,
+        at_once_per_host: int,
+        patience: Patience | None = None,
+    ) -> None:
+        self.given_up: Counter[str] = Counter()
+        """Sitemaps left out since their site had no time left, by site."""
+        self._patience = patience or Patience(0)
+        self._asked: set[str] = set()
         self.skipped: Counter[str] = Counter()
         """Sitemaps left out, by the limit that was reached."""
         self._max = self._left = max_sitemaps
@@ -67,6 +88,8 @@ class Frontier:
         """Queue a sitemap; False where it was seen before or a limit leaves it out."""
         if visit.depth > self._max_depth:
             self.skipped["max_depth"] += 1
+        elif not self.seen(visit.url) and self._is_given_up(visit):
+            pass
         elif not visit.probe and self._left <= 0 and not self.seen(visit.url):
             self.skipped["max_sitemaps"] += 1
         elif self.mark(visit.url):
@@ -97,23 +120,57 @@ class Frontier:
         self._left -= 1
 
     def take(self) -> Iterator[Visit]:
-        """What may be asked for now, host by host in turn; each is to be given back with `done`.
+        """What may be asked for now, host by host in turn, those first of which least is asked for: what answers late
+        would have all places in the end. Each is to be given back with `done`.
 
         Each is taken when it is asked for, so that several who take keep the order.
         """
         while self._running.total() < self._at_once:
-            host = next((host for host in self._waiting if self._running[host] < self._per_host), None)
+            host = self._next_host()
             if host is None:
                 return
             line = self._waiting.pop(host)
             visit = line.popleft()
             if line:
                 self._waiting[host] = line  # behind the other hosts
+            if self._is_given_up(visit):
+                continue
             self._running[host] += 1
+            self._asked.add(visit.url)
+            self._patience.begin(visit.site)
             yield visit
+
+    def _next_host(self) -> str | None:
+        least, chosen = self._per_host, None
+        for host in self._waiting:
+            running = self._running[host]
+            if not running:
+                return host
+            if running < least:
+                least, chosen = running, host
+        return chosen
+
+    def answered(self, visit: Visit) -> None:
+        """The answer to a sitemap that was taken is there, or will not come."""
+        if visit.url in self._asked:
+            self._asked.remove(visit.url)
+            self._patience.end(visit.site)
+
+    def earn(self, visit: Visit, pages: int) -> None:
+        """A sitemap lists so many pages."""
+        self._patience.earn(visit.site, pages)
+
+    def _is_given_up(self, visit: Visit) -> bool:
+        """True, and counted, for a sitemap of a site that has no time left. Guesses are few."""
+        if visit.probe or not self._patience.is_over(visit.site):
+            return False
+        self.given_up[visit.site] += 1
+        self.skipped[MAX_SITE_TIME] += 1
+        return True
 
     def done(self, visit: Visit) -> None:
         """A sitemap that was taken has been read, or has failed."""
+        self.answered(visit)
         host = _host(visit)
         self._running[host] -= 1
         if self._running[host] <= 0:

@@ -103,12 +103,13 @@ class Gatherer:
 
     @property
     def _left(self) -> float | None:
-        """Seconds until gathering must end; None where it need not: nobody has stopped the crawl, or at a limit after
+        """Seconds until gathering must end; None where it need not: nobody has stopped the crawl, or only a limit after
         which nothing is left to do."""
         spider: Any = self._crawler.spider
-        if getattr(spider, "stop_reason", None) is None or spider.complete:
+        if getattr(spider, "stop_reason", None) is None:
             return None
-        return max(0.0, float(spider.stopped_at) + GATHER_S - time.monotonic())
+        stopped_at = spider.hurried_at if spider.complete else spider.stopped_at
+        return None if stopped_at is None else max(0.0, float(stopped_at) + GATHER_S - time.monotonic())
 
     def _is_late(self) -> bool:
         return self._left == 0

@@ -145,4 +145,4 @@ class Gauge:
 
 def is_busy(slot: Any) -> bool:
     """True for a download slot with requests, or that had some a moment ago."""
-    return bool(slot.active) or time.time() - slot.lastseen < RECENT_S
+    return bool(slot.active) or time.monotonic() - slot.lastseen < RECENT_S

@@ -271,7 +271,7 @@ READ = ("ok", "recovered", "unchanged")
 """Outcomes of files that tell all they list."""
 UNREAD = ("failed", "blocked")
 """Outcomes of files of which nothing could be read."""
-LIMITS = ("max_urls", "max_sitemaps")
+LIMITS = ("max_urls", "max_sitemaps", "max_site_time")
 """What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
 FINISHED = "finished"
 """Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""
@@ -361,8 +361,8 @@ class SummaryRecord:
     lastmod: Lastmods | None = None
     """How far the dates of all entries can be trusted; null where nothing was verified."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit; and files that
-    a rule could not judge, by rule."""
+    """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
+    address; and files that a rule could not judge, by rule."""
     only: str | None = None
     """`changes` where url records that have not changed since the baseline were left out; null otherwise."""
     partial: str | None = None

@@ -29,6 +29,7 @@ UNREAD = {
     "offline": "that an index lists; no request is made for a file, and --base-url tells which stand beside it on disk",
     "max_depth": "that are too deep in indexes (max_depth)",
     "max_sitemaps": "beyond the limit (max_sitemaps)",
+    "max_site_time": "of a site that took too long for what it lists (SITEMAP_MAX_SITE_TIME)",
     "follow": "that do not match follow",
 }
 """What the summary says of sitemaps that were left out, by reason."""
@@ -46,7 +47,7 @@ class LinesExporter(BaseItemExporter):
         self, file: IO[bytes], names: Mapping[str, str] | None = None, colour: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(dont_fail=True, **kwargs)
-        self.outlet = Outlet(file, self.encoding, "backslashreplace")
+        self.outlet = Outlet(file, self.encoding, "backslashreplace", painted=True)
         self._names = dict(names or {})
         self._order = {url: number for number, url in enumerate(self._names)}
         self._paint = painter(colour)

@@ -15,8 +15,9 @@ from sitemapcrawler import settings as ours
 PACKAGE = __name__.partition(".")[0]
 SCRAPY = "scrapy.downloadermiddlewares"
 MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
-EXTENSIONS = (f"{PACKAGE}.bodies.BodyCollector", f"{PACKAGE}.extensions.Stopping")
-POLITENESS = f"{PACKAGE}.politeness.PolitenessMiddleware"
+EXTENSIONS = tuple(f"{PACKAGE}.{name}" for name in ("logs.InertLog", "bodies.BodyCollector", "extensions.Stopping"))
+ADDED = (f"{PACKAGE}.politeness.PolitenessMiddleware", f"{PACKAGE}.credentials.CredentialsMiddleware")
+"""Middlewares that Scrapy has no like of."""
 INSTEAD = {
     f"{SCRAPY}.robotstxt.RobotsTxtMiddleware": f"{PACKAGE}.obeying.RobotsMiddleware",
     f"{SCRAPY}.httpcompression.HttpCompressionMiddleware": f"{PACKAGE}.compression.CollectedBodyCompressionMiddleware",
@@ -38,7 +39,8 @@ def complete(settings: BaseSettings) -> None:
     _take_back(settings)
     for name in EXTENSIONS:
         _add(settings, "EXTENSIONS", name, ours.EXTENSIONS[name])
-    _add(settings, MIDDLEWARES, POLITENESS, ours.DOWNLOADER_MIDDLEWARES[POLITENESS])
+    for name in ADDED:
+        _add(settings, MIDDLEWARES, name, ours.DOWNLOADER_MIDDLEWARES[name])
     for theirs, instead in INSTEAD.items():
         _replace(settings, theirs, instead)
     guarded = {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in HANDLERS}

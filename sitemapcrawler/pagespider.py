@@ -58,6 +58,8 @@ class SitemapSpider(Spider):
     """The arguments, checked."""
     named_authorities: frozenset[Authority]
     """Hosts and ports that the arguments name: they may be private."""
+    own_authorities: frozenset[Authority]
+    """Those of them that credentials are sent to."""
     named_files: frozenset[str]
     """`file:` URLs of the sitemaps of this machine that they name."""
     policies: Policies
@@ -114,6 +116,7 @@ class SitemapSpider(Spider):
                 logging.getLogger(name).addFilter(told_in_a_line)
             raise
         spider.named_authorities = spider.params.named_authorities
+        spider.own_authorities = spider.params.own_authorities
         spider.named_files = spider.params.named_files
         spider.policies = Policies(crawler)
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)

@@ -22,6 +22,7 @@ from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.sampling import MAX_SEED, Sample
 from sitemapcrawler.urls import Authority
+from sitemapcrawler.userinfo import masked_url
 
 
 class ArgumentError(ValueError):
@@ -345,10 +346,16 @@ class Params:
         return self.base_url + (UNNAMED if url == urls.STANDARD_INPUT else url.rpartition("/")[2])
 
     @property
-    def named_authorities(self) -> frozenset[Authority]:
-        """Hosts and ports that the user named: both default ports of a bare host, and its own of a URL."""
+    def own_authorities(self) -> frozenset[Authority]:
+        """Hosts and ports that the user named to be asked: both default ports of a bare host, and its own of a URL.
+        They alone are sent credentials."""
         named = [url for start in self.starts for url in start.url_candidates]
-        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps, self.base_url or ""])))
+        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
+
+    @property
+    def named_authorities(self) -> frozenset[Authority]:
+        """The same, and where a file of this machine will live: what may have a private address."""
+        return self.own_authorities | frozenset(filter(None, [urls.authority(self.base_url or "")]))
 
     @property
     def named_files(self) -> frozenset[str]:
@@ -418,6 +425,8 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
         try:
             value = parse(_text(item))
         except ValueError as error:
+            if masked_url(text) != text:  # whose commas are no separators
+                raise ValueError(values.PASSWORD) from None
             raise ValueError(str(error) if item == text else f"item {values.shown(item)}: {error}") from None
         # Two ways to name a site are one where they begin at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,15 +19,22 @@ from sitemapcrawler.frontier import Frontier, Visit
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.nearby import file_beside
 from sitemapcrawler.reader import ChildRecord, Document, Limits
-from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.facts import MAX_CHILDREN, FileFacts
 from sitemapcrawler.selection import FULL, Selection
 from sitemapcrawler.store.baseline import Earlier
 from sitemapcrawler.urls import authority
 
 logger = logging.getLogger(__name__)
 
+OUT_OF_MEMORY = "there is no more memory"
+"""Why a file was not read to its end."""
 START_BYTES = 16 * 1024
 """Of a file, enough to tell a page by."""
+BATCH_BYTES = 2**20
+"""Bytes of a file, uncompressed, of which the entries make one batch at most: 300 entries with 30 languages.
+An entry may hold a thousand times as much."""
+SLICE_S = 0.1
+"""Seconds that are spent on a file at once: then whatever else waits has its turn."""
 NOT_FOUND = ("html", "unknown")
 """Formats that are no sitemap."""
 
@@ -38,7 +46,7 @@ class Told:
     digest: str = ""
     """Of the body as it was fetched, in hexadecimal."""
     children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order."""
+    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order; `Reading.max_children`."""
     skipped: Counter[str] = field(default_factory=Counter)
     """What the file lists and the arguments leave out, by argument."""
     alias: bool = False
@@ -71,20 +79,25 @@ class Reading:
     """True where files of this machine alone are read."""
     name_file: Callable[[str], None] | None = None
     """Told the `file:` URL of what an index lists and is read from beside it."""
+    max_children: int = MAX_CHILDREN
+    """Children of one index that are kept for later, at most."""
     indexes: int = 0
     """Indexes read so far."""
     opened: list[Body] = field(default_factory=list)
     """Of the files that are being read."""
     records: int = 0
     """Records of files that were made."""
+    ran_out: Callable[[], None] = lambda: None
+    """Called where the machine has no more memory for what is being read: the crawl is to end."""
 
     @property
     def begun(self) -> float:
         """Files that were read, or are known without, and the parts of others that were."""
         return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
 
-    def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord]:
-        """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap."""
+    def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord | None]:
+        """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap. None in between:
+        it is time to do something else."""
         record = _record(visit, answer)
         told = record.told = Told(answer.body.digest().hex())
         document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
@@ -174,9 +187,13 @@ class Reading:
 
     def _read(
         self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: Told
-    ) -> Iterator[UrlBatch]:
+    ) -> Iterator[UrlBatch | None]:
         try:
             yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
+        except MemoryError:
+            logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
+            document.cut_short(OUT_OF_MEMORY)
+            self.ran_out()
         except Exception as error:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
@@ -188,19 +205,30 @@ class Reading:
 
     def _batches(
         self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: Told
-    ) -> Iterator[UrlBatch]:
+    ) -> Iterator[UrlBatch | None]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
+        taken = 0
+        began = time.monotonic()
         for records in document.read(answer.body.chunks()):
-            if visit.probe and document.url_count == len(records):
+            if paused := time.monotonic() - began > SLICE_S:
+                yield None
+                began = time.monotonic()
+            if visit.probe and 0 < document.url_count == len(records):
                 self.frontier.count_guess()
             before = self.selection.skipped.copy()
-            waiting += self.selection.keep(self._pages(visit, records, file, told))
+            pages = self._pages(visit, records, file, told)
+            self.frontier.earn(visit, len(pages))
+            waiting += self.selection.keep(pages)
             told.skipped += self.selection.skipped - before
             while len(waiting) >= size:
                 yield UrlBatch(visit.url, waiting[:size], file)
                 waiting = waiting[size:]
-            if self.selection.full or self.stopping():
+                taken = document.bytes
+            if waiting and document.bytes - taken > BATCH_BYTES:
+                yield UrlBatch(visit.url, waiting, file)
+                waiting, taken = [], document.bytes
+            if self.selection.full or ((records or paused) and self.stopping()):
                 document.cut_short(FULL if self.selection.full else "the crawl was stopped")
                 break
         if waiting:
@@ -220,7 +248,8 @@ class Reading:
                 self.frontier.skipped["follow"] += 1
                 told.skipped["follow"] += 1
                 continue
-            told.children.append((record.loc, record.lastmod_at))
+            if len(told.children) < self.max_children:
+                told.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
             if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
                 file.left_out += self.frontier.skipped - before

@@ -23,6 +23,7 @@ SITEMAP_MAX_CRAWL_DELAY = 60.0
 SITEMAP_MAX_RETRY_AFTER = 120.0
 SITEMAP_MAX_HOST_ERRORS = 20
 COOKIES_ENABLED = False
+SITEMAP_AUTH = ""
 
 # What may come in. Addresses that are not public are refused unless the user named them or allows their network.
 SITEMAP_ALLOW_NETWORKS: list[str] = []
@@ -30,9 +31,10 @@ DOWNLOAD_MAXSIZE = 64 * 1024 * 1024
 SITEMAP_MAX_BYTES = 100 * 1024 * 1024
 SITEMAP_MAX_RATIO = 300
 SITEMAP_MAX_ENTRIES = 10_000_000
-SITEMAP_MAX_ELEMENT = 4 * 1024 * 1024
+SITEMAP_MAX_ELEMENT = 1024 * 1024
 SITEMAP_MAX_DEPTH = 32
 SITEMAP_MAX_SITEMAPS = 100_000
+SITEMAP_MAX_SITE_TIME = 3600.0
 SITEMAP_MAX_ROBOTS = 500
 DOWNLOAD_FAIL_ON_DATALOSS = False
 SITEMAP_DOWNLOADER = "twisted"
@@ -58,6 +60,7 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemapcrawler.obeying.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
+    "sitemapcrawler.credentials.CredentialsMiddleware": 950,
 }
 SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": None}
 TELNETCONSOLE_ENABLED = False
@@ -72,6 +75,7 @@ SITEMAP_PAGES_WAITING = 1000
 CONCURRENT_ITEMS = 1
 SITEMAP_STOP_GRACE = 10.0
 EXTENSIONS = {
+    "sitemapcrawler.logs.InertLog": 0,
     "sitemapcrawler.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.Stopping": 110,
     "sitemapcrawler.timers.TimerSweep": 120,
@@ -99,6 +103,7 @@ SITEMAP_STORE_THREADS = 2
 
 # Where records go.
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_URI_PARAMS = "sitemapcrawler.feednames.uri_params"
 FEED_EXPORTERS = {
     "xml": None,
     "pickle": None,

@@ -9,10 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import duckdb
-
 from sitemapcrawler.store import Store
-from sitemapcrawler.store.errors import in_words
+from sitemapcrawler.store.errors import in_words, is_of_the_machine
 from sitemapcrawler.store.loading import FileRows, Group, load
 
 logger = logging.getLogger(__name__)
@@ -72,7 +70,7 @@ class Writer:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except Exception as error:
-            if not isinstance(error, (duckdb.Error, OSError)):
+            if not is_of_the_machine(error):
                 logger.exception("internal error")
             self.fail(error)
             return None
@@ -104,7 +102,10 @@ class Writer:
         """Let go of the database."""
         if self._timer is not None:
             self._timer.cancel()
-        self._thread.submit(self.store.close)
+        try:
+            self._thread.submit(self.store.close)
+        except (RuntimeError, MemoryError):  # no thread could be started
+            self.store.close()
         self._thread.shutdown()
 
     def _wake(self) -> None:

@@ -17,6 +17,7 @@ from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch,
 from sitemapcrawler.jobs import Job
 from sitemapcrawler.pipelines import CrawlPipeline, StatusPipeline
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.refusals import COUNT
 from sitemapcrawler.reporting import Reporting
 
 KIB = 1024
@@ -81,7 +82,7 @@ class SummaryPipeline(CrawlPipeline):
                 return summary
         for record in spider.verdicts.records(spider.starts, spider.given_up):
             await self._send(record)
-        for finding in spider.judge.crawl():
+        for finding in spider.judge.crawl(spider.frontier.given_up):
             await self._send(finding)
         if job is not None and spider.complete:
             spider.phase = "judging the site"
@@ -102,6 +103,7 @@ class SummaryPipeline(CrawlPipeline):
         spider: Any = self._crawler.spider
         parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts, *filter(None, [spider.job]))
         skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
+        skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
         return SummaryRecord(
             domains=[str(start) for start in spider.params.starts],
             started=iso(self._started.replace(microsecond=0)),

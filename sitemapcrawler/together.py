@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from sitemapcrawler.feedfile import unused
-from sitemapcrawler.storages import FeedLost, keep_mode, replace
+from sitemapcrawler.storages import FeedLost, replace, set_mode
 
 
 class Torn(FeedLost):
@@ -44,9 +44,9 @@ def _set_aside(place: Path, aside: dict[Path, Path], part: Path | None) -> None:
     try:
         if place.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if part is not None:
+            set_mode(place, part)
         if place.exists() or place.is_symlink():
-            if part is not None:
-                keep_mode(place, part)
             aside[place] = place.rename(next(name for name in unused(place) if not name.exists()))
     except OSError as error:
         raise FeedLost(f"{place} could not be replaced: {error.strerror}") from None

@@ -80,7 +80,8 @@ def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) ->
         settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
     elif format == "json":
-        feed |= {"item_classes": RECORDS, "indent": 0}
+        # ASCII alone, which no terminal and no character set can spoil.
+        feed |= {"item_classes": RECORDS, "indent": 0, "encoding": "ascii"}
     settings.set("FEEDS", {place: feed}, "cmdline")
     prepare_feeds(settings)
 

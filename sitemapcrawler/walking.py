@@ -119,7 +119,9 @@ class Walk:
             answer.body.close()
 
     async def _fetch(self, visit: Visit, request: Request) -> Done:
-        return _Fetched(self._read, visit, await self._answer(request))
+        answer = await self._answer(request)
+        self.frontier.answered(visit)
+        return _Fetched(self._read, visit, answer)
 
     async def _answer(self, request: Request) -> Answer:
         try:
@@ -136,6 +138,9 @@ class Walk:
         read = self._reading.alias if self._visits.is_alias(visit, answer) else self._reading.read
         try:
             for item in read(visit, answer):
+                if item is None:
+                    await asyncio.sleep(0)
+                    continue
                 hit = True
                 yield item
         finally:

@@ -10,6 +10,7 @@ ACCEPTED = "gzip, deflate"
 """What to send as Accept-Encoding, where a body is read by its first bytes."""
 _ANY_HEADER = 32 + 15  # zlib's wbits: gzip or zlib, whichever the header says
 _NO_HEADER = -15  # what some servers send as deflate; RFC 9110, 8.4.1.2 knows of them
+_TELLING = 2  # bytes that tell a header of zlib from data without one: RFC 1950, 2.2
 _DAMAGE = cast("type[Exception]", isal_zlib.error)
 
 
@@ -22,6 +23,7 @@ class Inflater:
         self.readable = all(name in {"gzip", "x-gzip", "deflate"} for name in self._codings) and len(self._codings) < 2
         """False where the encoding is none of `ACCEPTED`, or the data is damaged."""
         self._inflater: Any = None
+        self._start = b""
 
     def feed(self, data: bytes, limit: int) -> bytes:
         """The plain bytes of the next piece, at most `limit`; the rest of the piece is then lost."""
@@ -29,6 +31,10 @@ class Inflater:
             return data[:limit]
         if not self.readable or not data or limit < 1:  # zlib takes 0 for no limit
             return b""
+        if self._inflater is None:
+            data = self._start = self._start + data
+            if len(data) < _TELLING:
+                return b""
         try:
             return self._inflate(data, limit)
         except _DAMAGE:

@@ -11,6 +11,7 @@ from sitemapcrawler.reader.plain import read_repaired
 from sitemapcrawler.reader.position import Place, place_of
 from sitemapcrawler.reader.recover import Recovered
 from sitemapcrawler.reader.repair import FAULT, is_trusted, repair
+from sitemapcrawler.userinfo import masked_part
 
 MAX_PLAIN = 4096
 """Characters of an entry that is tried as a plain one after repair: the longest URL allowed, and all the rest."""
@@ -78,5 +79,5 @@ class Broken:
             self._faults.add(rule, message)
             return
         line, column = place_of(text, offset, place)
-        value = text[offset : offset + MAX_SHOWN].strip()
+        value = masked_part(text, offset, offset + MAX_SHOWN).strip()
         self._faults.add(rule, message + what, line, column + 1, value)

@@ -38,7 +38,7 @@ def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]
     """Name of the encoding, and the text with its line ends made LF (XML 1.0, 2.11) and no byte order mark.
 
     Bytes that the encoding does not allow become lone surrogates (UTF-8 and one-byte encodings) and
-    the first of them is noted.
+    the first of them is noted. An empty chunk gives an empty text.
     """
     stream = iter(chunks)
     start = b""
@@ -100,7 +100,7 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
             text = text.replace("\ufffd", UNKNOWN_BYTES)
         text = newlines.decode(text, final)
         line += text.count("\n")
-        if text:
+        if text or not chunk:
             yield text
 
 

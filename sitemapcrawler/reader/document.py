@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
 from sitemapcrawler.items import Counts, SitemapRecord
 from sitemapcrawler.reader import root
-from sitemapcrawler.reader.decode import decode
+from sitemapcrawler.reader.decode import START, decode
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
@@ -65,17 +65,20 @@ class Document:
         self._recovered = False
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
-        """The records of the document in its order, in lists as they become known. Never raises for its content."""
+        """The records of the document in its order, in lists as they become known. Never raises for its content.
+
+        An empty list means that there is none yet: whoever reads may do something else meanwhile.
+        """
         plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults))
-        self.encoding, texts = decode(self._ended(plain), self.faults)
+        start = yield from self._start(plain)
+        self.encoding, texts = decode(self._ended(chain([start], plain)), self.faults)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count
             if len(records) > left:
                 self.faults.add("limit-entries", f"more than {self._limits.max_entries} entries: the rest was not read")
                 records = records[:left]
-            if records:
-                self._note(records)
-                yield records
+            self._note(records)
+            yield records
             if "limit-entries" in self.faults:
                 return
 
@@ -128,8 +131,19 @@ class Document:
         if self._cut is not None and "doc-truncated" not in self.faults:
             self.faults.add("doc-truncated", self._cut)
 
+    @staticmethod
+    def _start(chunks: Iterator[bytes]) -> Generator[list[Entry], None, bytes]:
+        """The bytes that tell the encoding."""
+        start = b""
+        for chunk in chunks:
+            start += chunk
+            if len(start) >= START:
+                break
+            yield []
+        return start
+
     def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
-        head, text, line = self._head(texts)
+        head, text, line = yield from self._head(texts)
         self.format = head.format
         self.prolog = text[: min(head.start, root.MAX_PROLOG)]
         if head.format == "text":
@@ -139,9 +153,12 @@ class Document:
         elif not self.faults.first(*CUT):
             root.no_root(head, text[: self._limits.max_head], self.faults)
 
-    def _head(self, texts: Iterator[str]) -> tuple[Head, str, int]:
+    def _head(self, texts: Iterator[str]) -> Generator[list[Entry], None, tuple[Head, str, int]]:
         start = ""
         for text in texts:
+            yield []
+            if not text:
+                continue
             start += text
             head = sniff(start[: self._limits.max_head], complete=len(start) > self._limits.max_head)
             if head is not None:

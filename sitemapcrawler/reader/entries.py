@@ -21,6 +21,7 @@ from sitemapcrawler.reader.notes import (
     note_structure,
 )
 from sitemapcrawler.urls import resolve
+from sitemapcrawler.userinfo import masked_url
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
@@ -142,8 +143,9 @@ class Entries:
         return element.uri in (self.core, CORE, "")
 
     def locate(self, raw: str, line: int | None, base: str | None = None) -> tuple[str, str | None]:
-        """The absolute URL for a URL as written, and the written one where they differ."""
-        if USUAL_URL.fullmatch(raw):
+        """The absolute URL for a URL as written, and the written one where they differ; neither tells a password."""
+        raw = masked_url(raw)
+        if USUAL_URL.fullmatch(raw) and "@" not in raw:
             return raw, None
         loc = resolve(base or self.base, raw)
         if loc is None:
@@ -191,4 +193,5 @@ class Entries:
 
 def number(text: str) -> float | None:
     """A decimal number such as `0.5`; None for anything else (`NaN`, `1e3`, an empty text)."""
-    return float(text) if DECIMAL.fullmatch(text.strip()) else None
+    written = text.strip()
+    return float(written) if DECIMAL.fullmatch(written) else None

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sitemapcrawler.userinfo import masked, masked_url
+
 MAX_KEPT = 1000
 """Faults of one kind that are kept in full per document; beyond that they are counted."""
 CUT_BYTES = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
@@ -14,6 +16,8 @@ MAX_MESSAGE = 1000
 """Characters of a message that are kept: it may name elements, and a name may be of any length."""
 MAX_VALUE = 200
 """Characters of an offending value that are kept."""
+MAX_LOOKED_AT = 4096
+"""Characters of it in which a password is looked for: more than a URL has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,9 @@ class Faults:
         """Note a fault."""
         self.counts[rule] += 1
         if self.counts[rule] <= MAX_KEPT:
-            shown = printable(message[:MAX_MESSAGE])
-            self._kept.append(Fault(rule, shown, line, column, value and printable(value[:MAX_VALUE])))
+            shown = printable(masked(message[:MAX_MESSAGE]))
+            told = value and printable(masked_url(value[:MAX_LOOKED_AT])[:MAX_VALUE])
+            self._kept.append(Fault(rule, shown, line, column, told))
 
     def is_full(self, rule: str) -> bool:
         """True where another fault of this rule would only be counted."""

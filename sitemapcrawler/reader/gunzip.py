@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 from typing import Any, cast
 
@@ -24,6 +24,8 @@ INPUT_STEP = 512
 """Compressed bytes given at a time: what is lost before a damaged place."""
 OUTPUT_STEP = 64 * 1024
 """Bytes of plain text given on at a time, at least, but for the last."""
+PARTS = 1000
+"""Parts of less than that together, after which an empty one is given on."""
 MAX_HEADER = 64 * 1024
 """Bytes of one gzip header: file name and comment have no bound of their own."""
 
@@ -31,11 +33,12 @@ MAX_HEADER = 64 * 1024
 def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults) -> Iterator[bytes]:
     """The plain bytes behind any layers of gzip, at most `limits.max_bytes` of them.
 
-    Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given.
+    Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given. An empty part means
+    that there is nothing yet, after some work.
     """
     stream = iter(chunks)
     for layer in range(MAX_GZIP_LAYERS + 1):
-        start, stream = _peek(stream, len(MAGIC))
+        start, stream = yield from _peek(stream, len(MAGIC))
         if not start.startswith(MAGIC):
             break
         if layer == MAX_GZIP_LAYERS:
@@ -43,17 +46,37 @@ def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults) -> Iterator
             return
         if layer:
             faults.add("doc-gzip-name-mismatch", f"compressed {layer + 1} times")
-        stream = _Layer(stream, limits, faults).read()
+        stream = _joined(_Layer(stream, limits, faults).read())
     yield from _limited(stream, limits.max_bytes, faults)
 
 
-def _peek(stream: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[bytes, Iterator[bytes]]]:
+    """The start of a stream and all of it; gives empty parts while that has not come."""
     start = b""
     for chunk in stream:
         start += chunk
         if len(start) >= size:
             break
+        yield b""
     return start, chain([start] if start else [], stream)
+
+
+def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of `OUTPUT_STEP` at least: a member may hold a single byte, and what reads them looks
+    at all that is open with each piece. Or in empty ones, where members hold nothing or little."""
+    waiting: list[bytes] = []
+    size = 0
+    for number, part in enumerate(parts, 1):
+        if number % PARTS == 0:
+            yield b""
+        waiting.append(part)
+        size += len(part)
+        if size >= OUTPUT_STEP:
+            yield b"".join(waiting)
+            waiting.clear()
+            size = 0
+    if size:
+        yield b"".join(waiting)
 
 
 def _limited(stream: Iterator[bytes], size: int, faults: Faults) -> Iterator[bytes]:
@@ -96,13 +119,14 @@ class _Layer:
         self._data = b""
 
     def read(self) -> Iterator[bytes]:
-        """The inflated bytes of all members."""
+        """The inflated bytes of all members, an empty part behind each."""
         members = 0
         while self._fill(len(MAGIC)) and self._data.startswith(MAGIC):
             if not self._skip_header():
                 self._faults.add("doc-truncated", "the gzip header ends before its end")
                 return
             yield from self._member()
+            yield b""
             if self._faults.first("doc-gzip-error", "doc-truncated", "doc-decompression-bomb"):
                 return
             members += 1

@@ -19,7 +19,7 @@ class Limits:
     """Entries of one file."""
     max_depth: int = 32
     """Elements open at once; the deepest known namespace (video:tvshow) needs 5."""
-    max_element: int = 4 * MIB
+    max_element: int = MIB
     """Characters from one entry's end to the next one's: 1,000 images with long titles need about 0.5 MiB. It bounds
     memory, so a larger entry may pass that arrives in one piece."""
     max_head: int = MIB

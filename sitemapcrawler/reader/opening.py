@@ -14,6 +14,8 @@ from sitemapcrawler.reader.scope import Scope
 from sitemapcrawler.reader.sniff import Head
 from sitemapcrawler.reader.strict import StrictParser
 
+MAX_TAG = 8 * 1024
+"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is read under it again."""
 CONTAINERS = ("channel",)
 """Elements between the root and its entries."""
 
@@ -31,12 +33,16 @@ class Opening:
 
     def first(self, faults: Faults, line: int) -> StrictParser:
         """The first parser. A start tag that is not well formed is noted, and replaced by one that is."""
+        head = self._head
         try:
+            if len(self.tag) > MAX_TAG:
+                faults.add("limit-element", f"the start tag of the root has more than {MAX_TAG} characters", line)
+                raise Malformed("too long", "limit-element", 0)
             return self.parser()
         except Malformed as fault:
-            faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
-        head = self._head
-        self.tag = readable_root(head.tag, head.attributes, head.prefix, CORE)
+            if fault.rule != "limit-element":
+                faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
+        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, CORE)
         try:
             return self.parser()
         except Malformed:  # a declaration that XML reserves, or a name that is none

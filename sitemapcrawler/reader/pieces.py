@@ -77,6 +77,8 @@ class Pieces:
                 self._at = last if last >= 0 else len(buffer)
                 break
             start, end = mark.span()
+            if mark[2] and buffer.rfind(">", start, end) < self._limit:
+                end = min(end, self._limit)  # white space alone stands behind the limit
             if end > self._limit:
                 break
             self._at = end

@@ -12,9 +12,9 @@ import re
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
 
-URL = r"https?://[!#-%'-;=?-~]++(?:&amp;[!#-%'-;=?-~]*+)*+"
-"""Printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`."""
-IRI = r"""https?://[^\s<>"&]++(?:&amp;[^\s<>"&]*+)*+"""
+URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
+"""Printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`; before a path no `@`, which ends a password."""
+IRI = r"""https?://[^\s<>"&@/?#]++(?:[/?#][^\s<>"&]*+(?:&amp;[^\s<>"&]*+)*+)?+"""
 """The same with any characters that are no blanks."""
 PATTERN = (
     r"<url>[ \t\n]*+"

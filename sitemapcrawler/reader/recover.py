@@ -45,7 +45,8 @@ class Recovery:
     """
 
     def __init__(self, root: str, prefix: str, names: tuple[str, ...], doctype: bool, max_depth: int) -> None:
-        self._root = root
+        # The root of what stands behind an empty one is open, as that of what stands behind an end tag.
+        self._root = f"{root[:-2]}>" if root.endswith("/>") else root
         self._doctype = doctype
         self._max_depth = max_depth
         self._scope = Scope()
@@ -85,8 +86,10 @@ class Recovery:
         whole: list[Element] = []
         repaired = repair(text, self._doctype)
         missing = self._undeclared(repaired)
-        context = self._context(missing)
-        parser = StrictParser(context, whole.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
+        try:
+            parser = self._parser(self._context(missing), whole)
+        except Malformed:  # one of the prefixes is no name
+            parser = self._parser(self._root, whole)
         with suppress(Malformed):
             parser.feed(repaired, line)
         element = whole[0] if whole else parser.salvage()
@@ -94,6 +97,9 @@ class Recovery:
         if element is None:
             return None
         return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))
+
+    def _parser(self, root: str, entries: list[Element]) -> StrictParser:
+        return StrictParser(root, entries.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
 
     def _undeclared(self, text: str) -> set[str]:
         if ":" not in text:

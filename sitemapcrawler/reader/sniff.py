@@ -19,7 +19,7 @@ ROOTS: dict[str, Format] = {
 """Root elements by local name."""
 ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|sitemapindex|rss|RDF|feed)(?=[\s/>])")
 """The beginning of a start tag of a known root."""
-ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*)*)>""")
+ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+)>""")
 """The rest of a start tag, quotes respected."""
 SECTION = re.compile(r"<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)", re.DOTALL)
 """What hides a root: a comment or a CDATA section, also one without an end."""
@@ -28,8 +28,8 @@ MAX_CANDIDATES = 8
 MISC = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
 """Declaration, processing instruction or comment: what may stand before the root (XML 1.0, 2.8)."""
 DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
-DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>""", re.DOTALL)
-"""What decides where a document type declaration ends."""
+DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>|(?P<open><!--|<\?|"|')""", re.DOTALL)
+"""What decides where a document type declaration ends; `open` is what has no end itself."""
 HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
 """How the content of an HTML page begins."""
 HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
@@ -82,7 +82,7 @@ class Head:
 
 def sniff(text: str, complete: bool) -> Head | None:
     """The head of the document that begins with `text`; None where more is needed, never when `complete`."""
-    position, doctype = skip_prolog(text)
+    position, doctype = skip_prolog(text, complete)
     head = _root(text, position, doctype)
     if head is not None or not complete:
         return head
@@ -105,8 +105,11 @@ def sniff(text: str, complete: bool) -> Head | None:
     return Head("unknown")
 
 
-def skip_prolog(text: str) -> tuple[int, bool]:
-    """Where the first element (or anything that is no prolog) begins, and whether a DOCTYPE came before it."""
+def skip_prolog(text: str, complete: bool = True) -> tuple[int, bool]:
+    """Where the first element (or anything that is no prolog) begins, and whether a DOCTYPE came before it.
+
+    Unless the text is `complete`, a DOCTYPE ends only where nothing that follows can change that.
+    """
     position, doctype = 0, False
     while True:
         position = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
@@ -114,7 +117,7 @@ def skip_prolog(text: str) -> tuple[int, bool]:
         if misc is not None:
             position = misc.end()
         elif DOCTYPE.match(text, position):
-            end = _doctype_end(text, position)
+            end = _doctype_end(text, position, complete)
             if end is None:
                 return position, True
             position, doctype = end, True
@@ -122,9 +125,16 @@ def skip_prolog(text: str) -> tuple[int, bool]:
             return position, doctype
 
 
-def _doctype_end(text: str, position: int) -> int | None:
-    inside = False
+MAX_UNENDED = 20
+"""Quotes and sections without an end in a DOCTYPE: for each the whole text is searched."""
+
+
+def _doctype_end(text: str, position: int, complete: bool) -> int | None:
+    inside, unended = False, 0
     for part in DOCTYPE_PART.finditer(text, position):
+        unended += part["open"] is not None
+        if unended > (MAX_UNENDED if complete else 0):
+            return None
         if part[0] == ">" and not inside:
             return part.end()
         if part[0] in "[]":

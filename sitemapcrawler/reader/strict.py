@@ -14,6 +14,7 @@ from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.fed import Fed
 from sitemapcrawler.reader.malformed import Malformed, malformed, unended
 from sitemapcrawler.reader.scope import SEPARATOR, Scope, attribute
+from sitemapcrawler.userinfo import hide
 
 NOWHERE = 1 << 32
 """The depth of the open entry where none is open."""
@@ -60,6 +61,7 @@ class StrictParser:
         self.texts: list[tuple[str, int]] = []
         """Texts directly under the root, of each its first words, with their lines."""
         self._text_behind = -1
+        self._may_hide = False
         self._parser = self._create()
         self._down = 1 + len(inside)
         self.feed("".join((root_tag, *inside)), 1)
@@ -91,6 +93,7 @@ class StrictParser:
 
     def feed(self, text: str, line: int, final: bool = False) -> None:
         """Parse `text`, which begins on `line` of the document. Raises Malformed."""
+        self._may_hide = (self._may_hide and not self.is_between) or "@" in text or "&#" in text
         try:
             self._parser.Parse(self.fed.add(text, line), final)
         except expat.ExpatError as error:
@@ -103,6 +106,7 @@ class StrictParser:
         entry = self._stack[0]
         if len(self._stack) > 1:
             entry.content.pop()
+        hide(entry)
         return entry
 
     def close(self) -> None:
@@ -196,4 +200,6 @@ class StrictParser:
         if not stack:
             self._listen(self._between, False)
             self.entry_end = self.fed.end_of_tag(self._parser.CurrentByteIndex)
+            if self._may_hide:
+                hide(element)
             self._build(element)

@@ -43,6 +43,9 @@ class XmlReader:
     def read(self, texts: Iterable[str]) -> Iterator[list[Any]]:
         """The records, in lists as the text arrives."""
         for text in texts:
+            if not text:
+                yield []
+                continue
             self._reader.pieces.trim(self._stretch.add(text))
             while self._advance():
                 pass

@@ -13,7 +13,7 @@ from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 
 NONE = "none"
 """Value of select that runs no rule at all."""
-ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE))
+ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP))
 """What rules need that say what others could not: they run with whatever is selected."""
 
 

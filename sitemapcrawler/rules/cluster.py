@@ -17,8 +17,8 @@ from sitemapcrawler.urls import resolve, visit_key
 GOOGLE = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?:/[!-~]*)?")
 """An absolute URL that needs no second look."""
-NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!\"$&-~]*")
-"""A URL that normalisation leaves as it is: without user, port, escapes and fragment."""
+NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!$&(-;=?-Z_a-z~]*")
+"""A URL that normalisation leaves as it is: without user, port, fragment, escapes, and what a request escapes."""
 UNRESERVED = re.compile(r"%(?:2D|2E|3[0-9]|4[1-9A-F]|5[0-9A]|5F|6[1-9A-F]|7[0-9A]|7E)")
 """Escapes that mean the same as their character. Source: RFC 3986, 6.2.2.2."""
 APPS = re.compile(r"(?:android|ios)-app:", re.IGNORECASE)

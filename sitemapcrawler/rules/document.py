@@ -273,7 +273,7 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     """The file was not read to its end, since a limit was reached. A warning where an element has grown beyond reason.
 
     Why: rules over the whole file know a part of it only.
-    Bad: an entry of more than 4 MiB, or elements in 32 others
+    Bad: an entry of more than 1 MiB, or elements in 32 others
     Good: entries of some kilobytes
     """
     faults = file.document.faults

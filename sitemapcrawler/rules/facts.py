@@ -24,7 +24,7 @@ from sitemapcrawler.urls import Authority, authority, origin, visit_key
 GONE = (404, 410)
 """Statuses that say: there is no such file. Source: RFC 9110, 15.5.5 and 15.5.11"""
 MAX_CHILDREN = 100_000
-"""Children of one index that are judged one by one: twice what the protocol allows."""
+"""Children of one index that are judged one by one, and kept for a resume: twice what the protocol allows."""
 
 
 @dataclass
@@ -367,6 +367,16 @@ class Failure:
     rule: str
     """Its id."""
     error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """A site whose sitemaps were left alone, since it gave no pages for too long."""
+
+    site: str
+    """Its host."""
+    left: int
+    """Sitemaps that were not asked for."""
 
 
 def split(url: str) -> SplitResult:

@@ -17,6 +17,7 @@ from sitemapcrawler.rules.facts import (
     Drawn,
     Failure,
     FileFacts,
+    GivenUp,
     ReplyFacts,
     RobotsFacts,
     UrlFacts,
@@ -24,6 +25,7 @@ from sitemapcrawler.rules.facts import (
 )
 from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
 from sitemapcrawler.rules.site_facts import SiteFacts
+from sitemapcrawler.userinfo import masked, masked_url
 
 logger = logging.getLogger(__name__)
 
@@ -162,10 +164,15 @@ class Judge:
         said = self._say(self._rules[Needs.DRAWN], file)
         return self._alone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
 
-    def crawl(self) -> list[FindingRecord]:
-        """Findings on the crawl itself."""
-        rules = self._rules[Needs.ALLOWANCE]
-        return self._alone(said for one in self._choice.expired for said in self._say(rules, one))
+    def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
+        """Findings on the crawl itself. `given_up`: {site: how many of its sitemaps were left alone}."""
+        facts = [GivenUp(*one) for one in sorted(given_up.items())]
+        said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
+        return self._alone(
+            message
+            for needs, one in [*said, *((Needs.GIVEN_UP, one) for one in facts)]
+            for message in self._say(self._rules[needs], one)
+        )
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
         """Findings on the whole site, as the rules find them: one rule after the other, file by file. `which`: needs
@@ -309,8 +316,8 @@ class Judge:
         line: int | None = None,
         url: str | None = None,
     ) -> FindingRecord:
-        value = message.value[:MAX_VALUE] if message.value else message.value
+        value = masked_url(message.value)[:MAX_VALUE] if message.value else message.value
         at = message.line if message.line is not None else line
         return FindingRecord(
-            rule.id, severity, message.text, sitemap, at, message.column, url, value, rule.source or None
+            rule.id, severity, masked(message.text), sitemap, at, message.column, url, value, rule.source or None
         )

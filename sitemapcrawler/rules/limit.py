@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts import FileFacts, GivenUp, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.selection import FULL
 
@@ -145,3 +145,15 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
     fault = file.document.faults.first("limit-stopped")
     if fault is not None and fault.message == FULL:
         yield Message(f"pages that it lists were left out: {FULL}")
+
+
+@rule("limit-site-time", Severity.WARNING, "the setting SITEMAP_MAX_SITE_TIME: docs/settings.md", Needs.GIVEN_UP)
+def limit_site_time(site: GivenUp) -> Iterator[Message]:
+    """Sitemaps of a site were left alone, since it was waited for too long without getting pages.
+
+    Why: what this crawl says about the site is not all; a search engine gives up earlier.
+    Bad: an index of 50,000 files, none of which is there, or each of which comes after a minute
+    Good: an index of files that are there, and come soon
+    """
+    text = f"{site.left:,} sitemaps that {site.site} led to were left alone: it gave too few pages for the time it took"
+    yield Message(text, value=site.site)

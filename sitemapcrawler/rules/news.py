@@ -35,7 +35,7 @@ LONG_TITLE = 200
 MAX_NAMES = 5
 """Names that a message lists."""
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
-PARENTHESES = re.compile(r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
+PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
 
 
 @rule(

@@ -60,6 +60,8 @@ class Needs(StrEnum):
     """The same of a crawl that is compared with an earlier one, where neither left out anything."""
     FAILURE = "failure"
     """Each failure of another rule: `facts.Failure`."""
+    GIVEN_UP = "given-up"
+    """Each site whose sitemaps were left alone: `facts.GivenUp`."""
     ALLOWANCE = "allowance"
     """Each entry of the allowlist that has expired: `choice.Allowance`."""
 

@@ -88,6 +88,7 @@ class Suspects:
                 or ((element := getattr(record, "element", None)) is not None and not is_plain(element, record))
                 or loc in repeated
                 or loc in self.similar
+                or record.loc_raw is not None
             ):
                 yield record, loc in repeated and self._again(loc, repeated)
 

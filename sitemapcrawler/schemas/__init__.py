@@ -24,12 +24,17 @@ class _PackageResolver(etree.Resolver):
         return self.resolve_string(text, context)  # type: ignore[call-arg, arg-type, unused-ignore]  # the stub lacks it
 
 
+def parser() -> etree.XMLParser:
+    """What reads our own schemas: nothing is loaded from elsewhere."""
+    return etree.XMLParser(no_network=True, resolve_entities=False)
+
+
 @cache
 def schema(root: str) -> etree.XMLSchema:
     """The schema for documents with this root: `urlset` or `sitemapindex`."""
-    parser = etree.XMLParser(no_network=True, resolve_entities=False)
-    parser.resolvers.add(_PackageResolver())
-    return etree.XMLSchema(etree.fromstring(text_of(f"{root}.xsd"), parser, base_url=f"{PACKAGE}{root}.xsd"))
+    reading = parser()
+    reading.resolvers.add(_PackageResolver())
+    return etree.XMLSchema(etree.fromstring(text_of(f"{root}.xsd"), reading, base_url=f"{PACKAGE}{root}.xsd"))
 
 
 def text_of(name: str) -> bytes:

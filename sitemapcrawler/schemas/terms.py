@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from sitemapcrawler.namespaces import NAMESPACES, find, hreflang, image, news, video
-from sitemapcrawler.schemas import CORE, text_of
+from sitemapcrawler.schemas import CORE, parser, text_of
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
 GROUPS = (f"{XS}sequence", f"{XS}all", f"{XS}choice")
@@ -71,7 +71,7 @@ class Terms:
 @cache
 def terms(uri: str) -> Terms:
     """The terms of a namespace that has a schema."""
-    roots = [etree.fromstring(text_of(name)) for name in FILES[uri]]
+    roots = [etree.fromstring(text_of(name), parser()) for name in FILES[uri]]
     holders: dict[str, tuple[str, ...]] = {}
     for root in roots:
         holders |= _holders(root)

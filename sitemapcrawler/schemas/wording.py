@@ -15,7 +15,9 @@ from sitemapcrawler.schemas.writing import named
 
 ELEMENT = re.compile(r"Element '(?:\{([^}]*)\})?([^']*)'(?:, attribute '([^']*)')?")
 """Beginning of each message: namespace and name of the element, and the attribute that it is about."""
-NAMESPACE = re.compile(r"\{[^}]*\}")
+NAMESPACE = re.compile(r"\{[^{}]*\}")
+MAX_MESSAGE = 2000
+"""Characters of a message of libxml2 that are looked at: it may name a namespace, which may be of any length."""
 
 
 def is_named(error: etree._LogEntry) -> bool:
@@ -53,7 +55,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
         return Violation(SCHEMA, message, inner.line, inner.name)
     if element.text:
         return Violation(SCHEMA, f"{name} holds {shown(element.text)}, but must be empty", element.line, element.text)
-    return Violation(SCHEMA, NAMESPACE.sub("", error.message), element.line)
+    return Violation(SCHEMA, NAMESPACE.sub("", error.message[:MAX_MESSAGE]), element.line)
 
 
 def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violation | None:

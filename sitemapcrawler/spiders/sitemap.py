@@ -32,7 +32,7 @@ from sitemapcrawler.configuring import (
     write_anew,
 )
 from sitemapcrawler.discovering import Discovery
-from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.frontier import MAX_SITE_TIME, Frontier, Visit
 from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.listing import Listing
 from sitemapcrawler.obeying import own_agent
@@ -42,6 +42,7 @@ from sitemapcrawler.params import Params
 from sitemapcrawler.policies import Policies
 from sitemapcrawler.reading import Reading
 from sitemapcrawler.robots.policy import Outcome
+from sitemapcrawler.rules.facts import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 from sitemapcrawler.selection import Selection
@@ -69,6 +70,8 @@ class AuditSpider(Spider):
     """Why the crawl is ending before its end; set by the extension `Stopping`."""
     stopped_at = 0.0
     """When that was decided, in seconds of the monotonic clock."""
+    hurried_at: float | None = None
+    """When somebody stopped a crawl that was ending already at a limit; None where nobody did."""
     begin_stop: Callable[[str], None] | None = None
     """Says at once why the crawl is to end; set by the extension `Stopping`."""
     phase: str | None = None
@@ -112,6 +115,7 @@ class AuditSpider(Spider):
         settings = self.settings
         self.params = params
         self.named_authorities = params.named_authorities
+        self.own_authorities = params.own_authorities
         self.named_files = set(params.named_files)
         self.selection = Selection(params)
         self.frontier = new_frontier(settings, params)
@@ -134,6 +138,8 @@ class AuditSpider(Spider):
             params.offline,
             self.named_files.add,
         )
+        self.reading.max_children = max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS"))
+        self.reading.ran_out = partial(self.end_early, "memory")
         self._visits = Visits(
             self.frontier, self.sites, self.policies, self.reading, self.job, partial(restoring.add, spider=self)
         )
@@ -148,6 +154,12 @@ class AuditSpider(Spider):
     def stopping(self) -> bool:
         """True once the crawl is to end before its end."""
         return self.stop_reason is not None
+
+    def end_early(self, reason: str) -> None:
+        """Have the crawl end now, with what it has; what is being read does not count as complete from here on."""
+        if self.begin_stop is not None:
+            self.begin_stop(reason)
+        self._ending = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     @property
     def complete(self) -> bool:
@@ -192,6 +204,7 @@ class AuditSpider(Spider):
             "internal error": self.internal_errors > 0,
             "max_urls": self.selection.full,
             "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
+            MAX_SITE_TIME: bool(self.frontier.given_up),
         }
         stop = None if self.internal_errors and self.stop_reason in ENDED else self.stop_reason
         return stop or next((name for name, reached in limits.items() if reached), None)
@@ -273,6 +286,7 @@ class AuditSpider(Spider):
 
     async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
+        self.frontier.answered(visit)
         taken = self._visits.take_over(visit, answer)
         if taken is not None:
             record, site = taken
@@ -285,6 +299,9 @@ class AuditSpider(Spider):
             read = self.reading.alias if self._visits.is_alias(visit, answer) else self.reading.read
             async with self._reading_slots:
                 for item in read(visit, answer):
+                    if item is None:
+                        await asyncio.sleep(0)
+                        continue
                     hit = True
                     for part in await self.parts(item):
                         yield part

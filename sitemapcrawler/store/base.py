@@ -7,15 +7,17 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import duckdb
 
+from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.store.columns import TYPE, literal, quoted
+from sitemapcrawler.store.confining import confine
 from sitemapcrawler.store.errors import refusal
-from sitemapcrawler.store.making import CONFIG, SEEDED, check, make
+from sitemapcrawler.store.making import CONFIG, NEW, SEEDED, check, make
 from sitemapcrawler.store.schema import tables
 from sitemapcrawler.store.spool import BASIC, Spool, odd
 from sitemapcrawler.store.sql import fetched, line_of, reading
@@ -37,35 +39,40 @@ CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duck
 class Store:
     """A job's database. One thread at a time may write; others read by `cursor` of their own."""
 
-    def __init__(self, path: Path, folder: Path | None = None) -> None:
-        """Open the database at `path`, which is there. `folder`: to be removed at the end, with all in it.
+    def __init__(self, path: Path, folder: ExitStack | None = None, beside: Path | None = None) -> None:
+        """Open the database at `path`, which is there. `folder`: to be closed at the end, with all in it; `beside`: a
+        file to be read, too. No other one can be.
 
         Raises what DuckDB raises.
         """
         self.path = path
-        self._folder = folder
-        self._connection = duckdb.connect(path, config=CONFIG)
+        self._folder = folder or ExitStack()
+        self.spools = path.parent / SPOOLS
+        # Where a query takes more room than memory has, it goes there as well: for nobody else to read.
+        self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
         atexit.register(self.close)  # a second signal ends the process without a word to us
         self._in_transaction = False
-        self.spools = path.parent / SPOOLS
         shutil.rmtree(self.spools, ignore_errors=True)
-        for left in path.parent.glob(f".{path.name}.*.new*"):  # of a process that was killed
-            left.unlink(missing_ok=True)
+        for left in path.parent.glob(f".{path.name}.*{NEW}"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
         self.spools.mkdir(mode=0o700)
+        confine(self._connection, [self.spools], [] if beside is None else [beside])
         self.seeded = bool(self.get("seeded"))
         """True where entries of the baseline stand in it whose files are not looked at yet."""
 
     @classmethod
-    def temporary(cls, baseline: Path | None = None) -> Self:
-        """A database for this process alone. `baseline`: it begins with the entries of this one."""
-        folder = Path(tempfile.mkdtemp(prefix="sitemapcrawler-"))
-        make(folder / FILE, baseline)
-        return cls(folder / FILE, folder)
+    def temporary(cls, baseline: Path | None = None, beside: Path | None = None) -> Self:
+        """A database for this process alone. `baseline`: it begins with the entries of this one; `beside`: as for the
+        class. What processes that were killed have left of theirs is removed."""
+        with ExitStack() as stack:
+            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL))
+            make(folder / FILE, baseline)
+            return cls(folder / FILE, stack.pop_all(), beside)
 
     @classmethod
-    def of(cls, folder: Path, thorough: bool = False, baseline: Path | None = None) -> Self:
+    def of(cls, folder: Path, thorough: bool = False, baseline: Path | None = None, beside: Path | None = None) -> Self:
         """The database of a job, made where there is none. `thorough`: look at every row of it first. `baseline`: a
-        new one begins with the entries of this one. StoreError where it cannot be used."""
+        new one begins with the entries of this one; `beside`: as for the class. StoreError where it cannot be used."""
         path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +80,7 @@ class Store:
                 check(path, thorough)
             else:
                 make(path, baseline)
-            return cls(path)
+            return cls(path, None, beside)
         except (OSError, duckdb.Error) as error:
             raise refusal(path, error) from None
 
@@ -84,8 +91,7 @@ class Store:
             with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
                 connection.close()
         shutil.rmtree(self.spools, ignore_errors=True)
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.close()
         atexit.unregister(self.close)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:

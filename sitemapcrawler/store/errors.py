@@ -8,13 +8,24 @@ import duckdb
 
 HOLDER = re.compile(r"PID (\d+)")
 
+NO_THREAD = "can't start new thread"
+"""What Python says where the system gives it none."""
+OUT_OF_MEMORY = "out of memory"
+
 
 class StoreError(ValueError):
     """A database that cannot be used. The text is one line for a person."""
 
 
+def is_of_the_machine(error: Exception) -> bool:
+    """True where disk, memory or threads have come to their end, False for a fault of our own."""
+    return isinstance(error, (duckdb.Error, OSError, MemoryError)) or NO_THREAD in str(error)
+
+
 def in_words(error: Exception) -> str:
     """What DuckDB or the system says, in one short line."""
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     first = str(error).strip().partition("\n")[0]
@@ -36,5 +47,7 @@ def refusal(path: object, error: Exception) -> StoreError:
         who = f" (process {holder[1]})" if holder else ""
         return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
     out_of_reach = isinstance(error, (OSError, duckdb.IOException)) and "Cannot open file" in str(error)
+    if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
+        return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is as it was")
     advice = "use another JOBDIR" if out_of_reach or isinstance(error, OSError) else "fresh=yes starts over"
     return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")

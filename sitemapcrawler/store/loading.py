@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 
 from sitemapcrawler.store.base import CONTENT_ERRORS, Store
-from sitemapcrawler.store.columns import literal
 from sitemapcrawler.store.making import SEEDED
 from sitemapcrawler.store.schema import CURRENT, ODD, ODD_UNCHANGED
 from sitemapcrawler.store.spool import Spool
@@ -154,23 +153,25 @@ def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
 def _replace(store: Store, sitemaps: Sequence[str]) -> None:
     """Remove what the baseline has of files that have changed."""
     for table in SEEDED if sitemaps else ():
-        store.execute(f"DELETE FROM {table} WHERE sitemap IN ({', '.join(map(literal, sitemaps))})")
+        store.execute(f"DELETE FROM {table} WHERE sitemap IN (SELECT unnest(?))", [list(sitemaps)])
 
 
 def _take_over(store: Store, sitemaps: Sequence[str]) -> None:
     """Copy what the baseline has of files that have not changed. What is said of the whole site is said anew."""
     if not sitemaps:
         return
-    files = f"sitemap IN ({', '.join(map(literal, sitemaps))})"
+    files, named = "sitemap IN (SELECT unnest(?))", [list(sitemaps)]
     store.execute(
         "INSERT INTO urls BY NAME SELECT * REPLACE "
         f"('unchanged' AS change, NULL AS changed_fields, {ODD_UNCHANGED} AS {ODD}) "
-        f"FROM {BASELINE}.urls WHERE {files} AND {CURRENT}"
+        f"FROM {BASELINE}.urls WHERE {files} AND {CURRENT}",
+        named,
     )
     store.execute(
-        f"INSERT INTO findings BY NAME SELECT * FROM {BASELINE}.findings WHERE {files} AND whole_site IS NULL"
+        f"INSERT INTO findings BY NAME SELECT * FROM {BASELINE}.findings WHERE {files} AND whole_site IS NULL",
+        named,
     )
-    store.execute(f"INSERT INTO children BY NAME SELECT * FROM {BASELINE}.children WHERE {files}")
+    store.execute(f"INSERT INTO children BY NAME SELECT * FROM {BASELINE}.children WHERE {files}", named)
 
 
 @contextmanager

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
+from sitemapcrawler.store.confining import ALONE, Foreign, check_own, confine
 from sitemapcrawler.store.errors import StoreError, refusal
 from sitemapcrawler.store.schema import CURRENT, ODD, ODD_UNCHANGED, VERSION, statements, tables
 
-CONFIG: dict[str, Any] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "threads": 1,
-    "memory_limit": "128MB",
-}
+CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": "128MB"}
 """How DuckDB works while the crawl does: beside it, not in its place."""
+NEW = ".new"
+"""Suffix of what is being made."""
+SAID = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict, "honest": dict,
+        "turn": int, "of_site": dict}  # fmt: skip
+"""What a job says of itself, and as what; each may be null, and is missing as long as there is nothing to say."""
 SEEDED = ("urls", "findings", "children")
 """Tables that may begin with the rows of the baseline."""
 
@@ -37,6 +39,7 @@ def make(path: Path, baseline: Path | None) -> None:
 def create(path: Path) -> None:
     """Make a database, whole or not at all."""
     with _making(path) as part, duckdb.connect(part, config=CONFIG) as connection:
+        confine(connection)
         for statement in statements():
             connection.execute(statement)
         connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(VERSION)])
@@ -45,12 +48,9 @@ def create(path: Path) -> None:
 
 @contextmanager
 def _making(path: Path) -> Iterator[Path]:
-    """Where to make a file that takes its place when it is whole."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.new")
-    parts = (part, part.with_name(f"{part.name}.wal"))
-    for left in parts:
-        left.unlink(missing_ok=True)
-    try:
+    """Where to make a file that takes its place when it is whole: in a folder that nobody else may look into."""
+    with TemporaryDirectory(prefix=f".{path.name}.", suffix=NEW, dir=path.parent) as folder:
+        part = Path(folder, path.name)
         yield part
         try:
             os.link(part, path)  # which another process may have made meanwhile
@@ -58,9 +58,6 @@ def _making(path: Path) -> Iterator[Path]:
             raise StoreError(f"{path} is in use by another program; wait for its end or use another JOBDIR") from None
         except OSError:  # a file system without links
             part.replace(path)
-    finally:
-        for left in parts:
-            left.unlink(missing_ok=True)
 
 
 def create_from(path: Path, baseline: Path) -> None:
@@ -72,6 +69,8 @@ def create_from(path: Path, baseline: Path) -> None:
     with _making(path) as part:
         shutil.copyfile(baseline, part)
         with duckdb.connect(part, config=CONFIG) as connection:
+            confine(connection)
+            check_own(connection)
             for table in tables().keys() - set(SEEDED):
                 connection.execute(f"DELETE FROM {table}")
             connection.execute("DELETE FROM findings WHERE whole_site")
@@ -88,18 +87,49 @@ def check(path: Path, thorough: bool = False) -> dict[str, Any]:
     look at every row, too."""
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
-            said = connection.execute("SELECT name, value FROM job").fetchall()
+            confine(connection)
+            job = _said(connection, path)
+            check_own(connection)
             for table in tables():
                 connection.execute(f"SELECT {'bit_xor(hash(held))' if thorough else '0'} FROM {table} held LIMIT 1")
                 connection.fetchall()
-    except duckdb.CatalogException:
-        raise StoreError(f"{path} is no database of a crawl; use another JOBDIR") from None
+            return job
+    except Foreign as error:
+        raise StoreError(f"{path} is no database of a crawl, {error}; use another JOBDIR") from None
     except (OSError, duckdb.Error) as error:
         raise refusal(path, error) from None
-    job = {name: json.loads(value) for name, value in said}
+
+
+def _said(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
+    check_own(connection, ["job"])
+    rows = connection.execute("SELECT name, value FROM job").fetchall()
+    try:
+        job = {name: json.loads(value) for name, value in rows}
+    except (ValueError, TypeError, RecursionError):
+        raise Foreign("what it says of itself is no JSON") from None
+    odd = _odd(job)
     if job.get("version") != VERSION:
         raise StoreError(
             f"{path} is of version {job.get('version')}, this is version {VERSION}; "
             "use the sitemapcrawler that wrote it, or another JOBDIR"
         )
+    if odd:
+        raise Foreign(f"what it says of itself is not as a crawl says it ({odd[0]})")
     return job
+
+
+def _odd(job: Mapping[str, Any]) -> list[str]:
+    """Names of what no crawl says so of itself."""
+    odd = [name for name, kind in SAID.items() if job.get(name) is not None and type(job[name]) is not kind]
+    if job.get("run") is not None and job.get("arguments") is None:
+        odd.append("arguments")
+    if not odd and not _are_counts(job.get("honest") or {}):
+        odd.append("honest")
+    of_site = job.get("of_site")
+    if not odd and of_site is not None and not ("counts" in of_site and all(map(_are_counts, of_site.values()))):
+        odd.append("of_site")
+    return odd
+
+
+def _are_counts(value: object) -> bool:
+    return isinstance(value, dict) and all(type(count) is int for count in value.values())

@@ -6,8 +6,9 @@ import gzip
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import duckdb
 
@@ -79,8 +80,8 @@ def _take_table(store: Store, path: Path) -> None:
         f"TO {literal(str(feed))} (FORMAT json)"
     )
     with store.spool() as spool:
-        with feed.open("rb") as lines:
-            for line in lines:
+        with feed.open("rb") as file:
+            for line in _lines(file):
                 spool.write(plain_line(line), 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
     feed.unlink()
@@ -95,10 +96,18 @@ def _take_lines(store: Store, path: Path) -> None:
 
 def _take_odd_lines(store: Store, path: Path) -> None:
     with store.spool() as spool:
-        with (gzip.open if path.suffix == GZIP else open)(path, "rb") as lines:
-            for line in lines:
+        with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
+            for line in _lines(file):
                 spool.write(line.rstrip(b"\n") + b"\n", 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), "url")
+
+
+def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    """The lines of a feed; OSError for one that is longer than any that we write."""
+    while line := file.readline(FEED_LINE + 1):
+        if len(line) > FEED_LINE:
+            raise OSError(f"a line of it has more than {FEED_LINE:,} bytes")
+        yield line
 
 
 def _emptied(store: Store, path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
-from sitemapcrawler.cells import disarmed
+from sitemapcrawler.cells import Cells
 from sitemapcrawler.quoting import shown
 from sitemapcrawler.urllists.entry import COLUMNS, TYPE, Entry, Unread, entry
 from sitemapcrawler.urllists.lines import MAX_LINE
@@ -42,6 +42,7 @@ def read_table(lines: Iterator[str]) -> Iterator[Entry]:
     column = column_of(names)
     if column is None:
         raise ValueError(f"has no column loc; there are {', '.join(map(shown, names[:20]))}")
+    cells = Cells(delimiter)
     kinds = [name.strip().lower() for name in names]
     kind = kinds.index("type") if "type" in kinds else None
     for row, line in _rows(lines, delimiter, before):
@@ -50,7 +51,7 @@ def read_table(lines: Iterator[str]) -> Iterator[Entry]:
         elif len(row) > len(names):
             yield Unread(line, f"the row has {len(row)} cells, the header {len(names)}")
         elif kind is None or len(row) <= kind or row[kind] in ("", TYPE):
-            yield entry(_armed(row[column]), line) if column < len(row) else Unread(line, "the row has no loc")
+            yield entry(cells.armed(row[column]), line) if column < len(row) else Unread(line, "the row has no loc")
 
 
 def _header(line: str) -> tuple[list[str], str]:
@@ -79,8 +80,3 @@ def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[l
                 yield row, line
     finally:
         csv.field_size_limit(limit)
-
-
-def _armed(cell: str) -> str:
-    """The text of a cell without the `'` by which it was disarmed."""
-    return cell[1:] if cell.startswith("'") and disarmed(cell[1:]) == cell else cell

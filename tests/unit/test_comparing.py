@@ -318,10 +318,11 @@ def test_baseline_that_was_not_finished_is_refused(tmp_path: Path, state: str | 
 
 
 def test_site_of_a_baseline_is_checked_before_anything_is_compared(tmp_path: Path) -> None:
-    store = Store.temporary()
+    path = jsonl(tmp_path, [page()])
+    store = Store.temporary(beside=path)
     try:
         with pytest.raises(StoreError):
-            check_site(Baseline(store, jsonl(tmp_path, [page()])), Params.parse({"domain": "other.example"}))
+            check_site(Baseline(store, path), Params.parse({"domain": "other.example"}))
     finally:
         store.close()
 

@@ -27,7 +27,7 @@ def slot(in_flight: int = 0, waiting: int = 0, delay: float = 0.5, age: float = 
     made.transferring.update(sent)
     made.queue.extend((request, Deferred()) for request in queued)
     made.active.update(sent, queued)
-    made.lastseen = time.time() - age
+    made.lastseen = time.monotonic() - age
     return made
 
 

@@ -139,7 +139,11 @@ def test_defaults_of_scrapy_are_completed() -> None:
     settings = completed()
     assert settings["SITEMAP_MAX_BYTES"] == ours.SITEMAP_MAX_BYTES
     assert settings.getbool("ROBOTSTXT_OBEY") is True
-    assert set(settings["EXTENSIONS"]) == {"sitemapcrawler.bodies.BodyCollector", "sitemapcrawler.extensions.Stopping"}
+    assert set(settings["EXTENSIONS"]) == {
+        "sitemapcrawler.bodies.BodyCollector",
+        "sitemapcrawler.extensions.Stopping",
+        "sitemapcrawler.logs.InertLog",
+    }
     middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
     assert (middlewares[ROBOTS], middlewares[OURS]) == (None, 100)
     assert middlewares["scrapy.downloadermiddlewares.retry.RetryMiddleware"] == 550

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -235,6 +236,26 @@ def test_fault_of_our_own_ends_the_writing_too(crawl: Crawl, caplog: pytest.LogC
     run(scenario)
     assert len(crawl.failures) == 1
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MemoryError(), "out of memory"), (RuntimeError("can't start new thread"), "can't start new thread")],
+)
+def test_end_of_the_machine_is_one_line(
+    crawl: Crawl, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    async def work() -> None:
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", fail)
+        assert await crawl.writer.run(dict) is None
+        crawl.writer.close() if isinstance(error, RuntimeError) else None
+
+    asyncio.run(work())
+    assert crawl.failures == [words]
+    assert not caplog.records
 
 
 def test_parts_come_one_by_one(crawl: Crawl) -> None:

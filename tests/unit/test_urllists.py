@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.cells import Cells
 from sitemapcrawler.exporters import CsvExporter, JsonExporter, JsonLinesExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.parquet import ParquetExporter
-from sitemapcrawler.urllists import Entry, Listed, Unread, columns, lines, read, tables
+from sitemapcrawler.urllists import Entry, Listed, Unread, columns, lines, read
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 
@@ -170,9 +171,10 @@ def test_disarmed_cell_is_armed_again_and_an_apostrophe_stays() -> None:
 
 def test_url_behind_a_disarmed_blank_is_read() -> None:
     """A feed disarms a cell that begins with a line break, also where a URL follows."""
-    assert tables._armed("'\t=1") == "\t=1"
-    assert tables._armed("'quoted'") == "'quoted'"
-    assert tables._armed("-5") == "-5"
+    cells = Cells()
+    assert cells.armed("'\t'=1") == "\t=1"
+    assert cells.armed("'quoted'") == "'quoted'"
+    assert cells.armed("-5") == "-5"
     assert listed(f'loc\n"\'\n{A}"\n') == [(A, 2)]
 
 

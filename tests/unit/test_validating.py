@@ -103,7 +103,7 @@ def test_other_feeds_are_those_of_a_crawl(format: str) -> None:
     set_feed(settings, "out", format, encoding="ascii", names={}, colour=False)
     feed = settings.getdict("FEEDS")["out"]
     assert feed["format"] == format
-    assert "encoding" not in feed
+    assert feed.get("encoding") == ("ascii" if format == "json" else None)
     assert ("item_filter" in feed) == (format == "json")  # findings ride on batches
 
 

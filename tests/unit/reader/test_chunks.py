@@ -55,6 +55,14 @@ def test_a_hard_document_is_read_alike_in_any_pieces(path: Path, limits: Limits)
         assert in_pieces(body, seed, 1 + 4**seed % 1000, limits) == whole
 
 
+def test_blanks_behind_an_entry_do_not_count_for_its_limit() -> None:
+    body = (DATA / "fuzz" / "xml-blanks-across-the-limit.xml").read_bytes()
+    whole = told(read(body, limits=SMALL))
+    assert whole["url_count"] == 3
+    for seed in range(TIMES):
+        assert in_pieces(body, seed, 1 + 4**seed % 1000, SMALL) == whole
+
+
 @given(st.data(), growing.documents, st.integers(0, 1 << 16), st.sampled_from((1, 4, 20, 100)))
 def test_a_broken_document_is_read_alike_in_any_pieces(data: st.DataObject, text: str, seed: int, mean: int) -> None:
     body = data.draw(mutating.mutated(text.encode()))

@@ -320,7 +320,7 @@ def test_a_fragment_is_no_part_of_the_key() -> None:
 
 
 def test_an_absolute_url_in_its_usual_form_is_its_own_key() -> None:
-    urls = [f"{SITE}/a/b?c=d&e=~f;g[]={{h}}|\"'<>`^\\", "http://a.b/", "https://a-b.example/@:!$"]
+    urls = [f"{SITE}/a/b?c=d&e=~f;g(h)*+,_", "http://a.b/", "https://a-b.example/@:!$"]
     assert [page_key(url) for url in urls] == urls == [visit_key(url) for url in urls]
 
 

@@ -22,7 +22,7 @@ from sitemapcrawler.rules.judge import ABOUT, Judge
 from .expecting import BAD
 from .judging import NOW, URL
 
-INTERNAL = tuple(rule for rule in all_rules() if {Needs.FAILURE, Needs.ALLOWANCE} & set(rule.needs))
+INTERNAL = tuple(rule for rule in all_rules() if {Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP} & set(rule.needs))
 
 
 def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: int = 1) -> Rule:
@@ -136,7 +136,7 @@ def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
 def test_an_expired_allowance_is_a_finding_on_the_crawl() -> None:
     allowance = Allowance("loc-x", re.compile("/old/"), "the archive", date(2026, 5, 31))
     judge = judge_of(allowances=(allowance,), today=date(2026, 6, 1))
-    [finding] = judge.crawl()
+    [finding] = judge.crawl({})
     assert (finding.rule, finding.severity, finding.sitemap) == ("allow-expired", "warning", None)
     assert finding.message == "the allowance of loc-x for /old/ ended on 2026-05-31; its reason was: the archive"
     assert judge.counts == {"allow-expired": 1}

@@ -255,10 +255,10 @@ def test_row_longer_than_usual_is_read(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ["feed.jsonl", "feed.jsonl.gz"])
-def test_feed_is_read_by_type_of_record(store: Store, tmp_path: Path, name: str) -> None:
+def test_feed_is_read_by_type_of_record(store: Store, name: str) -> None:
     feed = lines([UrlRecord("a", line=1), SitemapRecord("s"), UrlRecord("b")])
-    (tmp_path / name).write_bytes(gzip.compress(feed) if name.endswith(".gz") else feed)
-    store.read_feed("urls", tmp_path / name, "url")
+    (store.spools / name).write_bytes(gzip.compress(feed) if name.endswith(".gz") else feed)
+    store.read_feed("urls", store.spools / name, "url")
     assert store.execute("SELECT loc, line FROM urls") == [("a", 1), ("b", None)]
 
 

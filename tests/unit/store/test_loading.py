@@ -165,11 +165,13 @@ def old(folder: Path) -> Path:
 
 
 @pytest.fixture
-def baseline(store: Store, tmp_path: Path) -> Iterator[Store]:
-    """The store, with an earlier crawl attached."""
-    store.execute(f"ATTACH '{old(tmp_path)}' AS {BASELINE} (READ_ONLY)")
+def baseline(tmp_path: Path) -> Iterator[Store]:
+    """A store with an earlier crawl attached."""
+    path = old(tmp_path)
+    store = Store.temporary(beside=path)
+    store.execute(f"ATTACH '{path}' AS {BASELINE} (READ_ONLY)")
     yield store
-    store.execute(f"DETACH {BASELINE}")
+    store.close()
 
 
 def test_file_that_has_not_changed_brings_the_rows_of_the_baseline(baseline: Store) -> None:

@@ -1,0 +1,98 @@
+"""No expression of the package takes more than linear time on a text that a stranger has made for that."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sitemapcrawler
+
+SHORT, LONG = 2_000, 8_000
+"""Characters of the two texts."""
+FLOOR_S = 0.005
+"""What takes less for the longer text is not looked at: noise."""
+GROWTH = 12
+"""Quadratic time grows 16 times, linear 4 times."""
+TRIES = 4
+UNITS = (
+    "a", "1", " ", "\n", "/", ".", ":", "@", "%", "&", "<", "<!--", "<a ", '"', "-", "=", "a=", "a ", "a.", "u:@",
+    "&amp;", "%41", "<!", "//", "\x1b[", "ä", "[", "sitemap", "http://", ",", "{{", "../",
+)  # fmt: skip
+"""Of which the texts are made."""
+ANCHORED = {"match", "fullmatch"}
+"""Methods that try one beginning alone."""
+ROOT = Path(sitemapcrawler.__path__[0]).parent
+SOURCE = "\n".join(path.read_text("utf-8") for path in (ROOT / "sitemapcrawler").rglob("*.py"))
+HARMLESS = {
+    "sitemapcrawler.reader.sniff.DOCTYPE_PART": "the search ends with a few parts that have no end",
+    "sitemapcrawler.userinfo._TYPED": "what was typed, cut at 4,096 characters",
+    "sitemapcrawler.userinfo._URL": "is tried at the beginning alone",
+    "sitemapcrawler.rules.catalogue._LABEL": "docstrings of rules",
+    "sitemapcrawler.sarif._SEMANTIC": "our own version",
+}
+"""Expressions that are given no long text of strangers, or not to its end."""
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
+    """The expressions of all modules and their classes, each under its first name."""
+    seen = set()
+    for module in pkgutil.walk_packages(sitemapcrawler.__path__, "sitemapcrawler."):
+        if module.name.endswith("__main__"):
+            continue
+        code = importlib.import_module(module.name)
+        for holder in (code, *(one for one in vars(code).values() if isinstance(one, type))):
+            for name, value in list(vars(holder).items()):
+                for pattern in value if isinstance(value, (tuple, list)) else (value,):
+                    if isinstance(pattern, re.Pattern) and pattern not in seen:
+                        seen.add(pattern)
+                        yield f"{module.name}.{name}", pattern
+
+
+def method_of(name: str, pattern: re.Pattern[Any]) -> Callable[[Any], Any]:
+    """How the code uses an expression: where it does not only try the beginning of a text, all matches are sought."""
+    module, _, short = name.rpartition(".")
+    path = ROOT / f"{module.replace('.', '/')}.py"
+    own = path.read_text("utf-8") if path.is_file() else ""
+    calls = rf"\b{re.escape(short)}\.([a-z]+)\b"
+    used = set(re.findall(calls, own) or re.findall(calls, SOURCE))
+    if used and used <= ANCHORED:
+        return pattern.match if "match" in used else pattern.fullmatch
+    return lambda text: sum(1 for _ in pattern.finditer(text))
+
+
+def seconds(method: Callable[[Any], Any], text: Any) -> float:
+    """CPU time of this thread alone: whatever else the machine does is not counted."""
+    began = time.thread_time()
+    method(text)
+    return time.thread_time() - began
+
+
+def growths(name: str, pattern: re.Pattern[Any]) -> Iterator[tuple[str, float]]:
+    """The units of texts that take long, with how much longer the long one takes, at best."""
+    method = method_of(name, pattern)
+    for unit in UNITS:
+        short, long = (f"{unit * (size // len(unit))}!" for size in (SHORT, LONG))
+        texts = (short.encode(), long.encode()) if isinstance(pattern.pattern, bytes) else (short, long)
+        if seconds(method, texts[1]) > FLOOR_S:
+            times = [min(seconds(method, text) for _ in range(TRIES)) for text in texts]
+            if times[1] > FLOOR_S:
+                yield unit, times[1] / max(times[0], 1e-6)
+
+
+def test_time_grows_with_the_length_of_the_text() -> None:
+    slow = {
+        name: found
+        for name, pattern in patterns()
+        if name not in HARMLESS and (found := [one for one in growths(name, pattern) if one[1] > GROWTH])
+    }
+    assert slow == {}
+
+
+def test_quadratic_expression_would_be_found() -> None:
+    assert any(growth > GROWTH for _, growth in growths("here.none", re.compile(r"\s+x")))
+    assert not list(growths("here.none", re.compile("a+")))
