@@ -19,7 +19,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.cells import cell, column, disarmed
+from sitemapcrawler.cells import cells_of
 from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jsontext import ESCAPES, JsonText
 from sitemapcrawler.outlet import Outlet
@@ -112,8 +112,9 @@ class CsvExporter(BaseItemExporter):
     """`csv`: one table of the url records; other types of record are not written.
 
     Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects are JSON text, lists of texts
-    joined by `join_multivalued` where that is given; null and what is empty are empty cells. A cell that a
-    spreadsheet would run starts with `'`. What a character set cannot hold is written as a backslash escape.
+    joined by `join_multivalued` where that is given; null and what is empty are empty cells. What a spreadsheet would
+    run, also one that splits lines elsewhere, has a `'` before it (`cells.Cells`). What a character set cannot hold
+    is written as a backslash escape.
     Appending writes no second header. Further keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 
@@ -129,6 +130,7 @@ class CsvExporter(BaseItemExporter):
         self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
         self._text = io.StringIO(newline="")
         self._writer = csv.writer(self._text, **self._kwargs)
+        self._cells = cells_of(self._writer.dialect, self.encoding, errors)
         self._header_due = include_headers_line and not self.outlet.appending
         self._join = join_multivalued
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
@@ -151,13 +153,13 @@ class CsvExporter(BaseItemExporter):
         columns = []
         for name in self._start(URL_FIELDS):
             values = list(map(attrgetter(name), urls)) if name in URL_FIELDS else [None] * len(urls)
-            columns.append(column(values, self._structure))
+            columns.append(self._cells.column(values, self._structure))
         self._writer.writerows(zip(*columns, strict=True))
 
     def _put_other(self, item: Any) -> None:
         self._start(ItemAdapter(item).field_names())
         fields = self.get_serialized_fields(item, default_value="", include_empty=True)
-        self._writer.writerow([cell(value, self._other_structure) for _, value in fields])
+        self._writer.writerow([self._cells.cell(value, self._other_structure) for _, value in fields])
 
     def _start(self, fields: Iterable[str]) -> dict[str, str]:
         """{field: title} of the columns; the first call settles them and writes the header."""
@@ -165,22 +167,23 @@ class CsvExporter(BaseItemExporter):
             self.fields_to_export = list(fields)
         columns = names(self.fields_to_export)
         if self._header_due:
-            self._writer.writerow(map(disarmed, columns.values()))
+            self._writer.writerow(map(self._cells.disarmed, columns.values()))
             self._header_due = False
         return columns
 
     def _structure(self, value: Any) -> str:
         if self._join is not None and _is_texts(value):
-            return disarmed(self._join.join(value))
-        return self._json.text(value)
+            return self._cells.disarmed(self._join.join(value))
+        return self._cells.disarmed_json(self._json.text(value))
 
     def _other_structure(self, value: Any) -> str:
         """As Scrapy writes it, but lists and objects as JSON text."""
         if _is_texts(value):
-            return disarmed(("," if self._join is None else self._join).join(value))
+            return self._cells.disarmed(("," if self._join is None else self._join).join(value))
         if isinstance(value, (list, tuple, dict)) or is_item(value):
-            return self._json.line(value).decode()[:-1]
-        return disarmed(to_unicode(value, errors="backslashreplace") if isinstance(value, bytes) else str(value))
+            return self._cells.disarmed_json(self._json.line(value).decode()[:-1])
+        text = to_unicode(value, errors="backslashreplace") if isinstance(value, bytes) else str(value)
+        return self._cells.disarmed(text)
 
     def _hand_over(self) -> None:
         self.outlet.write_text(self._text.getvalue())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Self
@@ -17,7 +18,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
 from sitemapcrawler.ending import may_cancel, stopping
-from sitemapcrawler.items import FINISHED, UNREAD
+from sitemapcrawler.items import ENDED, FINISHED, UNREAD
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.slots import cancel_waiting
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -69,10 +70,14 @@ class Stopping:
         close = engine.close_spider_async
 
         def begin_stop(reason: str) -> None:
-            if reason != FINISHED and getattr(spider, "stop_reason", None) is None:
+            before = getattr(spider, "stop_reason", None)
+            if reason != FINISHED and before is None:
                 spider.stop_reason, spider.stopped_at = reason, time.monotonic()
                 self._crawler.signals.send_catch_log(stopping)
                 cancel_waiting(self._crawler.engine.downloader, partial(may_cancel, self._crawler))
+            elif before in ENDED and reason not in ENDED and getattr(spider, "hurried_at", None) is None:
+                spider.hurried_at = time.monotonic()
+                self._crawler.signals.send_catch_log(stopping)
 
         async def close_spider_async(*, reason: str = "cancelled") -> None:
             begin_stop(reason)
@@ -93,6 +98,7 @@ class ClosingLine:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._started = time.monotonic()
+        self._failed: Counter[str] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -105,9 +111,12 @@ class ClosingLine:
         return extension
 
     def wrote(self, slot: Any) -> None:
-        """Name a feed that is finished."""
-        if not getattr(slot.storage, "lost", False):
+        """Name a feed that is finished. Of one that could not be stored Scrapy has just told, and counted it."""
+        kind = type(slot.storage).__name__
+        failed = self._stats.get_value(f"feedexport/failed_count/{kind}", 0)
+        if failed == self._failed[kind] and not getattr(slot.storage, "lost", False):
             logger.info("wrote %s", slot.uri)
+        self._failed[kind] = failed
 
     def closed(self) -> None:
         """Write the line."""

@@ -23,6 +23,9 @@ OPEN_FILES = 1000
 CUT = "..."
 """Stands for the rest of a text that is too long."""
 
+_COMMAND = re.compile(r"##(?=\w*\[)")
+"""Sources: https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands (`##vso[`), ActionCommand.cs of
+https://github.com/actions/runner (`##[`)"""
 _IN_URI = string.punctuation.translate(str.maketrans("", "", '"#<>\\^`{|}[]'))
 """Punctuation that a URI without fragment holds as it is (RFC 3986, 2), `%` of its escapes too."""
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -38,10 +41,13 @@ def findings_of(item: Any) -> list[FindingRecord]:
 
 def inert(text: str, limit: int = MAX_TEXT) -> str:
     r"""Text of a stranger as one line that shows all it holds: control characters, those that turn the direction of
-    writing, and whatever else cannot be seen or encoded become escapes (`\u202e`)."""
+    writing, and whatever else cannot be seen or encoded become escapes (`\u202e`), and so does what a CI server takes
+    for a command wherever it stands in a line (`##vso[`)."""
     shown = text[: limit + 1]
     if not shown.isprintable():
         shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in shown)
+    if "##" in shown:
+        shown = _COMMAND.sub(r"#\\x23", shown)
     return shown if len(shown) <= limit else shown[: limit - len(CUT)] + CUT
 
 

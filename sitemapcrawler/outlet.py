@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
+import re
 import sys
 from typing import IO, Any
 
 from scrapy.extensions.postprocessing import PostProcessingManager
 
 from sitemapcrawler.standard_output import silence
+from sitemapcrawler.terminals import is_terminal
+
+_NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
 
 
 class Outlet:
-    """A feed's file, written in one encoding.
+    r"""A feed's file, written in one encoding. On a terminal, what cannot be seen becomes escapes (`\u009b`), which in
+    JSON mean the same; `painted`: not so, since the text has escape sequences of our own.
 
     `appending` is True where rows stand in the file already. When its reader has gone (`| head`), `deserted`
     becomes True, nothing more is written, and the crawl goes on.
     """
 
-    def __init__(self, file: IO[bytes], encoding: str | None, errors: str) -> None:
+    def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
         self._file = file
         self._target = _target(file)
+        self._is_seen = not painted and is_terminal(self._target)
         self.appending = _appends(self._target)
         self.deserted = False
         self._is_utf8 = codecs.lookup(encoding or "utf-8").name == "utf-8"
@@ -32,11 +39,14 @@ class Outlet:
 
     def write_utf8(self, data: bytes | memoryview) -> None:
         """Write text that is UTF-8 so far."""
-        self._write(data if self._is_utf8 else self._encoder.encode(str(data, "utf-8")))
+        if self._is_utf8 and not self._is_seen:
+            self._write(data)
+        else:
+            self.write_text(str(data, "utf-8"))
 
     def write_text(self, text: str) -> None:
         """Write text."""
-        self._write(self._encoder.encode(text))
+        self._write(self._encoder.encode(_NOT_PLAIN.sub(_seen, text) if self._is_seen else text))
 
     def finish(self) -> None:
         """Hand over what is buffered for standard output, while a reader that has gone can still be noticed."""
@@ -66,6 +76,11 @@ class Outlet:
         newline = self._encoder.encode("\n")
         if tail and not tail.endswith(newline):
             self._write(newline)
+
+
+def _seen(found: re.Match[str]) -> str:
+    char = found[0]
+    return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
 def _target(file: Any) -> Any:

@@ -9,6 +9,10 @@ from urllib.parse import quote
 from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
 from sitemapcrawler.overview.inspection import Inspection
 
+COMMAND = "##"
+"""Begins a command to a CI server wherever it stands in a line (`findings.inert`); no URL has more than one `#`.
+Source: RFC 3986, 3.5"""
+
 
 def lines(rows: Sequence[Any], inspection: Inspection, encoding: str) -> str:
     """What the records of an item add: pages; where indexes are not expanded, what an index lists; and where the
@@ -30,14 +34,15 @@ def _children(record: SitemapRecord, inspection: Inspection) -> Iterable[tuple[s
 
 def _lines(found: Sequence[str], encoding: str) -> str:
     text = "\n".join(found) + "\n" if found else ""
-    if _shows("".join(found), encoding):
+    if _shows("".join(found), encoding) and COMMAND not in text:
         return text
     return "".join(f"{written(url, encoding)}\n" for url in found)
 
 
 def written(url: str, encoding: str) -> str:
     """A URL as one line that shows all it holds: what cannot be seen, or written in the encoding, is escaped as in any
-    URL (`%C3%A9`)."""
+    URL (`%C3%A9`), and so is the second of two number signs: what follows them may be a command to a CI server."""
+    url = url.replace(COMMAND, "#%23")
     return "".join(char if _shows(char, encoding) else quote(char, safe="", errors="replace") for char in url)
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.links import check_links
 
 PAGE = "report.html"
 """The page, which is put into its place last: where it stands, all else does."""
@@ -32,6 +33,7 @@ _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.pa
 def folder(text: str) -> str:
     """The path of a folder that a report may be written to; ValueError where it may not. Nothing is made."""
     try:
+        check_links(Path(text))
         path = Path(text).resolve()
         if path.is_dir():
             _check_held(path)

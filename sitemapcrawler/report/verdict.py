@@ -15,6 +15,7 @@ from sitemapcrawler.words import counted
 PARTIAL = {
     "max_urls": "it had the URLs that max_urls allows",
     "max_sitemaps": "it had asked for the files that max_sitemaps allows",
+    "max_site_time": "a site gave too few pages for the time it took (SITEMAP_MAX_SITE_TIME)",
     "max_time": "the time that max_time allows was over",
     "shutdown": "it was told to stop",
     "store": "its database could not be written",
@@ -27,8 +28,10 @@ LEFT_OUT = {
     "since": ("entry was", "entries were", "left out as older than the argument since, or undated"),
     "max_urls": ("entry was", "entries were", "left out beyond max_urls"),
     "follow": ("file was", "files were", "left out that the argument follow does not match"),
+    "addresses_refused": ("request was", "requests were", "not made, since an address is not public"),
     "max_depth": ("file was", "files were", "left out below max_depth indexes"),
     "max_sitemaps": ("file was", "files were", "left out beyond max_sitemaps"),
+    "max_site_time": ("file was", "files were", "left out of a site that gave too few pages for the time it took"),
     "robots": ("URL was", "URLs were", "not judged by robots.txt, since none was asked for on that host"),
     "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
 }

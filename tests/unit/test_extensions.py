@@ -126,17 +126,18 @@ def test_end_of_all_work_is_no_stop() -> None:
     assert watched.engine.closed == ["finished"]
 
 
-def test_first_reason_counts() -> None:
+def test_stop_while_a_limit_ends_the_crawl_is_told_and_changes_no_reason() -> None:
     async def crawl() -> Watched:
         watched = Watched()
         watched.extension.opened(watched.spider)
-        await watched.engine.close_spider_async(reason="max_urls")
-        await watched.engine.close_spider_async(reason="shutdown")
+        for reason in ("max_urls", "shutdown", "shutdown"):
+            await watched.engine.close_spider_async(reason=reason)
         return watched
 
     watched = asyncio.run(crawl())
     assert watched.spider.stop_reason == "max_urls"
-    assert len(watched.told) == 1
+    assert watched.spider.hurried_at > 0
+    assert len(watched.told) == 2
 
 
 def test_time_is_up() -> None:

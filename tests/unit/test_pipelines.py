@@ -30,13 +30,13 @@ class Crawl:
             params=Params.parse({"domain": "a.com,http://b.com:8080"}),
             job=None,
             selection=SimpleNamespace(skipped=Counter(since=2, include=0)),
-            frontier=SimpleNamespace(skipped=Counter(max_depth=1)),
+            frontier=SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
             judge=SimpleNamespace(
                 skip_site=lambda: None,
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
                 severities=Counter(error=3),
                 skipped=Counter({"a-rule": 4}),
-                crawl=lambda: [FindingRecord("allow-expired")],
+                crawl=lambda given_up: [FindingRecord("allow-expired")],
             ),
             verdicts=SimpleNamespace(
                 skipped=Counter(robots=5),

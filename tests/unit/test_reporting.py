@@ -127,7 +127,7 @@ class Crawl:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, complete=True)
+        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, hurried_at=None, complete=True)
         self.failures: list[str] = []
         self.files = 1
         self.spools = 0
@@ -239,6 +239,14 @@ def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
     made = asyncio.run(crawl.report())
     assert made is not None
     assert (made.months, made.robots_count, made.left_out) == ({"2024-05": 1}, 1, [])
+
+
+def test_crawl_that_is_stopped_while_it_ends_at_a_limit_is_in_a_hurry(crawl: Crawl) -> None:
+    crawl.stopped("max_urls", complete=True)
+    crawl.spider.hurried_at = time.monotonic() - gatherer.GATHER_S
+    made = asyncio.run(crawl.report())
+    assert made is not None
+    assert {"files", "months"} < set(made.left_out)
 
 
 def test_crawl_with_internal_errors_that_nobody_stopped_takes_its_time(crawl: Crawl) -> None:
