@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 NAME_IN_PART = 60
 """Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
+PRIVATE = 0o600
+"""Mode of a file that is not whole yet."""
 TAIL = 4
 """Bytes: the longest end of line, that of UTF-32."""
 STANDARD_OUTPUT = Path("standard output")
@@ -124,15 +126,19 @@ def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:
 
 
 def create(target: Path, tell: Tell = tell) -> FeedFile:
-    """A file beside the target, of a name that nobody uses: a killed crawl may have left one of the same process id.
-    Raises OSError."""
+    """A file beside the target, for its owner alone, of a name that nobody uses: a killed crawl may have left one of
+    the same process id. Raises OSError."""
     names = unused(target)
     while True:
         part = next(names)
         try:
-            return FeedFile(_Raw(part, "xb"), target, part, tell)
+            return FeedFile(_Raw(part, "xb", opener=_private), target, part, tell)
         except FileExistsError:
             continue
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)
 
 
 def unused(target: Path) -> Iterator[Path]:

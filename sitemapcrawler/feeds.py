@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.findings import check_options
+from sitemapcrawler.links import check_links
 
 FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
 """Feed formats of the FEED_EXPORTERS setting."""
@@ -168,6 +169,7 @@ def _check_place(uri: str | Path, schemes: Collection[str]) -> None:
     elif str(uri).endswith("/") or path.is_dir():
         raise ValueError(f"{uri} is a folder; name a file in it")
     elif not is_stream(path):
+        check_links(path)
         folder = next(parent for parent in path.resolve().parents if parent.exists())
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ValueError(f"{uri} cannot be written: no permission to write in {folder}")

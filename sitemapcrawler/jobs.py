@@ -24,8 +24,8 @@ from sitemapcrawler import __version__
 from sitemapcrawler.answers import Answer
 from sitemapcrawler.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.ending import stopping
-from sitemapcrawler.feedfile import parts_of
-from sitemapcrawler.feeds import is_stream, local_path
+from sitemapcrawler.feednames import parts_left
+from sitemapcrawler.feeds import local_path
 from sitemapcrawler.frontier import Visit
 from sitemapcrawler.gatherer import Gatherer
 from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
@@ -332,5 +332,5 @@ def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) ->
     feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
     feeds += [Path(report) / name for name in NAMES] if report is not None else []
     for path in feeds:
-        for part in parts_of(path.resolve(), pid) if not is_stream(path) else ():
+        for part in parts_left(path, pid):
             part.unlink(missing_ok=True)

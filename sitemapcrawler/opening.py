@@ -12,11 +12,13 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.comparing import Comparison, may_take
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs import Job, program_of
+from sitemapcrawler.links import planted
 from sitemapcrawler.params import Params
 from sitemapcrawler.store import Store, StoreError, check
 from sitemapcrawler.store.base import FILE
 from sitemapcrawler.store.baseline import DATABASE
 from sitemapcrawler.store.errors import in_words, is_locked, refusal
+from sitemapcrawler.store.making import CONFIG
 
 OF_THE_READING = {"baseline", "only"}
 """Arguments that may differ where a job is finished that had a baseline: that may have moved on."""
@@ -62,7 +64,7 @@ def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
         _remove(folder / FILE)
     program = program_of(crawler.settings)
     seed = None if _is_finished(folder) else _seed(params, program)
-    store = _temporary(seed) if folder is None else _open(folder, params, seed)
+    store = _temporary(params, seed) if folder is None else _open(folder, params, seed)
     try:
         compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
         return Job(crawler, store, folder, compared, params.only is not None, params.report is not None)
@@ -81,12 +83,14 @@ def folder_of(settings: BaseSettings) -> Path | None:
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
     if folder and ODD_CHARACTERS.intersection(str(folder)):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
+    if folder and (link := planted(Path(folder))):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: {link} is a link that somebody else has put there")
     return Path(folder) if folder else None
 
 
-def _temporary(seed: Path | None = None) -> Store:
+def _temporary(params: Params, seed: Path | None = None) -> Store:
     try:
-        return Store.temporary(seed)
+        return Store.temporary(seed, _beside(params))
     except (OSError, duckdb.Error) as error:
         raise StoreError(f"no temporary database can be made: {in_words(error)}") from None
 
@@ -98,7 +102,7 @@ def _comparison(store: Store, params: Params, program: str) -> Comparison | None
 def _check_baseline(folder: Path | None, params: Params, program: str) -> None:
     if folder is not None:
         _refuse_itself(folder, params)
-    store = _temporary()
+    store = _temporary(params)
     try:
         _comparison(store, params, program)
     finally:
@@ -119,7 +123,11 @@ def _open(folder: Path, params: Params, seed: Path | None, thorough: bool = Fals
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
-    return Store.of(folder, thorough, seed)
+    return Store.of(folder, thorough, seed, _beside(params))
+
+
+def _beside(params: Params) -> Path | None:
+    return None if params.baseline is None else Path(params.baseline)
 
 
 def _seed(params: Params, program: str) -> Path | None:
@@ -155,7 +163,7 @@ def _check_free(path: Path) -> None:
     if not path.exists():
         return
     try:
-        duckdb.connect(path, read_only=True).close()
+        duckdb.connect(path, read_only=True, config=CONFIG).close()
     except (OSError, duckdb.Error) as error:
         if is_locked(error):
             raise refusal(path, error) from None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,7 +21,10 @@ from sitemapcrawler.addresses import AddressGuard
 from sitemapcrawler.argument_values import shown
 from sitemapcrawler.choosing import choose
 from sitemapcrawler.configuring import check_places, check_report, prepare_feeds
+from sitemapcrawler.credentials import auth_of
 from sitemapcrawler.downloads import guarded_handler
+from sitemapcrawler.findings import inert
+from sitemapcrawler.logs import MAX_LINE
 from sitemapcrawler.opening import check_job
 from sitemapcrawler.params import Params
 from sitemapcrawler.reporting import LOST
@@ -65,6 +69,7 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     choose(settings)
     AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
     guarded_handler(settings)
+    auth_of(settings)
     if arguments is not None:
         params = Params.parse(arguments)
         check_places(settings, params)
@@ -161,12 +166,28 @@ def is_news(record: logging.LogRecord) -> bool:
 def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
     """Crawl to the end; the exit code, which for other spiders than ours says only whether they could start."""
     process.crawl(crawler, **arguments)
-    process.start()
+    with hangups_heard():
+        process.start()
     if process.bootstrap_failed:
         return NOT_STARTED
     if crawler.spidercls.name != AuditSpider.name:
         return 0
     return exit_code(crawler.stats.get_stats(), getattr(crawler.spider, "stop_reason", None))
+
+
+@contextmanager
+def hangups_heard() -> Iterator[None]:
+    """While a terminal that goes away, which is SIGHUP, ends the crawl as SIGTERM does. Not where it is to be ignored
+    (`nohup`)."""
+    number = getattr(signal, "SIGHUP", None)  # Windows has none
+    if number is None or signal.getsignal(number) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def exit_code(stats: Mapping[str, Any], stop_reason: str | None = None) -> int:
@@ -189,7 +210,7 @@ def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:
 
 def _log(message: str, settings: BaseSettings) -> None:
     """Append to the log file as Scrapy would, which has not opened it yet: all that is seen of a job on a server."""
-    line = logging.makeLogRecord({"name": "sitemapcrawler", "levelname": "ERROR", "msg": message})
+    line = logging.makeLogRecord({"name": "sitemapcrawler", "levelname": "ERROR", "msg": inert(message, MAX_LINE)})
     form = logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
     log = Path(settings["LOG_FILE"])
     with suppress(OSError, LookupError), log.open("a", -1, settings["LOG_ENCODING"], "backslashreplace") as file:
@@ -199,4 +220,4 @@ def _log(message: str, settings: BaseSettings) -> None:
 def complain(message: str) -> None:
     """One line on standard error; nothing where that is closed."""
     if sys.stderr is not None:
-        print(f"sitemapcrawler: {message}", file=sys.stderr)
+        print(f"sitemapcrawler: {inert(message, MAX_LINE)}", file=sys.stderr)

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import logging
 import os
-import stat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -14,9 +13,14 @@ from scrapy.extensions.feedexport import FileFeedStorage
 
 from sitemapcrawler.feedfile import STANDARD_OUTPUT, FeedFile, create, lost, standard_output, stream
 from sitemapcrawler.feeds import is_stream
+from sitemapcrawler.links import check_links
 
 if TYPE_CHECKING:
     from scrapy import Spider
+
+
+FOR_ALL = 0o777
+"""Modes without those by which a program runs as somebody else."""
 
 
 class FeedLost(OSError):
@@ -46,6 +50,7 @@ class AtomicFileStorage(FileFeedStorage):
         """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
         path, self._spider = Path(self.path), spider
         try:
+            check_links(path)
             return stream(path, self.write_mode) if is_stream(path) else self._part(path.resolve())
         except OSError as error:
             return lost(path, error)
@@ -60,6 +65,7 @@ class AtomicFileStorage(FileFeedStorage):
             if failure:
                 _discard(file, failure)
             elif file.part:
+                set_mode(file.target, file.part)
                 replace(file.target, file.part)
         except FeedLost:
             self.lost = True
@@ -98,7 +104,6 @@ def check_readable(file: FeedFile, spider: Spider | None) -> None:
 
 def replace(target: Path, part: Path) -> None:
     """Move a file that is whole into its place; FeedLost where it cannot be moved."""
-    keep_mode(target, part)
     try:
         part.replace(target)
     except OSError as error:
@@ -106,10 +111,17 @@ def replace(target: Path, part: Path) -> None:
         raise FeedLost(f"{target} could not be replaced: {error.strerror}; {rows}") from None
 
 
-def keep_mode(target: Path, part: Path) -> None:
-    """Let a file have the mode of what it is to replace."""
-    with contextlib.suppress(OSError):  # no earlier feed, or a file system without modes
-        part.chmod(stat.S_IMODE(target.stat().st_mode))
+def set_mode(target: Path, part: Path) -> None:
+    """Let a file have the mode of what it is to replace, or where there is nothing that of any new file."""
+    with contextlib.suppress(OSError):  # a file system without modes
+        part.chmod(target.stat().st_mode & FOR_ALL if target.exists() else mode_of_new_files())
+
+
+def mode_of_new_files() -> int:
+    """What the umask leaves of the mode of a file; the system tells it only to those who set another one."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _discard(file: FeedFile, failure: OSError) -> None:

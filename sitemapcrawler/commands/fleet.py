@@ -15,7 +15,9 @@ from scrapy.utils.log import configure_logging
 
 from sitemapcrawler import argument_values as values
 from sitemapcrawler.argument_values import shown
+from sitemapcrawler.credentials import take_from_environment
 from sitemapcrawler.fleet.domains import read_domains
+from sitemapcrawler.logs import guard_log
 from sitemapcrawler.running import (
     add_progress_option,
     apply_progress_option,
@@ -175,6 +177,7 @@ class Command(ScrapyCommand):
         opts.listed = read_domains(named)
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
+        take_from_environment(self.settings)
         check(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name})
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -183,6 +186,7 @@ class Command(ScrapyCommand):
 
         assert self.settings is not None
         configure_logging(self.settings)
+        guard_log()
         if opts.loglevel is None:
             quieten()
         self.exitcode = run(self.settings, passed(self.settings), opts)

@@ -10,6 +10,7 @@ import io
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 from collections.abc import Sequence
@@ -17,11 +18,12 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from secrets import token_hex
+from tempfile import gettempdir, mkdtemp
 from types import TracebackType
 from typing import Any, Self
 
 from sitemapcrawler.findings import inert
-from sitemapcrawler.fleet.control import Look
+from sitemapcrawler.fleet.control import Running
 from sitemapcrawler.fleet.conversation import Superseded
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.output import OutputFailed
@@ -39,6 +41,9 @@ STORE_BYTES = 100 * 1024 * 1024
 """Memory of a local cluster's object store, in bytes: results are rows of a kilobyte, and Ray wants 75 MB at least."""
 CONNECT_S = 10.0
 """Seconds in which the head of a cluster must take a connection."""
+PLACE, MAX_PLACE = "/tmp", 14
+"""Where sockets are whose names would be too long elsewhere, and the characters of such a place: a name ends at 107,
+and what follows the place takes some 90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 AGAIN = (CrawlDied, OutputFailed, Superseded)
 """What a task may end with that is worth another attempt."""
@@ -78,6 +83,7 @@ class Cluster:
         local = address is None
         self._workers = workers
         self._cpus = 1 if local else cpus
+        self._folder: str | None = None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if local:
             # Or Ray writes one to ~/.ray, if it may; all clusters that `ray start` begins there would ask for it.
@@ -89,6 +95,7 @@ class Cluster:
                 "include_dashboard": False,
                 "object_store_memory": STORE_BYTES,
                 "_node_ip_address": LOOPBACK,
+                "_temp_dir": self._private_folder(),
             }
         self._quiet = redirect_stdout(Murmur())
         hear = signal.getsignal(signal.SIGTERM)
@@ -96,6 +103,7 @@ class Cluster:
             check_reachable(address)
             ray.init(address=address or "local", **options)
         except Exception as error:
+            self._shut_down()
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
             signal.signal(signal.SIGTERM, hear)  # which Ray has taken, to print a trace and end the process
@@ -114,14 +122,25 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ray.shutdown()
+        self._shut_down()
         self._quiet.__exit__(kind, error, trace)
+
+    def _private_folder(self) -> str:
+        """Where a local cluster has its sockets and logs. Ray lets everybody read and write there, as in /tmp/ray: so
+        it lies in a folder that nobody else may enter."""
+        self._folder = mkdtemp(prefix="sitemapcrawler-", dir=PLACE if len(gettempdir()) > MAX_PLACE else None)
+        return f"{self._folder}/ray"
+
+    def _shut_down(self) -> None:
+        ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _check_cores(self) -> None:
         """ClusterFailed where a domain is to have more cores than any machine has."""
         most = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
         if 0 < most < self._cpus:
-            ray.shutdown()
+            self._shut_down()
             raise ClusterFailed(
                 f"no machine of the cluster has {self._cpus:g} cores for a domain, the largest {most:g}"
             )
@@ -168,10 +187,10 @@ class Cluster:
         finally:
             self._control.done.remote(domain.name)
 
-    def look(self) -> Look:
+    def look(self) -> list[Running]:
         """What runs."""
         try:
-            seen: Look = ray.get(self._control.look.remote())
+            seen: list[Running] = ray.get(self._control.look.remote())
             return seen
         except ray.exceptions.RayError as error:
             raise ClusterFailed(first_line(error)) from None

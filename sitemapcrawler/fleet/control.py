@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 from sitemapcrawler.fleet.leases import Leases
 
@@ -42,12 +43,16 @@ class Answer:
     """Hosts that others have got, since nothing was heard of this worker for long."""
 
 
-@dataclass(slots=True)
-class Look:
-    """What runs now."""
+class Running(NamedTuple):
+    """An attempt that runs now."""
 
-    running: list[tuple[str, int, int, float]]
-    """(domain, URLs, sitemaps, seconds) of each attempt."""
+    domain: str
+    urls: int
+    """URLs that were listed so far."""
+    sitemaps: int
+    """Files that were read so far."""
+    seconds: float
+    """Since it began."""
 
 
 class Control:
@@ -100,9 +105,9 @@ class Control:
         self._last.pop(domain, None)
         self._tries.pop(domain, None)
 
-    def look(self, now: float) -> Look:
+    def look(self, now: float) -> list[Running]:
         """What runs. Attempts of workers that have died are forgotten; their hosts fall to others by themselves."""
         for attempt in [number for number, one in self._attempts.items() if now - one.heard > LOST_S]:
             del self._attempts[attempt]
         alive = [one for number, one in self._attempts.items() if self.counts(number)]
-        return Look([(one.domain, one.urls, one.sitemaps, now - one.begun) for one in alive])
+        return [Running(one.domain, one.urls, one.sitemaps, now - one.begun) for one in alive]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from scrapy.settings import Settings
 from sitemapcrawler.fleet.link import FAULT, Link
 from sitemapcrawler.fleet.records import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.logs import inert_traceback
 from sitemapcrawler.running import check, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -35,7 +35,7 @@ class Job:
     """The column `domain` of its rows, and the argument of the spider."""
     arguments: dict[str, str]
     """The other arguments of the spider."""
-    settings: dict[str, tuple[Any, int]]
+    settings: dict[str, tuple[Any, int]] = field(repr=False)
     """{name: (value, priority)} of the settings that are not Scrapy's own."""
     folder: str
     """Where the files go; it is there, and empty."""
@@ -51,7 +51,7 @@ def crawl(connection: Connection) -> int:
         return _crawl(job)
     except Exception as error:  # of ours: the worker says it, and keeps the log
         with (Path(job.folder) / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
-            log.write(f"ERROR: {type(error).__name__}: {error}\n{traceback.format_exc()}")
+            log.write(f"ERROR: {inert_traceback(error)}\n")
         raise
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sitemapcrawler.findings import inert
 from sitemapcrawler.fleet.cluster import Cluster, Failed
-from sitemapcrawler.fleet.control import Look
+from sitemapcrawler.fleet.control import Running
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.output import Output
 from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
@@ -67,7 +67,8 @@ class Tally:
 
 
 class Stop:
-    """Signals. The first SIGINT lets running domains come to their end; a second one, or SIGTERM, does not."""
+    """Signals. The first SIGINT lets running domains come to their end; a second one, SIGTERM, or the end of the
+    terminal (SIGHUP) does not."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -77,7 +78,7 @@ class Stop:
 
     def hear(self, number: int, frame: FrameType | None) -> None:
         """A signal came."""
-        self.now = self.now or self.begun or number == signal.SIGTERM
+        self.now = self.now or self.begun or number != signal.SIGINT
         if not self.now:
             logger.info("no more domains are begun; those that run come to their end (again: end at once)")
         self.begun = True
@@ -85,7 +86,10 @@ class Stop:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """While signals are heard here."""
-        before = {number: signal.signal(number, self.hear) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` ignores it
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self.hear) for number in numbers}
         try:
             yield
         finally:
@@ -142,7 +146,7 @@ class Fleet:
         """Domains that are known to be left, running ones left out."""
         return self._schedule.waiting + self._resolver.pending
 
-    def look(self) -> Look:
+    def look(self) -> list[Running]:
         """What runs, as its workers say."""
         return self._cluster.look()
 

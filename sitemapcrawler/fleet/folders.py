@@ -14,7 +14,8 @@ from typing import Any
 from uuid import uuid4
 
 from sitemapcrawler.fleet.failures import telling
-from sitemapcrawler.fleet.scratch import lock_file, scratch
+from sitemapcrawler.links import planted
+from sitemapcrawler.scratch import lock_file, scratch
 
 PARTS = "_parts"
 """Folder of what is being written."""
@@ -37,6 +38,8 @@ class Folder:
         self.url = str(self.root)
         if found := _PATTERN.search(self.url):
             raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
+        if link := planted(self.root):
+            raise ValueError(f"{link} is a link that somebody else has put there")
         with suppress(OSError):  # what may not be looked at, `check` finds
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():
@@ -112,7 +115,7 @@ class Folder:
 
     def _parts(self) -> Path:
         parts = self.root / PARTS
-        parts.mkdir(parents=True, exist_ok=True)
+        parts.mkdir(mode=0o700, parents=True, exist_ok=True)
         return parts
 
     def _copied(self, file: Path) -> Path:

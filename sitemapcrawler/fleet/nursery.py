@@ -16,9 +16,9 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from typing import NoReturn
 
 from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
@@ -125,12 +125,12 @@ def die_with(parent: int) -> None:
         leave(FAULT)
 
 
-def leave(code: int, exit: Callable[[int], None] = os._exit) -> None:
+def leave(code: int) -> NoReturn:
     """End at once, logs and standard streams flushed; nothing that the nursery set up is torn down."""
     for flush in (logging.shutdown, *(stream.flush for stream in (sys.stdout, sys.stderr) if stream is not None)):
         with suppress(OSError, ValueError):
             flush()
-    exit(code)
+    os._exit(code)
 
 
 if __name__ == "__main__":

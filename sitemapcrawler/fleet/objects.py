@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from sitemapcrawler.fleet.failures import OutputFailed, reason, telling
 from sitemapcrawler.fleet.folders import HIDDEN, PARTS
-from sitemapcrawler.fleet.scratch import scratch
+from sitemapcrawler.scratch import scratch
 
 S3, GCS = ("s3", "s3a"), ("gs", "gcs")
 """Schemes of the two that this is tested with."""

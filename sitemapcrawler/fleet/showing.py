@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.fleet.control import Look
+from sitemapcrawler.fleet.control import Running
 from sitemapcrawler.fleet.pace import FleetPace
 from sitemapcrawler.fleet.records import FAILED
-from sitemapcrawler.fleet.view import FleetProgress, Running, line, rows
+from sitemapcrawler.fleet.view import FleetProgress, line, rows
 from sitemapcrawler.progress import is_live, logs_elsewhere
 from sitemapcrawler.progress_rows import Row
 from sitemapcrawler.words import counted, elapsed
@@ -73,13 +73,13 @@ class Showing:
     def _rows(self, width: int, unicode: bool) -> Sequence[Row]:
         return rows(self._progress, width, unicode)
 
-    def _taken(self, fleet: Fleet, look: Look, now: float) -> FleetProgress:
+    def _taken(self, fleet: Fleet, running: list[Running], now: float) -> FleetProgress:
         tally = fleet.tally
         done = {**tally.states, **({FAILED: len(tally.failed)} if tally.failed else {})}
-        urls = tally.urls + sum(urls for _, urls, _, _ in look.running)
+        urls = tally.urls + sum(one.urls for one in running)
         self._pace.add(now, urls, sum(done.values()))
         left = tally.total - tally.earlier - sum(done.values())
-        longest = sorted(look.running, key=lambda one: one[3], reverse=True)[:SHOWN]
+        longest = sorted(running, key=lambda one: one.seconds, reverse=True)[:SHOWN]
         return FleetProgress(
             total=tally.total,
             elapsed=now - self._began,
@@ -88,11 +88,11 @@ class Showing:
             running=len(fleet.running),
             waiting=left - len(fleet.running),
             urls=urls,
-            sitemaps=tally.sitemaps + sum(sitemaps for _, _, sitemaps, _ in look.running),
+            sitemaps=tally.sitemaps + sum(one.sitemaps for one in running),
             urls_per_second=self._pace.urls_per_second,
             domains_per_minute=self._pace.domains_per_minute,
             eta_s=self._pace.seconds_left(left),
-            shown=tuple(Running(domain, urls, seconds) for domain, urls, _, seconds in longest),
+            shown=tuple(longest),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sitemapcrawler.fleet.children import Child, Nursery, NurseryDied
@@ -34,7 +34,7 @@ class Plan:
     """URL of the folder that holds the data set."""
     arguments: dict[str, str]
     """Arguments of the spider."""
-    settings: dict[str, tuple[Any, int]]
+    settings: dict[str, tuple[Any, int]] = field(repr=False)
     """{name: (value, priority)} of settings."""
     max_time: float
     """Seconds that a crawl may take."""

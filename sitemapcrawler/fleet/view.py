@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sitemapcrawler.findings import inert
+from sitemapcrawler.fleet.control import Running
 from sitemapcrawler.fleet.records import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.progress_rows import FAINT, GAP, LABEL, SHORTEST_NAME, Row, apart, bar_in_rest, fitted
 from sitemapcrawler.progress_text import LONGEST_NAME, clock, in_brackets, left, speed
@@ -15,17 +16,6 @@ COLOURS = {FINISHED: "green", PARTIAL: "yellow", UNREAD: "yellow", FAILED: "red"
 COUNTS = 31
 """Columns of what is said of a running domain besides its name, gaps included."""
 MINUTE = "min"
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A domain that is being crawled."""
-
-    name: str
-    urls: int
-    """URLs that were listed so far."""
-    seconds: float
-    """Since this attempt began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +100,7 @@ def _running(progress: FleetProgress, width: int) -> list[Row]:
     waiting = f"{progress.waiting:,} waiting" if progress.waiting else ""
     head: Row = [("running".ljust(LABEL), FAINT), (counted(progress.running, "domain"), ""), *apart((waiting, FAINT))]
     room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
-    names = [shortened(inert(one.name), room) for one in progress.shown]
+    names = [shortened(inert(one.domain), room) for one in progress.shown]
     longest = max(map(len, names), default=0)
     return [
         head,

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from sitemapcrawler.fleet.children import Nursery
-from sitemapcrawler.fleet.control import Answer, Control, Look
+from sitemapcrawler.fleet.control import Answer, Control, Running
 from sitemapcrawler.fleet.domains import Domain
 from sitemapcrawler.fleet.records import DomainRecord
 from sitemapcrawler.fleet.task import Plan, crawl_domain
@@ -55,7 +55,7 @@ class Clocked:
         """See `Control`."""
         self._control.done(domain)
 
-    def look(self) -> Look:
+    def look(self) -> list[Running]:
         """See `Control`."""
         return self._control.look(time.monotonic())
 

@@ -153,7 +153,11 @@ def free_port() -> int:
 
 def environment(folder: Path) -> dict[str, str]:
     """Without this checkout: what jobs run comes from the egg. Where pkg_resources would unpack eggs is in the folder."""
-    return programs.environment(folder, folder / "nowhere") | {"PYTHON_EGG_CACHE": str(folder / "unpacked")}
+    own = {
+        "PYTHON_EGG_CACHE": str(folder / "unpacked"),
+        "PYTHONWARNINGS": "ignore:pkg_resources is deprecated",  # which Scrapyd 1.6 imports
+    }
+    return programs.environment(folder, folder / "nowhere") | own
 
 
 def script(name: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pyarrow.parquet as pq
 
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
 from tests.crawl.site_server import Route, SiteServer
+from tests.processes import Process, below
 
 TABLES = ("url", "sitemap", "finding", "robots", "domain")
 PAGES = 5
@@ -121,39 +120,6 @@ class Data:
         return [name for name in names if not name.startswith((*own, *(f"{table}/bucket=" for table in TABLES)))]
 
 
-@dataclass(frozen=True)
-class Process:
-    """A process of the fleet."""
-
-    pid: int
-    parent: int
-    command: str
-
-    def kill(self) -> None:
-        """End it at once."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-
-    @property
-    def alive(self) -> bool:
-        """False once it has ended."""
-        try:
-            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        except (FileNotFoundError, ProcessLookupError):
-            return False
-
-
-def below(pid: int) -> list[Process]:
-    """All processes that a process has started, and those that these have started."""
-    found: dict[int, Process] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            parent = parent_of(int(folder.name))
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
-            found[int(folder.name)] = Process(int(folder.name), parent, command)
-    return [process for process in found.values() if _descends(process, pid, found)]
-
-
 def crawls(fleet: Running) -> list[Process]:
     """The processes of crawls that run."""
     nurseries = {process.pid: process for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
@@ -165,16 +131,3 @@ def workers(fleet: Running) -> list[Process]:
     parents = {process.parent for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
     nurseries = {process.pid for process in below(fleet.process.pid) if "fleet.nursery" in process.command}
     return [process for process in below(fleet.process.pid) if process.pid in parents - nurseries]
-
-
-def parent_of(pid: int) -> int:
-    """The process that has started a process."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def _descends(process: Process, pid: int, all_of: dict[int, Process]) -> bool:
-    while process.parent != pid:
-        if process.parent not in all_of:
-            return False
-        process = all_of[process.parent]
-    return True

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import PAGES, Data, Process, Site, below, crawls, parent_of, run, sites, start, workers
+from tests.fleet.fleets import PAGES, Data, Site, crawls, run, sites, start, workers
+from tests.processes import below, parent_of, wait_for_end
 
 
 class Gate:
@@ -63,7 +63,8 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
             fleet.process.wait()
             crawls_left = [process for process in everything if "fleet.nursery" in process.command]
             assert crawls_left
-            wait_for_the_end_of(crawls_left)
+            for process in crawls_left:
+                wait_for_end(process.pid)
         data = Data(tmp_path / "out")
         assert first.url() not in data.urls()
         gate.open()
@@ -74,13 +75,6 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
             assert sorted(listed[site.url()]) == sorted(set(listed[site.url()]))
             assert len(listed[site.url()]) == site.listed == rows[site.url()]["urls"]
         assert data.strangers() == []
-
-
-def wait_for_the_end_of(processes: list[Process], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while alive := [process for process in processes if process.alive]:
-        assert time.monotonic() < deadline, alive
-        time.sleep(0.02)
 
 
 def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path) -> None:
@@ -149,6 +143,7 @@ def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
             os.killpg(fleet.process.pid, signal.SIGINT)
             fleet.wait_until(lambda: "come to their end" in fleet.log)
         stopped = fleet.finish()
-        wait_for_the_end_of(running)
+        for process in running:
+            wait_for_end(process.pid)
     assert stopped.code == 3
     assert site.url() not in Data(tmp_path / "out").urls()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import Data, below, run, sites, start
+from tests.fleet.fleets import Data, run, sites, start
+from tests.processes import below
 
 
 def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,9 @@ from sitemapcrawler.fleet.conversation import Superseded
 from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.results import CrawlDied
 from sitemapcrawler.fleet.task import GivenUp, Plan, crawl_domain
-from tests.fleet.fleets import Data, Site, parent_of, sites
+from tests.fleet.fleets import Data, Site, sites
 from tests.fleet.test_faults import gated
+from tests.processes import children_of
 
 PATIENCE_S = 30
 
@@ -58,18 +59,6 @@ def plan(folder: Path, **changes: Any) -> Plan:
     settings.setdict({"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}, "cmdline")
     made = {"arguments": {"max_time": "60"}, "max_time": 60.0, "retries": 2, **changes}
     return Plan(output=str(folder / "out"), settings=passed(settings), **made)
-
-
-def children_of(parent: int) -> list[int]:
-    """Processes that a process has forked."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if parent_of(int(folder.name)) == parent:
-                found.append(int(folder.name))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 def when_asked(site: Site, path: str, act: Callable[[int], None]) -> Thread:

@@ -38,7 +38,7 @@ PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
 COMMANDS = "docs/commands.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
-PAGES = ("README.md", "CONTRIBUTING.md", *WRITTEN)
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
 TO_WRITE = {"pages.py", "shop_pipelines.py", "shop_rules.py", "shop_settings.py"}
 """Files that a reader writes."""
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}

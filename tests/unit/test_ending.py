@@ -111,5 +111,8 @@ def test_failure_of_our_own_is_not_hidden_by_a_limit(
 ) -> None:
     spider = AuditSpider()
     spider.stop_reason, spider.internal_errors = stop_reason, internal_errors
-    spider.selection, spider.frontier = SimpleNamespace(full=True), SimpleNamespace(skipped=Counter())  # type: ignore[assignment]  # all of them that is asked
+    spider.selection, spider.frontier = (
+        SimpleNamespace(full=True),
+        SimpleNamespace(skipped=Counter(), given_up=Counter()),
+    )  # type: ignore[assignment]  # all of them that is asked
     assert spider.partial == partial

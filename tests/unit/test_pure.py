@@ -48,6 +48,7 @@ SINGLE = (
     "selection",
     "sitemapfile",
     "sites",
+    "userinfo",
     "soft404",
     "source",
     "targets",

@@ -21,11 +21,10 @@ from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.store.columns import literal, quoted
+from sitemapcrawler.store.confining import ALONE, confine
 from sitemapcrawler.store.errors import in_words
 
-CONFIG: dict[str, Any] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
+CONFIG: dict[str, Any] = ALONE | {
     "memory_limit": "512MB",  # enough to sort a million domains
     "threads": 2,
     "preserve_insertion_order": False,
@@ -57,6 +56,7 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
         copies.mkdir()
         try:
             with duckdb.connect(Path(scratch, "overview.duckdb"), config=CONFIG) as connection:
+                confine(connection, [folder] if source[0] is not None else [folder, Path(source[1])])
                 _load_domains(connection, source, failed, copies)
                 _load_files(connection, source, copies)
                 connection.execute(RESULTS)

@@ -6,14 +6,12 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from sitemapcrawler.fleet.children import START_S, Child, Nursery, NurseryDied
 from sitemapcrawler.fleet.nursery import FAULT
-
-PATIENCE_S = 10
+from tests.processes import LOOK_S, PATIENCE_S, alive, children_of, parent_of, wait_for_end
 
 
 @pytest.fixture(scope="module")
@@ -21,20 +19,6 @@ def nursery() -> Iterator[Nursery]:
     found = Nursery()
     yield found
     found.close()
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while alive(pid):
-        assert time.monotonic() < deadline, f"{pid} lives"
-        time.sleep(0.01)
 
 
 def to_the_end(child: Child) -> int | None:
@@ -71,7 +55,7 @@ def test_the_next_child_comes_from_the_same_nursery(nursery: Nursery) -> None:
     parents = []
     for _ in range(2):
         with nursery.start() as child:
-            parents.append(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+            parents.append(parent_of(child.pid))
     assert parents[0] == parents[1]
     assert time.monotonic() - began < START_S
 
@@ -79,7 +63,7 @@ def test_the_next_child_comes_from_the_same_nursery(nursery: Nursery) -> None:
 def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
     nursery = Nursery()
     with pytest.raises(NurseryDied), nursery.start() as child:
-        parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+        parent = parent_of(child.pid)
         os.kill(parent, signal.SIGKILL)
         wait_for_end(child.pid)
         to_the_end(child)
@@ -88,22 +72,18 @@ def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
     nursery.close()
 
 
-def children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
     nursery: Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with nursery.start() as child:
-        parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+        parent = parent_of(child.pid)
 
     def late(self: Nursery, seconds: float) -> int:
         while not (forked := children_of(parent)):
-            time.sleep(0.01)
+            time.sleep(LOOK_S)  # between two looks
         os.kill(forked[0], signal.SIGKILL)
         while children_of(parent):
-            time.sleep(0.01)
+            time.sleep(LOOK_S)  # between two looks
         monkeypatch.undo()
         return self.answer(seconds)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from sitemapcrawler.fleet import results
 from sitemapcrawler.fleet.domains import domain
+from sitemapcrawler.fleet.driver import Stop
 from sitemapcrawler.fleet.output import Output, OutputFailed
 from sitemapcrawler.fleet.records import TABLES, DomainRecord
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
@@ -62,3 +64,22 @@ def test_a_row_that_the_disk_has_no_room_for_is_the_output_s_fault(
     with pytest.raises(OutputFailed, match=r"example.com: its row cannot be written: No space left on device"):
         results.publish(out, domain("example.com"), tmp_path, DomainRecord("example.com"), 0.0)
     assert list(out.names("domain")) == []
+
+
+@pytest.mark.parametrize(("number", "now"), [(signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)])
+def test_signals_are_heard_and_a_terminal_that_goes_is_one(number: signal.Signals, now: bool) -> None:
+    before, stop = signal.getsignal(number), Stop()
+    with stop.heard():
+        signal.raise_signal(number)
+    assert (stop.begun, stop.now) == (True, now)
+    assert signal.getsignal(number) == before
+
+
+def test_fleet_that_is_to_outlive_its_terminal_does() -> None:
+    before, stop = signal.signal(signal.SIGHUP, signal.SIG_IGN), Stop()
+    try:
+        with stop.heard():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert not stop.begun

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from sitemapcrawler.fleet.view import FleetProgress, Running, line, rows
+from sitemapcrawler.fleet.control import Running
+from sitemapcrawler.fleet.view import FleetProgress, line, rows
 from sitemapcrawler.progress_rows import Row
 
-SHOWN = (Running("shop.example", 120_331, 3723.4), Running("http://blog.example:8080", 1, 7.0))
+SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
 MIDDLE = FleetProgress(
     10_000,
     3723,
@@ -26,7 +27,7 @@ MIDDLE = FleetProgress(
 )
 BEGUN = FleetProgress(1, 0.2, running=1)
 OVER = FleetProgress(3, 62, done={"finished": 2, "failed": 1}, urls=1, sitemaps=1, eta_s=0.0)
-HOSTILE = Running("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example", 10**11, 10**7)
+HOSTILE = Running("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example", 10**11, 10**6, 10**7)
 HUGE = replace(MIDDLE, total=10**9, waiting=10**9, urls=10**12, urls_per_second=1e7, eta_s=9e8, shown=(HOSTILE,) * 6)
 
 
@@ -86,6 +87,6 @@ def test_rows_fit_and_are_inert(progress: FleetProgress, width: int) -> None:
 
 
 def test_figures_of_a_running_domain_stay_at_80_columns() -> None:
-    row = texts(rows(replace(MIDDLE, shown=(replace(HOSTILE, urls=99_999_999, seconds=90_000),)), 80))[-1]
+    row = texts(rows(replace(MIDDLE, shown=(HOSTILE._replace(urls=99_999_999, seconds=90_000),)), 80))[-1]
     assert "..." in row
     assert row.endswith("example   99,999,999 URLs   25:00:00")
