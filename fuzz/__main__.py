@@ -1,0 +1,29 @@
+"""`python -m fuzz TARGET [SECONDS] [FILE...] [-libFuzzer options]`: fuzzes one target, or tries files on it."""
+
+from __future__ import annotations
+
+import sys
+
+from fuzz.harness import fuzz
+from fuzz.target import Target, names
+
+USAGE = 2
+"""Exit code of a wrong command."""
+SECONDS = 15
+"""How long a target is fuzzed where nothing is said."""
+
+
+def main(arguments: list[str]) -> None:
+    """Read the arguments, and run."""
+    if arguments == ["--list"]:
+        print("\n".join(names()))
+        return
+    if not arguments or arguments[0] not in names():
+        print(f"{(__doc__ or '').strip()}\nTargets: {', '.join(names())}", file=sys.stderr)
+        sys.exit(USAGE)
+    name, *rest = arguments
+    seconds = int(rest.pop(0)) if rest and rest[0].isdecimal() else SECONDS
+    fuzz(Target(name), seconds, rest)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,89 @@
+"""Runs one target on atheris, which changes inputs so that they reach more of the package."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
+from hashlib import sha1
+from io import StringIO
+from pathlib import Path
+
+from fuzz.target import ROOT, Target
+
+HANGS_S = 30
+"""Seconds after which an input is taken to hang. What is merely slow the checks find by processor time."""
+MAX_MEMORY_MB = 1024
+"""Memory of the process, coverage counters included; no input needs a tenth of it."""
+SEED, QUICK_S = 1, 60
+"""Where chance begins in runs of at most so many seconds, so that CI tries the same each time; 0 is anywhere."""
+PACKAGE = "sitemapcrawler"
+SKIPPED = 0
+"""Exit code where there is no atheris."""
+
+
+def fuzz(target: Target, seconds: int, arguments: Sequence[str] = ()) -> None:
+    """Run a target for some seconds (0: until it is stopped), or on the files among the `arguments`. Ends the process:
+    with an exit code other than 0 where a check failed."""
+    try:
+        import atheris
+    except ImportError:
+        print("fuzzing is skipped: there is no atheris (pip install -e '.[fuzz]'; CPython on Linux)", file=sys.stderr)
+        sys.exit(SKIPPED)
+    logging.disable(logging.CRITICAL)  # what a check is about, it asserts
+    # It names every module on the way.
+    with redirect_stderr(StringIO()), atheris.instrument_imports(include=[PACKAGE]):
+        check = target.check
+    print(f"{target.name}: {len(target.inputs())} inputs to begin with", flush=True)
+    atheris.Setup([sys.argv[0], *_options(target, seconds, arguments)], _told(target, check))
+    atheris.Fuzz()
+
+
+def _options(target: Target, seconds: int, arguments: Sequence[str]) -> list[str]:
+    """Arguments of libFuzzer: https://llvm.org/docs/LibFuzzer.html#options"""
+    corpus, crashes = target.build / "corpus", target.build / "crashes"
+    for folder in (corpus, crashes):
+        folder.mkdir(parents=True, exist_ok=True)
+    options = [
+        f"-max_len={target.max_bytes}",
+        f"-timeout={HANGS_S}",
+        f"-rss_limit_mb={MAX_MEMORY_MB}",
+        f"-artifact_prefix={crashes}{os.sep}",
+        f"-max_total_time={seconds}",
+        "-verbosity=0",
+        f"-seed={SEED if seconds <= QUICK_S else 0}",
+    ]
+    if target.dictionary is not None:
+        options.append(f"-dict={target.dictionary}")
+    if any(not argument.startswith("-") for argument in arguments):
+        return [*options, *arguments]
+    return [*options, f"-seed_inputs=@{_seeds(target)}", *arguments, str(corpus)]
+
+
+def _seeds(target: Target) -> Path:
+    listed = target.build / "seeds"
+    listed.write_text(",".join(map(str, target.inputs())))
+    return listed
+
+
+def _told(target: Target, check: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """The check, which says how to try a failing input again."""
+
+    def run(data: bytes) -> None:
+        try:
+            check(data)
+        except BaseException:
+            place = _kept(target, data).relative_to(ROOT)
+            print(f"\n{target.name} fails on {place}\nagain: python -m fuzz {target.name} {place}\n", file=sys.stderr)
+            raise
+
+    return run
+
+
+def _kept(target: Target, data: bytes) -> Path:
+    """Where a failing input is kept."""
+    path = target.build / "crashes" / sha1(data, usedforsecurity=False).hexdigest()
+    path.write_bytes(data)
+    return path

@@ -1,0 +1,103 @@
+"""Compressed bodies: what zlib makes of them, within limits. Sitemaps and pages have a reader each."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from functools import partial
+
+from fuzz.inputs import chance, cut, in_time
+from sitemapcrawler.page.inflate import Inflater
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.gunzip import MAGIC, inflate
+from sitemapcrawler.reader.limits import MAX_GZIP_LAYERS, Limits
+
+SEEDS = ("tests/data/*/*.gz",)
+SMALL = Limits(max_bytes=1000, max_ratio=10)
+LIMIT = 1 << 16
+"""Bytes of a page that are taken at most."""
+CODINGS = ("gzip", "x-gzip", "deflate", "DEFLATE ", "identity", "", None, "br", "zstd", "gzip, gzip", "gzip,identity")
+PLAIN = ("identity", "", None)
+"""Those of them that say nothing."""
+OPTIONAL = 0x1E
+"""Flags of optional fields in a gzip header. Source: RFC 1952, 2.3.1"""
+DAMAGED = ("doc-gzip-error", "doc-truncated")
+
+
+def check(data: bytes) -> None:
+    """The input as a compressed body, and as what is compressed."""
+    limits = chance(data).choice((Limits(), SMALL))
+    plain, faults = _inflated([data], limits)
+    assert (plain, faults) == _inflated(cut(data), limits), "the pieces make a difference"
+    assert len(plain) <= limits.max_bytes
+    if limits is not SMALL:
+        _check_against_zlib(data, plain, faults)
+        _check_layers(data)
+    for coding in CODINGS:
+        _check_page(data, coding)
+
+
+def _inflated(chunks: Iterable[bytes], limits: Limits) -> tuple[bytes, list[str]]:
+    faults = Faults()
+    with in_time():
+        plain = b"".join(inflate(chunks, limits, faults))
+    return plain, sorted(map(repr, faults))
+
+
+def _check_against_zlib(data: bytes, plain: bytes, faults: list[str]) -> None:
+    """What zlib takes without complaint, one layer, is read without one."""
+    try:
+        expected = gzip.decompress(data) if data.startswith(MAGIC) else data
+    except (OSError, EOFError, zlib.error):
+        return
+    if not expected.startswith(MAGIC):
+        assert plain == expected
+        assert not any(rule in fault for fault in faults for rule in DAMAGED), faults
+
+
+def _check_layers(data: bytes) -> None:
+    """What was compressed comes back, whatever it is, up to as many layers as are allowed."""
+    if data[:1] == MAGIC[:1]:
+        return
+    packed = data
+    for _ in range(MAX_GZIP_LAYERS):
+        packed = gzip.compress(packed, 1, mtime=0)
+        plain, _ = _inflated(cut(packed), Limits())
+        assert plain == data
+    plain, faults = _inflated([gzip.compress(packed, 1, mtime=0)], Limits())
+    assert not plain
+    assert "layers" in faults[0]
+
+
+def _check_page(data: bytes, coding: str | None) -> None:
+    """A page's body never exceeds the limit, and comes out the same in pieces as far as the whole."""
+    whole = Inflater(coding).feed(data, LIMIT)
+    assert len(whole) <= LIMIT
+    inflater, parts = Inflater(coding), b""
+    with in_time():
+        for piece in cut(data):
+            parts += inflater.feed(piece, LIMIT - len(parts))
+    assert len(parts) <= LIMIT
+    if coding is not None and _has_fields(data):
+        return
+    # Damage throws away what came with it: in pieces, less than in one.
+    assert parts.startswith(whole), "less in pieces"
+    is_plain = coding in PLAIN and not data.startswith(MAGIC)
+    assert whole == parts or (_is_damaged(data) and not is_plain)
+
+
+def _is_damaged(data: bytes) -> bool:
+    """True for what is compressed in no way, or not to its end."""
+    for read in (gzip.decompress, zlib.decompress, partial(zlib.decompress, wbits=-zlib.MAX_WBITS)):
+        try:
+            read(data)
+        except (OSError, EOFError, zlib.error):
+            continue
+        return False
+    return True
+
+
+def _has_fields(data: bytes) -> bool:
+    """True for a gzip header with optional fields, which isal may not read where they come in pieces."""
+    return data.startswith(MAGIC) and len(data) > 3 and data[3] & OPTIONAL != 0

@@ -1,0 +1,55 @@
+"""Heads of pages and headers: read alike in any pieces, within limits; what a page says first is always heard."""
+
+from __future__ import annotations
+
+from fuzz.inputs import cut, in_time
+from sitemapcrawler import urls
+from sitemapcrawler.discovery import from_html
+from sitemapcrawler.page import HEAD_LIMIT, SAMPLE, Head, HeadReader, PageFacts, page_of, plain_headers
+from sitemapcrawler.page.elements import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
+from sitemapcrawler.page.head import MAX_TAGS
+from sitemapcrawler.page.notfound import says_not_found
+from sitemapcrawler.page.text import heading, visible, words
+
+SEEDS = ("tests/data/hard/*.html", "tests/data/bad/*.html")
+DICTIONARY = "html.dict"
+URL = "https://e.com/a/page"
+HEADERS = ("x-robots-tag", "link", "refresh", "content-type")
+DENIED = b'<html><head><meta name="robots" content="noindex">'
+
+
+def check(data: bytes) -> None:
+    """The input as a page, and as the headers of one."""
+    whole = _head([data])
+    assert whole == _head(cut(data)), "the pieces make a difference"
+    _check_facts(page_of(whole, {}, URL), whole)
+    with in_time():
+        heading(whole.sample), words(visible(whole.sample)), says_not_found(whole.sample[:MAX_TITLE])
+        linked = from_html(data, URL)
+    assert all(map(urls.is_web, (*linked.sitemaps, *linked.feeds)))
+    assert page_of(_head([DENIED + data]), {}, URL).noindex
+    for name in HEADERS:
+        headers = plain_headers([(name.encode(), [data])])
+        with in_time():
+            facts = page_of(None, headers, URL)
+        _check_facts(facts, Head())
+
+
+def _head(chunks: object) -> Head:
+    reader = HeadReader("text/html", sample=SAMPLE)
+    with in_time():
+        for chunk in chunks:  # type: ignore[attr-defined]  # any iterable of bytes
+            if reader.feed(chunk):
+                break
+    return reader.close()
+
+
+def _check_facts(facts: PageFacts, head: Head) -> None:
+    assert len(head.tags) + len(head.behind) <= MAX_TAGS
+    assert len(head.sample) <= SAMPLE <= HEAD_LIMIT
+    assert len(facts.title or "") <= MAX_TITLE
+    assert len(facts.alternates) <= MAX_ALTERNATES
+    assert len(facts.dates) <= MAX_DATES
+    assert head == Head() or len(facts.canonicals) <= MAX_CANONICALS
+    assert facts.canonical is None or urls.is_web(facts.canonical)
+    assert all(date.moment is None or date.moment.tzinfo for date in facts.dates)

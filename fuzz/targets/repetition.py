@@ -1,0 +1,98 @@
+"""Time is linear in what is read: the middle of the input, repeated up to 64 KiB, costs every reader little.
+
+An input is `beginning ␞ middle ␞ end`, parted by the ASCII record separator.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from fuzz.inputs import MAX_BYTES as LONG
+from fuzz.inputs import TooSlow, in_time
+from sitemapcrawler import uri, urls
+from sitemapcrawler.discovery import from_html
+from sitemapcrawler.page import SAMPLE, HeadReader, page_of
+from sitemapcrawler.page.text import heading, visible, words
+from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.robots import Judge, Policy, parse_agents
+from tests.unit.reader.reading import URL
+from tests.unit.rules.judging import judge
+
+DICTIONARY = "xml.dict"
+MAX_BYTES = 256
+PART = b"\x1e"
+SHORT = LONG // 8
+"""Bytes of a first try. What takes a part of the time then that is more than a line would, is tried at full length."""
+SUSPECT_S = 0.1
+AGENTS = parse_agents("search")
+CHUNK = 4096
+
+
+def check(data: bytes) -> None:
+    """Every reader, at a size that shows what is not linear."""
+    for read in READERS:
+        begin = time.process_time()
+        read(repeated(data, SHORT))
+        if time.process_time() - begin > SUSPECT_S:
+            try:
+                with in_time():
+                    read(repeated(data, LONG))
+            except TooSlow as slow:
+                raise TooSlow(f"{read.__name__}: {slow}") from None
+
+
+def repeated(data: bytes, size: int) -> bytes:
+    """The input with its middle as often as fits."""
+    start, middle, end = (*data.split(PART, 2), b"", b"")[:3]
+    if not middle:
+        start, middle, end = b"", start, middle
+    return start + middle * ((size - len(start) - len(end)) // max(1, len(middle))) + end
+
+
+def document(data: bytes) -> None:
+    """As a sitemap in pieces."""
+    pieces = (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
+    for _ in Document(URL).read(pieces):
+        pass
+
+
+def judged(data: bytes) -> None:
+    """As a sitemap before the rules."""
+    judge(data)
+
+
+def page(data: bytes) -> None:
+    """As a page, and as a header of one."""
+    reader = HeadReader("text/html", sample=SAMPLE)
+    for start in range(0, len(data), CHUNK):
+        if reader.feed(data[start : start + CHUNK]):
+            break
+    head = reader.close()
+    page_of(head, {name: [data.decode("latin-1")] for name in ("link", "x-robots-tag", "refresh")}, URL)
+    heading(head.sample), words(visible(head.sample)), from_html(data, URL)
+
+
+def robots(data: bytes) -> None:
+    """As a robots.txt."""
+    policy = Policy.from_response("https://e.com/robots.txt", 200, data)
+    Judge(policy, AGENTS).judge(["https://e.com/", f"https://e.com/{data[:2000].decode('latin-1')}"])
+
+
+def url(data: bytes) -> None:
+    """As a URL, and as a date."""
+    text = data.decode("latin-1")
+    for written in (text, f"https://e.com/{text}", f"https://{text}"):
+        found = urls.resolve(URL, written)
+        (
+            uri.form_of(written),
+            urls.visit_key(written),
+            uri.fault_of(written),
+            uri.path_of(written),
+            found and uri.standing(found, URL),
+        )
+    utc(text)
+
+
+READERS: tuple[Callable[[bytes], None], ...] = (document, judged, page, robots, url)

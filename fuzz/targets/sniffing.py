@@ -1,0 +1,43 @@
+"""What a document is: the same from the moment it can be told, and the same inside gzip."""
+
+from __future__ import annotations
+
+import gzip
+
+from fuzz.inputs import chance, in_time
+from fuzz.reading import USUAL, read_whole
+from sitemapcrawler.reader.decode import decode
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.sniff import SECTION, Head, sniff
+
+SEEDS = ("tests/data/hard/*", "tests/data/good/*", "tests/data/pitfalls/*")
+DICTIONARY = "xml.dict"
+MAX_BYTES = 2048
+TIMES = 8
+"""Prefixes of a text that are looked at; of a short one, all."""
+SHORT = 200
+
+
+def check(data: bytes) -> None:
+    """What a prefix is said to be, the whole is."""
+    encoding, texts = decode([data], Faults())
+    text = "".join(texts)
+    assert encoding == encoding.lower()
+    with in_time():
+        whole = sniff(text, complete=True)
+    assert isinstance(whole, Head)
+    _check_head(whole, text)
+    ends = range(len(text)) if len(text) <= SHORT else chance(data).sample(range(len(text)), TIMES)
+    for end in ends:
+        early = sniff(text[:end], complete=False)
+        assert early is None or early == whole, (early, whole)
+    if not data.startswith(b"\x1f\x8b"):
+        assert read_whole(gzip.compress(data, 1, mtime=0)).document.format == read_whole(data).document.format
+
+
+def _check_head(head: Head, text: str) -> None:
+    """The places are in the text, and the root stands there as told."""
+    assert 0 <= head.start <= head.end <= len(text) <= USUAL.max_head
+    if head.name and not head.junk and not head.fragment:
+        visible = SECTION.sub(lambda section: " " * len(section[0]), text)
+        assert f"<{head.tag}{head.attributes}>" in (text[head.start : head.end], visible[head.start : head.end])

@@ -1,0 +1,30 @@
+"""What fuzzing checks holds for its whole corpus, and for all that it once found: here without a fuzzer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.target import FOUND, Target, all_targets, names
+
+INPUTS = [(target, path) for target in all_targets() for path in target.kept()]
+SEEDS_OF_EACH = 5
+"""Inputs that a target begins with, at least."""
+
+
+@pytest.mark.parametrize(("target", "path"), INPUTS, ids=lambda value: getattr(value, "name", None))
+def test_what_fuzzing_checks_holds(target: Target, path: Path) -> None:
+    target.check(path.read_bytes()[: target.max_bytes])
+
+
+@pytest.mark.parametrize("target", all_targets(), ids=lambda target: target.name)
+def test_a_target_says_what_it_checks_and_where_it_begins(target: Target) -> None:
+    assert target.module.__doc__
+    assert len(target.inputs()) >= SEEDS_OF_EACH
+    assert target.dictionary is None or target.dictionary.is_file()
+    assert any(target.corpus.iterdir())
+
+
+def test_every_finding_belongs_to_a_target() -> None:
+    assert {path.name.partition("-")[0] for path in FOUND.iterdir()} <= set(names())
