@@ -35,8 +35,8 @@ from dataclasses import dataclass, field
 from http.client import parse_headers
 from typing import Any, Self
 
-PATIENCE_S = 30
-"""Seconds a test waits for a request before it gives up."""
+PATIENCE_S = 90
+"""Seconds a test waits for a request before it gives up: a fleet takes half a minute to start on a busy machine."""
 TLS_HANDSHAKE = b"\x16"
 """First byte of a TLS record of type handshake: RFC 8446, 5.1."""
 PROMISED = 10_000_000
@@ -105,9 +105,14 @@ class SiteServer(socketserver.ThreadingTCPServer):
     request_queue_size = 128
 
     def __init__(
-        self, routes: dict[str, Route] | None = None, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+        self,
+        routes: dict[str, Route] | None = None,
+        tls: ssl.SSLContext | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
-        super().__init__((host, 0), _Connection)
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Connection)
         self.routes = routes or {}
         self.otherwise: Route = NOT_FOUND
         self.exchanges: list[Exchange] = []

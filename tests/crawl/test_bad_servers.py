@@ -6,7 +6,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
 def bomb() -> bytes:
     """64 MiB of entries in about 64 KiB."""
     compressor = zlib.compressobj(wbits=31)
-    entries = (*map(entry, TWO), *(entry(loc, f"<!--{' ' * 2**20}-->") for loc in pages("page", 66)[2:]))
+    entries = (*map(entry, TWO), *(entry(loc, f"<!--{' ' * 2**19}-->") for loc in pages("page", 130)[2:]))
     parts = [compressor.compress(text.encode()) for text in (URLSET_START, *entries, "</urlset>")]
     return b"".join([*parts, compressor.flush()])
 
@@ -191,8 +191,6 @@ def visit(downloader: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.mark.parametrize("path", CASES)
 def test_answer(visit: Visit, downloader: str, path: str) -> None:
     case = CASES[path]
-    if path == "/bad-chunk.xml" and downloader == "aiohttp":
-        case = replace(case, status=None)  # it reads the head together with what follows
     record = visit.crawl.sitemaps[visit.site.url(path)]
     found = visit.crawl.locs(visit.site.url(path))
     assert (record["outcome"], record.get("status")) == (case.outcome, case.status), record

@@ -7,17 +7,19 @@ import gzip
 import io
 import json
 import re
+import socket
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import ROOT, Crawl, crawl, environment, read_feed, types
+from tests.crawl.crawling import DEADLINE_S, FEED, ROOT, Crawl, crawl, environment, read_feed, start, types
 from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, robots, rss, text, urlset
 from tests.crawl.site_server import SiteServer, moved
 
@@ -339,3 +341,16 @@ def test_standard_output_that_takes_nothing_is_one_line_and_exit_code_1(
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stderr.count(told) == 1
+
+
+def test_feed_that_could_not_be_sent_is_not_said_to_be_written(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset(site.url("/page"))}
+    with ExitStack() as stack:
+        silent = stack.enter_context(socket.socket())
+        silent.bind(("127.0.0.1", 0))  # and nobody listens
+        feed = f"ftp://user:secret@127.0.0.1:{silent.getsockname()[1]}/out.csv"
+        running = stack.enter_context(start(tmp_path, "-O", feed, "-O", FEED, sitemap=site.url("/a.xml")))
+        assert running.process.wait(DEADLINE_S) == 1
+        assert "Error storing csv feed" in running.log
+        assert re.findall("wrote (.*)", running.log) == [FEED]
+        assert "secret" not in running.log

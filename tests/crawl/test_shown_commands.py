@@ -24,9 +24,9 @@ ELSEWHERE = {
 """Pages whose commands another test tries."""
 NOT_TRIED = {
     r"pip install .*": "asks a registry",
-    r"make (test|lint|docs)\b.*": "is how this test runs, and what .ci/run does besides; each installs tools",
+    r"make (test|lint|docs|fuzz|audit)\b.*": "is how this test runs, and what .ci/run does besides; each installs tools",
     r"make \w+": "is named as a subject; test_readme.py tries `make crawl`, and `make demo` ends at Ctrl-C",
-    r"\.venv/bin/python -m pytest .*": "runs other tests",
+    r"\.venv/bin/python -m (pytest|fuzz) .*": "runs other tests",
     r"python docs/make_\w+\.py": "writes what is in the repository; tests compare it",
     r"shub .*|curl .*app\.zyte\.com.*": "asks Zyte's servers, for an account; test_scrapy_cloud.py builds what is deployed",
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",
