@@ -24,6 +24,7 @@ OUTSIDE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security-policy.md",
     "bench/README.md": "bench/speed.md",
     "bench/readers.md": "bench/readers.md",
 }

@@ -1,0 +1,199 @@
+"""No name that a stranger gave becomes the name of a file, and no text that is filled in leads out of a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sitemapcrawler import feeds
+from sitemapcrawler.feedfile import create
+from sitemapcrawler.feednames import MAX_PART, Parts, part_of_name, uri_params
+from sitemapcrawler.jobs import remove_parts
+from sitemapcrawler.links import planted
+from sitemapcrawler.opening import folder_of
+from sitemapcrawler.report.folder import folder as report_folder
+from sitemapcrawler.settings import FEED_URI_PARAMS
+from sitemapcrawler.storages import AtomicFileStorage
+from tests.crawl.crawling import crawl
+from tests.crawl.documents import index, robots, urlset
+from tests.crawl.site_server import SiteServer
+
+STRANGER = 12345
+"""A user id that nobody here has."""
+NAMES = (
+    "../../x",
+    "..",
+    ".",
+    "a/b",
+    "/etc/passwd",
+    "C:\\x",
+    "..\\x",
+    "a\0b",
+    "%2e%2e%2fx",
+    "https://e.com/../../x",
+    "~",
+    "-rf",
+    ".htaccess",
+    "a\nb",
+    "\u202egnp.exe",
+    "x" * 5000,
+    "ä" * 5000,
+    "界" * 90,
+    "",
+    " ",
+    "a:b",
+    "$(x)",
+    "`x`",
+    "a;b",
+    "\ud800",
+    "%(name)s",
+    "*",
+)
+
+
+@pytest.mark.parametrize("text", NAMES, ids=repr)
+def test_text_becomes_part_of_one_name(text: str, tmp_path: Path) -> None:
+    made = part_of_name(text)
+    assert re.fullmatch(r"[\w,+][\w.,+-]*", made) and len(made.encode()) <= MAX_PART
+    assert len(f"out-{made}.csv".encode()) <= 255
+    (tmp_path / f"{made}.csv").touch()
+    assert [path.parent for path in tmp_path.rglob("*")] == [tmp_path]
+    assert part_of_name(text) == made
+
+
+def test_texts_that_differ_stay_apart() -> None:
+    assert part_of_name("example.com") == "example.com"
+    assert len({part_of_name(text) for text in NAMES}) == len(NAMES)
+    assert len({part_of_name(text) for text in ("a/b", "a-b", "a\\b", "a//b")}) == 4
+
+
+def test_numbers_stay_numbers_and_other_spiders_their_own() -> None:
+    parts = Parts({"batch_id": 7, "time": "2026-11-22T05-40-00+00-00", "params": object()})
+    named = "%(batch_id)05d %(time)s %(params)s" % parts  # noqa: UP031  # as Scrapy does it
+    assert named.startswith("00007 2026-11-22T05-40-00+00-00 object-object-at-")
+    given = {"folder": "a/b"}
+    assert uri_params(given, SimpleNamespace()) is given  # type: ignore[arg-type]  # what a spider of somebody's may be
+    assert f"{uri_params.__module__}.{uri_params.__name__}" == FEED_URI_PARAMS
+
+
+def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: SiteServer, tmp_path: Path) -> None:
+    climbing = "/../../../../../../../../tmp/climbed/x"
+    names = ["/..%2f..%2fx.xml", "/con.xml", "/%00.xml", f"{climbing}.xml", "/" + "x" * 2000 + ".xml", "/-rf.xml"]
+    site.otherwise = urlset(site.url("/../../x"), site.url("/%2e%2e/x"), "file:///etc/passwd")
+    site.routes = {"/robots.txt": robots(site.url("/index.xml")), "/index.xml": index(*map(site.url, names))}
+    start = tmp_path / "start"
+    start.mkdir()
+    done = crawl(
+        start,
+        "-O", "here/%(domain)s.csv:csv", "-O", "%(name)s/%(_job)s-%(time)s.jsonl:jsonl", "-O", "records.jsonl",
+        domain=site.url(climbing), _job="../../job", report="report", probe="never",
+    )  # fmt: skip
+    assert done.code == 0, done.log
+    assert len(done.sitemaps) == 1 + len(names)
+    assert {path.name for path in tmp_path.iterdir()} == {"start"} and not Path("/tmp/climbed").exists()
+    held = {str(path.parent.relative_to(start)) for path in start.rglob("*") if path.is_file()}
+    assert held == {".", "here", "sitemap", "report"}
+    [named] = (start / "here").iterdir()
+    assert named.name.startswith("http-127.0.0.1-") and named.suffix == ".csv"
+
+
+def test_what_a_killed_crawl_left_of_such_feeds_is_removed(tmp_path: Path) -> None:
+    templates = ["%(name)s-100%%.csv", "%(domain)s/[all] %(time)s.jsonl", "x" * 80 + "%(name)s.csv", "plain.csv"]
+    filled = ["sitemap-100%.csv", "e.com/[all] 2026.jsonl", "x" * 80 + "sitemap.csv", "plain.csv"]
+    left = []
+    for name in filled:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with create(tmp_path / name) as file:
+            left.append(file.part)
+    other = tmp_path / ".sitemap-100%.csv.99999999.part"
+    other.touch()
+    me = os.getpid()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: me + 1)  # the crawl that goes on
+        settings = feeds_settings({str(tmp_path / template): {"format": "csv"} for template in templates})
+        remove_parts(settings, None, me)
+    assert [part for part in left if part is not None and part.exists()] == []
+    assert other.exists(), "of another process"
+
+
+def feeds_settings(given: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # Scrapy's own
+    from scrapy.settings import Settings
+
+    return Settings({"FEEDS": given})
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A folder as /tmp is one, with links in it that a stranger has made to files of ours."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a file that is somebody else's")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "precious").write_text("precious")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    for name, target in (("out.csv", "../mine/precious"), ("folder", "../mine"), ("nowhere", "../mine/new")):
+        (folder / name).symlink_to(target)
+        os.lchown(folder / name, STRANGER, STRANGER)
+    (folder / "own").symlink_to("../mine")
+    return folder
+
+
+PLANTED = ("out.csv", "folder/new.csv", "nowhere", "own/../shared/folder/x.csv")
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_link_of_a_stranger_is_not_followed(name: str, shared: Path) -> None:
+    path = shared / name
+    assert planted(path) is not None
+    with pytest.raises(ValueError, match="link that somebody else has put there"):
+        feeds.prepared({str(path): {"format": "csv", "overwrite": True}})
+    file = AtomicFileStorage(str(path)).open(None)  # type: ignore[arg-type]  # the link came after the check
+    file.write(b"rows")
+    assert file.failure is not None
+    file.close()
+    with pytest.raises(ValueError, match="link that somebody else"):
+        report_folder(str(path))
+    from scrapy.settings import Settings
+
+    with pytest.raises(ValueError, match="link that somebody else"):
+        folder_of(Settings({"JOBDIR": str(path), "SITEMAP_STORE": True}))
+    assert (shared.parent / "mine" / "precious").read_text() == "precious"
+    assert {one.name for one in (shared.parent / "mine").iterdir()} == {"precious"}
+
+
+def test_links_of_ones_own_are_followed(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "link").symlink_to(shared.parent / "mine")
+    os.lchown(tmp_path / "home" / "link", STRANGER, STRANGER)
+    assert planted(shared / "own" / "x.csv") is None, "our own, in a shared folder"
+    assert planted(tmp_path / "home" / "link" / "x.csv") is None, "anybody's, in a folder that is not shared"
+    assert planted(Path("relative/x.csv")) is None
+    (tmp_path / "home" / "loop").symlink_to("loop")
+    assert planted(tmp_path / "home" / "loop") is None, "which the system says itself"
+    assert planted(tmp_path / ("x" * 300)) is None, "the same"
+
+
+def test_temporary_name_that_is_taken_is_left_alone(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    taken = tmp_path / f".out.csv.{os.getpid()}.part"
+    taken.symlink_to(victim)
+    with create(tmp_path / "out.csv") as file:
+        file.write(b"rows")
+    assert file.part is not None and file.part != taken
+    assert victim.read_text() == "precious" and file.part.stat().st_mode & 0o777 == 0o600
+
+
+def test_mode_that_runs_as_somebody_else_is_not_taken_over(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    target.touch()
+    target.chmod(0o4755)
+    storage = AtomicFileStorage(str(target))
+    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
+    storage.store(file)
+    assert oct(target.stat().st_mode & 0o7777) == oct(0o755)

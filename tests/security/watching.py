@@ -1,0 +1,110 @@
+"""What a process of ours looks like from outside while it runs: its sockets, its children, its files. Linux tells in
+/proc."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+
+LISTENING, UNCONNECTED = "0A", "07"
+"""States of sockets in /proc/net/tcp and /proc/net/udp: proc_net_tcp(5)."""
+
+
+@dataclass
+class Seen:
+    """What was seen, at all looks together."""
+
+    looks: int = 0
+    listening: set[str] = field(default_factory=set)
+    """Addresses with ports where somebody could connect."""
+    children: set[str] = field(default_factory=set)
+    """Command lines of processes that it started."""
+    modes: dict[str, int] = field(default_factory=dict)
+    """{path below the folders that are watched: mode}, of folders and files, the last that was seen."""
+    nameless: set[int] = field(default_factory=set)
+    """Modes of open files that have no name any more."""
+
+    def look(self, pid: int, *folders: Path) -> None:
+        """Take another look at a process, and at what lies in folders."""
+        self.looks += 1
+        for process in family(pid):
+            self.listening |= set(listening(process))
+            self.nameless |= set(_nameless(process))
+            if process != pid:
+                self.children.add(command_line(process))
+        for folder in folders:
+            self.modes |= {str(path.relative_to(folder)): mode for path, mode in _modes(folder)}
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    parents: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            text = status.read_text()
+            parents.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(status.parent.name))
+    found = [pid]
+    for one in found:
+        found += parents.get(one, [])
+    return found
+
+
+def working_in(folder: Path) -> set[str]:
+    """Command lines of all processes whose working folder this is."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if link.readlink() == folder:
+                found.add(command_line(int(link.parent.name)))
+    return found
+
+
+def command_line(pid: int) -> str:
+    """How a process was started; empty where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def listening(pid: int) -> Iterator[str]:
+    """Addresses, `host:port`, on which a process takes connections or datagrams."""
+    own = {name for _, name in _descriptors(pid)}
+    for protocol, state in (("tcp", LISTENING), ("tcp6", LISTENING), ("udp", UNCONNECTED), ("udp6", UNCONNECTED)):
+        with suppress(OSError):
+            for row in Path(f"/proc/{pid}/net/{protocol}").read_text().splitlines()[1:]:
+                cells = row.split()
+                if cells[3] == state and f"socket:[{cells[9]}]" in own:
+                    yield _address(cells[1])
+
+
+def _address(text: str) -> str:
+    host, _, port = text.partition(":")
+    words = [bytes.fromhex(host[start : start + 8])[::-1] for start in range(0, len(host), 8)]
+    found = ip_address(b"".join(words))
+    return f"{getattr(found, 'ipv4_mapped', None) or found}:{int(port, 16)}"
+
+
+def _descriptors(pid: int) -> Iterator[tuple[Path, str]]:
+    with suppress(OSError):
+        for one in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                yield one, str(one.readlink())
+
+
+def _nameless(pid: int) -> Iterator[int]:
+    for one, name in _descriptors(pid):
+        if re.search(r"/(?:tmp\w*|#\d+) \(deleted\)$", name):
+            with suppress(OSError):
+                yield stat.S_IMODE(one.stat().st_mode)
+
+
+def _modes(folder: Path) -> Iterator[tuple[Path, int]]:
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            yield path, stat.S_IMODE(path.lstat().st_mode)
