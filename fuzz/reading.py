@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from fuzz.inputs import chance, cut, in_time
@@ -18,6 +19,7 @@ AHEAD = "doc-encoding-not-utf8"
 """The fault that may be met ahead of where reading has come to."""
 COMPLETE = ("ok", "recovered")
 """Outcomes of documents that were read to their end."""
+LINE_END = re.compile("\r\n|\r|\n")
 
 
 def read_any(data: bytes) -> Reading:
@@ -36,12 +38,13 @@ def read_whole(data: bytes) -> Reading:
 
 
 def as_utf_8(data: bytes, reading: Reading) -> str | None:
-    """The text of a document; None where it is compressed, or not all of it is in UTF-8."""
+    """The text of a document, its line ends as XML takes them (2.11), which libxml2 does not count that way; None where
+    it is compressed, or not all of it is in UTF-8."""
     document = reading.document
     if document.compressed or document.encoding != "utf-8":
         return None
     try:
-        return data.decode("utf-8-sig")
+        return LINE_END.sub("\n", data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return None
 

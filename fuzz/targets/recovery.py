@@ -18,7 +18,6 @@ ROOTS = re.compile("<[^<>/]*?(?:urlset|sitemapindex)")
 """The begin of a root's start tag, which may be broken further on."""
 ODD_NAMESPACE = re.compile(r"""xmlns[^=<>]*+=\s*+["'][A-Za-z0-9_:/.#?=%~-]*+[^"']""")
 """A namespace that lxml may not take, since it is no URI."""
-LINE_END = re.compile("\r\n|\r|\n")
 
 
 def check(data: bytes) -> None:
@@ -28,7 +27,6 @@ def check(data: bytes) -> None:
     text = as_utf_8(data, reading)
     if text is None or reading.document.format not in ("xml-urlset", "xml-index"):
         return
-    text = LINE_END.sub("\n", text)
     _check_strict(reading, text)
     lines = text.split("\n")
     for record in reading.records:
