@@ -18,6 +18,7 @@ CHANGED = re.compile("<!(?:ENTITY|ATTLIST)|@|&#(?:0*64|x0*40);")
 """Declarations that change the meaning of what follows, and are never loaded here; and what may stand behind a
 password, which is left out here and by the oracle is not."""
 ROOTS = ("urlset", "sitemapindex")
+START_TAG = re.compile(r"""<[^\s<>/!?](?:"[^"]*"|'[^']*'|[^<>"'])*>""")
 
 
 def check(data: bytes) -> None:
@@ -31,7 +32,7 @@ def check(data: bytes) -> None:
     strict = [in_lower_case(facts_of(record)) for record in reading.records if not record.recovered]
     listed = [entry for entry in oracle.listed(root) if not TEMPLATE.search(entry.facts.loc)]
     assert strict == [in_lower_case(plain(entry.facts)) for entry in listed]
-    if not reading.recovered:
+    if not reading.recovered and not any("\n" in tag for tag in START_TAG.findall(text)):  # lxml counts to their ends
         assert reading.lines == [entry.line for entry in listed]
 
 
