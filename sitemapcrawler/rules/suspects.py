@@ -25,7 +25,8 @@ MAX_LENGTH = 2047
 MIN_LENGTH = 12
 """Characters of a URL by the schema. Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd, tLoc"""
 MAX_CLOSELY = 5_000
-"""Entries at the start of a file that are compared for spelling too: each of them stays in memory."""
+"""Entries at the start of a file that are compared for spelling too, but for URLs longer than one may be: each of them
+stays in memory."""
 TELLING = r"(?i:sess|sid|token|pass|pwd|mail|auth|secret|key|cfid|zenid)"
 """What occurs in every name of a parameter that a rule looks at."""
 SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
@@ -125,6 +126,7 @@ class Suspects:
     def _similar(self, locs: Sequence[str]) -> dict[str, str]:
         first = self.first
         before = len(first)
+        locs = [loc for loc in locs if len(loc) <= MAX_LENGTH]
         shapes = list(map(shape_of, locs))
         for shape, loc in zip(shapes, locs, strict=True):
             first.setdefault(shape, loc)

@@ -15,7 +15,7 @@ from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.rules import seen
 from sitemapcrawler.rules.facts import ChildFacts, UrlFacts
 from sitemapcrawler.rules.seen import MAX_LEGAL, MAX_SEEN, Seen
-from sitemapcrawler.rules.suspects import MAX_CLOSELY, Suspects
+from sitemapcrawler.rules.suspects import MAX_CLOSELY, MAX_LENGTH, Suspects
 
 from .judging import NOW
 from .listing import file_at, listed, said_of
@@ -186,6 +186,14 @@ def test_the_start_of_a_file_alone_is_compared_closely() -> None:
     list(finder.take(records(0, MAX_CLOSELY)))
     assert list(finder.take([UrlRecord("https://example.com/1/")])) == []
     assert len(finder.first) == MAX_CLOSELY
+
+
+def test_urls_that_are_too_long_are_not_kept_for_it() -> None:
+    finder = suspects()
+    long, short = (f"https://example.com/{'a' * size}" for size in (MAX_LENGTH, 5))
+    taken = list(finder.take([UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]))
+    assert list(finder.first.values()) == [short]
+    assert [record.loc for record, _ in taken] == [long, f"{short}/", f"{long}/"], "as too long, or as alike"
 
 
 @pytest.mark.parametrize("number", [10, MAX_LEGAL, MAX_LEGAL + 1, 3 * MAX_LEGAL])
