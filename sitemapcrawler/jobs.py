@@ -174,7 +174,7 @@ class Job:
     async def settle(self, spider: Any, narrowed: bool) -> None:
         """Everything that is to be read has been read: say what the baseline lists and this crawl does not, and count
         what was taken over. `narrowed`: a limit or a filter left files out."""
-        await self._get_resources()
+        await self._get_resources(sparing=self.comparison is None and not self.resumed)
         if self.finished:
             return
         if spider.complete:
@@ -201,10 +201,10 @@ class Job:
                 spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
             await self._writer.run(partial(self._put_removed, spool))
 
-    async def _get_resources(self) -> None:
+    async def _get_resources(self, sparing: bool = False) -> None:
         settings = self._crawler.settings
         threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
-        await self._writer.run(partial(self.store.resources, threads, memory))
+        await self._writer.run(partial(self.store.resources, threads, memory, sparing))
 
     def _put_removed(self, spool: Spool) -> None:
         with self.store.transaction():
@@ -235,7 +235,8 @@ class Job:
         before = judge.totals()
         with self.store.analysis() as cursor:
             self._asking = cursor
-            facts = SiteFacts(cursor, left_out, count, not self.skipped[REMOVED], self._stopping)
+            whole, more_memory = not self.skipped[REMOVED], self.store.give_more_memory
+            facts = SiteFacts(cursor, left_out, count, whole, self._stopping, more_memory)
             yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
             self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
             yield from judge.site(facts, (Needs.BASELINE,))
@@ -247,6 +248,7 @@ class Job:
         """The report of the crawl; None where the database has failed. `names`: of the files beside its page."""
         if self._gatherer is None:
             return None
+        await self._get_resources()
         spider: Any = self._crawler.spider
         agents = [agent.name for agent in spider.params.judged_agents]
         report = await self._gatherer.gather(summary, agents, names, self.holding)

@@ -26,7 +26,9 @@ def check(data: bytes) -> None:
     read_any(data)
     reading = read_whole(data)
     text = as_utf_8(data, reading)
-    root = None if text is None or CHANGED.search(text) else oracle.tree(text)
+    if text is None or CHANGED.search(text):
+        return
+    root = oracle.tree(text)
     if root is None or etree.QName(root).localname not in ROOTS:
         return
     strict = [in_lower_case(facts_of(record)) for record in reading.records if not record.recovered]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import duckdb
@@ -13,6 +13,7 @@ from sitemapcrawler.rules import site_pages
 from sitemapcrawler.rules.facts import GONE
 from sitemapcrawler.rules.registry import Needs, SiteMessage
 from sitemapcrawler.rules.site_tables import Table, ordered
+from sitemapcrawler.store.errors import with_memory
 
 AT_ONCE = 1000
 """Rows that are fetched together."""
@@ -63,10 +64,13 @@ class SiteFacts:
         baseline_urls: int | None = None,
         baseline_whole: bool = True,
         stopped: Callable[[], bool] = lambda: False,
+        more_memory: Callable[[], bool] = lambda: False,
     ) -> None:
         """`narrowed_by`: what the crawl left out, by filter or limit; an early end is one of them.
 
         `baseline_urls`: the URLs of the earlier crawl that this one is compared with; None where there is none.
+
+        `more_memory`: lets queries use more from now on; False where they have all there is.
         """
         self.baseline_urls = baseline_urls
         self.stopped = stopped
@@ -74,6 +78,7 @@ class SiteFacts:
         self.told: int | None = None
         """Findings of a rule and file that become records; None: all."""
         self._connection = connection
+        self._more_memory = more_memory
         self._given = narrowed_by or {}
         self._baseline_whole = baseline_whole
         self._made: set[Table] = set()
@@ -122,13 +127,19 @@ class SiteFacts:
 
     def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
         """The rows of a query, fetched as they are asked for. One query at a time: another one ends it."""
-        result = self._connection.execute(sql, parameters)
-        while rows := result.fetchmany(AT_ONCE):
+        rows = self._begun(sql, parameters)
+        while rows:
             yield from rows
+            rows = self._connection.fetchmany(AT_ONCE)
 
     def run(self, sql: str, *parameters: Any) -> None:
         """Run a statement."""
-        self._connection.execute(sql, parameters)
+        self._begun(sql, parameters)
+
+    def _begun(self, sql: str, parameters: Any) -> list[Any]:
+        """The first rows of a query, which is begun anew as often as it gets more memory."""
+        query = partial(self._connection.execute, sql, parameters)
+        return with_memory(lambda: query().fetchmany(AT_ONCE), self._more_memory)
 
     def need(self, *tables: Table) -> None:
         """Make temporary tables that are not there yet, and those they are made of."""

@@ -16,11 +16,11 @@ import duckdb
 from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.store.columns import TYPE, literal, quoted
 from sitemapcrawler.store.confining import confine
-from sitemapcrawler.store.errors import refusal
-from sitemapcrawler.store.making import CONFIG, NEW, SEEDED, check, make
+from sitemapcrawler.store.errors import refusal, with_memory
+from sitemapcrawler.store.making import CONFIG, MEMORY_MB, NEW, SEEDED, check, make
 from sitemapcrawler.store.schema import tables
 from sitemapcrawler.store.spool import BASIC, Spool, odd
-from sitemapcrawler.store.sql import fetched, line_of, reading
+from sitemapcrawler.store.sql import AT_ONCE, fetched, line_of, reading
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
@@ -30,8 +30,8 @@ FEED_LINE = 16 * 1024 * 1024
 """Bytes of a line of a feed that is read."""
 FEW = 64
 """Rows that are read together where more do not fit."""
-LARGE_MEMORY = "1GB"
-"""What a commit may use that does not do with less: of a file with very large entries."""
+LARGE_MEMORY_MB = (256, 512, 1024)
+"""What a commit may use that does not do with less, in turn: of a file with very large entries."""
 CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
 """What DuckDB raises for a row that its columns cannot hold."""
 
@@ -52,6 +52,7 @@ class Store:
         self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
         atexit.register(self.close)  # a second signal ends the process without a word to us
         self._in_transaction = False
+        self._memory_mb = self._most_mb = MEMORY_MB
         shutil.rmtree(self.spools, ignore_errors=True)
         for left in path.parent.glob(f".{path.name}.*{NEW}"):  # of a process that was killed
             shutil.rmtree(left, ignore_errors=True)
@@ -98,19 +99,33 @@ class Store:
         """A way to query beside others."""
         return self._connection.cursor()
 
-    def resources(self, threads: int, memory_mb: int) -> None:
-        """Give DuckDB so much of the machine from now on."""
-        self._connection.execute(f"SET threads = {threads}; SET memory_limit = '{memory_mb}MB'")
+    def resources(self, threads: int, memory_mb: int, sparing: bool = False) -> None:
+        """Give DuckDB so much of the machine from now on. `sparing`: of the memory only as much as it has while files
+        are read, and more when it is asked for. DuckDB takes what it may, and few queries are faster with it."""
+        self._connection.execute(f"SET threads = {threads}")
+        self._most_mb = memory_mb
+        self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
+
+    def give_more_memory(self) -> bool:
+        """Let DuckDB use twice as much as before, up to what it was given; False where it has that already."""
+        if self._memory_mb >= self._most_mb:
+            return False
+        self._limit_memory(min(2 * self._memory_mb, self._most_mb))
+        return True
+
+    def _limit_memory(self, memory_mb: int) -> None:
+        self._connection.execute(f"SET memory_limit = '{memory_mb}MB'")
+        self._memory_mb = memory_mb
 
     @contextmanager
-    def more_memory(self) -> Iterator[None]:
-        """Let DuckDB use `LARGE_MEMORY` for a while."""
-        [(before,)] = self.execute("SELECT current_setting('memory_limit')")
-        self._connection.execute(f"SET memory_limit = '{LARGE_MEMORY}'")
+    def memory(self, memory_mb: int) -> Iterator[None]:
+        """Let DuckDB use so much for a while, or what it has where that is more."""
+        before = self._memory_mb
+        self._limit_memory(max(before, memory_mb))
         try:
             yield
         finally:
-            self._connection.execute(f"SET memory_limit = '{before}'")
+            self._limit_memory(before)
 
     @contextmanager
     def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -206,27 +221,36 @@ class Store:
 
     def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
         """The JSON lines of the records in a table, up to `AT_ONCE` at a time, in the order of the files."""
-        cursor = self.cursor().execute(f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}")
-        for rows in fetched(cursor):
+        query = f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}"
+        for rows in self._fetched(self.cursor(), query):
             yield [line for (line,) in rows]
 
     def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
         """The same with the value of a column before each line."""
         cursor = self.cursor()
-        cursor.execute(f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}")
-        [counts] = cursor.fetchall()
+        filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
+        [[counts]] = self._fetched(cursor, filled)
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
         query = f"SELECT rowid, {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE ({condition}) AND rowid "
         last = -1
         try:
-            for rows in fetched(cursor.execute(f"{query} > -1")):
+            for rows in self._fetched(cursor, f"{query} > -1"):
                 yield [row[1:] for row in rows]
                 last = rows[-1][0]
         except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
+            while self.give_more_memory():
+                pass
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
             for first in range(last + 1, end + 1, FEW):
-                for rows in fetched(cursor.execute(f"{query} BETWEEN {first} AND {first + FEW - 1}")):
+                for rows in self._fetched(cursor, f"{query} BETWEEN {first} AND {first + FEW - 1}"):
                     yield [row[1:] for row in rows]
+
+    def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Any]]:
+        """The rows of a query, up to `AT_ONCE` at a time; with more memory where it does not begin without."""
+        first = with_memory(lambda: cursor.execute(query).fetchmany(AT_ONCE), self.give_more_memory)
+        if first:
+            yield first
+            yield from fetched(cursor)
 
     def get(self, name: str) -> Any:
         """What the job says of itself under a name; None where it says nothing."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 import duckdb
+
+T = TypeVar("T")
 
 HOLDER = re.compile(r"PID (\d+)")
 
 NO_THREAD = "can't start new thread"
 """What Python says where the system gives it none."""
 OUT_OF_MEMORY = "out of memory"
+NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNORECASE)
+"""How DuckDB's messages about its limit of memory begin."""
 
 
 class StoreError(ValueError):
@@ -20,6 +26,21 @@ class StoreError(ValueError):
 def is_of_the_machine(error: Exception) -> bool:
     """True where disk, memory or threads have come to their end, False for a fault of our own."""
     return isinstance(error, (duckdb.Error, OSError, MemoryError)) or NO_THREAD in str(error)
+
+
+def is_out_of_memory(error: duckdb.Error) -> bool:
+    """True where DuckDB came to its limit of memory. A commit that does so says it in words alone."""
+    return isinstance(error, duckdb.OutOfMemoryException) or NO_ROOM.search(str(error)) is not None
+
+
+def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
+    """What a query gives, which is begun anew as often as it can get more memory."""
+    while True:
+        try:
+            return query()
+        except duckdb.Error as error:
+            if not (is_out_of_memory(error) and more_memory()):
+                raise
 
 
 def in_words(error: Exception) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.store.base import CONTENT_ERRORS, Store
+from sitemapcrawler.store.base import CONTENT_ERRORS, LARGE_MEMORY_MB, Store
+from sitemapcrawler.store.errors import is_out_of_memory
 from sitemapcrawler.store.making import SEEDED
 from sitemapcrawler.store.schema import CURRENT, ODD, ODD_UNCHANGED
 from sitemapcrawler.store.spool import Spool
@@ -94,11 +95,14 @@ def load(store: Store, run: int, group: Group) -> None:
 
 
 def _commit_with_room(store: Store, run: int, group: Group) -> None:
-    try:
-        _commit(store, run, group)
-    except duckdb.OutOfMemoryException:
-        with store.more_memory():
-            _commit(store, run, group)
+    for memory_mb in (0, *LARGE_MEMORY_MB):
+        try:
+            with store.memory(memory_mb):
+                _commit(store, run, group)
+            return
+        except duckdb.Error as error:
+            if memory_mb == LARGE_MEMORY_MB[-1] or not is_out_of_memory(error):
+                raise
 
 
 def _load_alone(store: Store, run: int, file: FileRows) -> None:

@@ -17,7 +17,9 @@ from sitemapcrawler.store.confining import ALONE, Foreign, check_own, confine
 from sitemapcrawler.store.errors import StoreError, refusal
 from sitemapcrawler.store.schema import CURRENT, ODD, ODD_UNCHANGED, VERSION, statements, tables
 
-CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": "128MB"}
+MEMORY_MB = 128
+"""Memory that DuckDB may use at first."""
+CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
 """How DuckDB works while the crawl does: beside it, not in its place."""
 NEW = ".new"
 """Suffix of what is being made."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import random
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,10 @@ PEAK_MB = 400
 """Of the whole crawl, database included, while two of these are read at once. Each alone stays below 300."""
 SECONDS = 160
 """It takes 30 on two quiet cores."""
+LONG_PEAK_MB = 1_400
+"""Of a crawl whose database is full of very long values; it takes 1,060."""
+LONG_URLS, LONG_URL = 100, 900_000
+"""URLs of a file, and bytes of each: more than DuckDB has memory for at first."""
 GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
 START = URLSET_START.encode()
 GOOD = entry("https://pages.example/good").encode()
@@ -152,6 +158,18 @@ def test_bomb_is_a_finding(bombed: tuple[SiteServer, Crawl]) -> None:
     _, done = bombed
     assert done.summary["rules"]["doc-decompression-bomb"] >= 2
     assert done.summary["rules"]["doc-partly-read"] >= 5
+
+
+def test_file_of_very_long_urls_is_kept_whole(tmp_path: Path) -> None:
+    chance = random.Random(LONG_URLS)
+    urls = [f"https://pages.example/{chance.randbytes(LONG_URL // 2).hex()}" for _ in range(LONG_URLS)]
+    with SiteServer() as site:
+        site.routes = {"/long.xml.gz": gzip.compress(urlset(*urls), 1)}
+        done = crawl(tmp_path, sitemap=site.url("/long.xml.gz"))
+        assert done.code == 0
+        assert done.locs(site.url("/long.xml.gz")) == urls
+    assert done.summary["peak_mb"] < LONG_PEAK_MB
+    assert "internal-rule-failed" not in done.summary["rules"]
 
 
 def test_entities_are_not_expanded(bombed: tuple[SiteServer, Crawl]) -> None:

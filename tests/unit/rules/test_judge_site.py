@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 import pytest
@@ -102,3 +103,33 @@ def test_a_database_that_cannot_be_read_is_told_by_each_rule(table: str) -> None
 
 def test_a_crawl_of_nothing() -> None:
     assert Site().findings() == []
+
+
+class Scarce:
+    """A cursor that runs out of memory so often."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, times: int) -> None:
+        self._cursor = cursor
+        self._times = times
+
+    def execute(self, sql: str, parameters: Sequence[Any]) -> duckdb.DuckDBPyConnection:
+        if self._times:
+            self._times -= 1
+            raise duckdb.OutOfMemoryException("failed to pin block")
+        return self._cursor.execute(sql, parameters)
+
+    def fetchmany(self, size: int) -> list[Any]:
+        return self._cursor.fetchmany(size)
+
+
+@pytest.mark.parametrize(("times", "enough"), [(0, True), (2, True), (3, False)])
+def test_a_query_gets_more_memory_until_there_is_no_more(times: int, enough: bool) -> None:
+    more = iter([True, True, False])
+    cursor = Scarce(Site().connection.cursor(), times)
+    facts = SiteFacts(cursor, more_memory=lambda: next(more))  # type: ignore[arg-type]  # the part that is used
+    rows = facts.query("SELECT * FROM range(2500)")
+    if enough:
+        assert [number for (number,) in rows] == list(range(2500))
+    else:
+        with pytest.raises(duckdb.OutOfMemoryException):
+            next(rows)

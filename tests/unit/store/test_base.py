@@ -119,6 +119,32 @@ def test_crawl_leaves_the_machine_to_others_until_the_end(path: Path) -> None:
     store.close()
 
 
+def test_memory_is_given_as_it_is_needed(path: Path) -> None:
+    store = Store.of(path.parent)
+    limit = "SELECT current_setting('memory_limit')"
+    given = []
+    store.resources(2, 500, sparing=True)
+    given.append(store.execute(limit)[0][0])
+    while store.give_more_memory():
+        given.append(store.execute(limit)[0][0])
+    assert given == ["122.0 MiB", "244.1 MiB", "476.8 MiB"]
+    store.resources(2, 100, sparing=True)
+    assert store.execute(limit)[0][0] == "95.3 MiB" and not store.give_more_memory()
+    with store.memory(50):
+        assert store.execute(limit)[0][0] == "95.3 MiB", "never less"
+    store.close()
+
+
+def test_rows_that_need_more_memory_get_it(path: Path) -> None:
+    store = Store.of(path.parent)
+    store.insert_rows("urls", [{"sitemap": "s", "loc": f"{number}{'x' * 100_000}"} for number in range(300)])
+    store.resources(1, 500, sparing=True)
+    store.execute("SET memory_limit = '8MB'")
+    assert sum(map(len, store.lines("urls"))) == 300
+    assert store.execute("SELECT current_setting('memory_limit')")[0][0] != "7.6 MiB"
+    store.close()
+
+
 # What is refused
 
 
