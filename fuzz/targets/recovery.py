@@ -18,6 +18,8 @@ ROOTS = re.compile("<[^<>/]*?(?:urlset|sitemapindex)")
 """The begin of a root's start tag, which may be broken further on."""
 ODD_NAMESPACE = re.compile(r"""xmlns[^=<>]*+=\s*+["'][A-Za-z0-9_:/.#?=%~-]*+[^"']""")
 """A namespace that lxml may not take, since it is no URI."""
+LATER_DECLARATION = re.compile(r"(?!^)<\?xml\s", re.IGNORECASE)
+"""Which recovery passes over like an instruction, also within an entry, where a strict parser ends."""
 
 
 def check(data: bytes) -> None:
@@ -36,7 +38,7 @@ def check(data: bytes) -> None:
 def _check_strict(reading: Reading, text: str) -> None:
     strict = {in_lower_case(facts_of(record)) for record in reading.records if not record.recovered}
     root = reading.document.root
-    if ODD_NAMESPACE.search(text):
+    if ODD_NAMESPACE.search(text) or LATER_DECLARATION.search(text):
         return
     if len(ROOTS.findall(text)) > 1:  # one within another: what is declared where is not for an oracle to say
         return
