@@ -13,10 +13,8 @@ from sitemapcrawler.rules import site_pages
 from sitemapcrawler.rules.facts import GONE
 from sitemapcrawler.rules.registry import Needs, SiteMessage
 from sitemapcrawler.rules.site_tables import Table, ordered
-from sitemapcrawler.store.errors import with_memory
+from sitemapcrawler.store.sql import fetched_with_memory, with_memory
 
-AT_ONCE = 1000
-"""Rows that are fetched together."""
 AS_WRITTEN = "join_order,build_side_probe_side"
 """Optimizers that are off while tables are made: joins have the larger side first, and to guess which it is goes wrong
 with filters, by which ten million links are held in memory instead of a million pages."""
@@ -127,19 +125,12 @@ class SiteFacts:
 
     def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
         """The rows of a query, fetched as they are asked for. One query at a time: another one ends it."""
-        rows = self._begun(sql, parameters)
-        while rows:
+        for rows in fetched_with_memory(self._connection, sql, self._more_memory, parameters):
             yield from rows
-            rows = self._connection.fetchmany(AT_ONCE)
 
     def run(self, sql: str, *parameters: Any) -> None:
         """Run a statement."""
-        self._begun(sql, parameters)
-
-    def _begun(self, sql: str, parameters: Any) -> list[Any]:
-        """The first rows of a query, which is begun anew as often as it gets more memory."""
-        query = partial(self._connection.execute, sql, parameters)
-        return with_memory(lambda: query().fetchmany(AT_ONCE), self._more_memory)
+        with_memory(partial(self._connection.execute, sql, parameters), self._more_memory)
 
     def need(self, *tables: Table) -> None:
         """Make temporary tables that are not there yet, and those they are made of."""

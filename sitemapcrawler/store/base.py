@@ -16,11 +16,11 @@ import duckdb
 from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.store.columns import TYPE, literal, quoted
 from sitemapcrawler.store.confining import confine
-from sitemapcrawler.store.errors import refusal, with_memory
+from sitemapcrawler.store.errors import refusal
 from sitemapcrawler.store.making import CONFIG, MEMORY_MB, NEW, SEEDED, check, make
 from sitemapcrawler.store.schema import tables
 from sitemapcrawler.store.spool import BASIC, Spool, odd
-from sitemapcrawler.store.sql import AT_ONCE, fetched, line_of, reading
+from sitemapcrawler.store.sql import fetched_with_memory, line_of, reading
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
@@ -30,8 +30,6 @@ FEED_LINE = 16 * 1024 * 1024
 """Bytes of a line of a feed that is read."""
 FEW = 64
 """Rows that are read together where more do not fit."""
-LARGE_MEMORY_MB = (256, 512, 1024)
-"""What a commit may use that does not do with less, in turn: of a file with very large entries."""
 CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
 """What DuckDB raises for a row that its columns cannot hold."""
 
@@ -246,11 +244,7 @@ class Store:
                     yield [row[1:] for row in rows]
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Any]]:
-        """The rows of a query, up to `AT_ONCE` at a time; with more memory where it does not begin without."""
-        first = with_memory(lambda: cursor.execute(query).fetchmany(AT_ONCE), self.give_more_memory)
-        if first:
-            yield first
-            yield from fetched(cursor)
+        return fetched_with_memory(cursor, query, self.give_more_memory)
 
     def get(self, name: str) -> Any:
         """What the job says of itself under a name; None where it says nothing."""

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeVar
 
 import duckdb
-
-T = TypeVar("T")
 
 HOLDER = re.compile(r"PID (\d+)")
 
@@ -31,16 +27,6 @@ def is_of_the_machine(error: Exception) -> bool:
 def is_out_of_memory(error: duckdb.Error) -> bool:
     """True where DuckDB came to its limit of memory. A commit that does so says it in words alone."""
     return isinstance(error, duckdb.OutOfMemoryException) or NO_ROOM.search(str(error)) is not None
-
-
-def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
-    """What a query gives, which is begun anew as often as it can get more memory."""
-    while True:
-        try:
-            return query()
-        except duckdb.Error as error:
-            if not (is_out_of_memory(error) and more_memory()):
-                raise
 
 
 def in_words(error: Exception) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.store.base import CONTENT_ERRORS, LARGE_MEMORY_MB, Store
+from sitemapcrawler.store.base import CONTENT_ERRORS, Store
 from sitemapcrawler.store.errors import is_out_of_memory
 from sitemapcrawler.store.making import SEEDED
 from sitemapcrawler.store.schema import CURRENT, ODD, ODD_UNCHANGED
 from sitemapcrawler.store.spool import Spool
 
+LARGE_MEMORY_MB = (256, 512, 1024)
+"""What a commit may use that does not do with less, in turn: of a file with very large entries."""
 BASELINE = "baseline"
 """Name of the database that the crawl is compared with, where it is attached."""
 

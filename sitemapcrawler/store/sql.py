@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import duckdb
 
 from sitemapcrawler.store.columns import json_line, literal, quoted
+from sitemapcrawler.store.errors import is_out_of_memory
 from sitemapcrawler.store.schema import ODD, RECORDS, tables
 
+T = TypeVar("T")
 AT_ONCE = 1000
 """Rows that are read together, as many as in a batch."""
 
@@ -18,6 +20,26 @@ def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
     """The rows of a query, up to `AT_ONCE` at a time."""
     while rows := result.fetchmany(AT_ONCE):
         yield rows
+
+
+def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
+    """What a query gives, which is begun anew as often as it can get more memory."""
+    while True:
+        try:
+            return query()
+        except duckdb.Error as error:
+            if not (is_out_of_memory(error) and more_memory()):
+                raise
+
+
+def fetched_with_memory(
+    cursor: duckdb.DuckDBPyConnection, query: str, more_memory: Callable[[], bool], parameters: Sequence[Any] = ()
+) -> Iterator[list[Any]]:
+    """The rows of a query, up to `AT_ONCE` at a time; with more memory where it does not begin without."""
+    first = with_memory(lambda: cursor.execute(query, parameters).fetchmany(AT_ONCE), more_memory)
+    if first:
+        yield first
+        yield from fetched(cursor)
 
 
 def prefix_of(column: str) -> str:
