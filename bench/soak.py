@@ -190,7 +190,7 @@ def crawl(index: str, folder: Path, downloader: str, seen: Any) -> tuple[int, fl
         try:
             while process.poll() is None:
                 samples.take(process.pid, seen)
-                time.sleep(1)
+                time.sleep(1)  # between two looks
         finally:
             process.kill()
     return process.wait(), time.monotonic() - started, samples

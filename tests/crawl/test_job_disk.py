@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, crawl, start
-from tests.crawl.documents import index, urlset
+from tests.crawl.crawling import FEED, start
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.jobs import DATABASE
+from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer
 
@@ -28,18 +28,14 @@ ENDS_WITHIN_S = 60
 def large() -> Iterator[SiteServer]:
     """A site whose URLs cannot be compressed."""
     with SiteServer() as site:
-        paths = [f"/{number}.xml" for number in range(FILES)]
-        site.routes = {path: urlset(*(page(path, number) for number in range(PAGES))) for path in paths}
-        site.routes["/index.xml"] = index(*map(site.url, paths))
+        serve_files(site, FILES, lambda path: [page(path, number) for number in range(PAGES)])
         yield site
 
 
 @pytest.fixture(scope="module")
 def known(large: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
     """The rows of its feed."""
-    folder = tmp_path_factory.mktemp("known")
-    crawl(folder, sitemap=large.url("/index.xml"))
-    return rows(folder / FEED)
+    return rows_of(large, tmp_path_factory.mktemp("known"))
 
 
 def page(path: str, number: int) -> str:

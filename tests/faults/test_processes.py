@@ -13,6 +13,7 @@ import pytest
 from tests.crawl.crawling import FEED, crawl, read_feed, start
 from tests.crawl.documents import index, pages, urlset
 from tests.crawl.job_feeds import difference, rows
+from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer, stalled
 
@@ -29,18 +30,14 @@ ENDS_WITHIN_S = 60
 def large() -> Iterator[SiteServer]:
     """A site of some files."""
     with SiteServer() as site:
-        paths = [f"/{number}.xml" for number in range(FILES)]
-        site.routes = {path: urlset(*pages(path.strip("/."), PAGES)) for path in paths}
-        site.routes["/index.xml"] = index(*map(site.url, paths))
+        serve_files(site, FILES, lambda path: pages(path.strip("/."), PAGES))
         yield site
 
 
 @pytest.fixture(scope="module")
 def known(large: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
     """The rows of its feed."""
-    folder = tmp_path_factory.mktemp("known")
-    crawl(folder, sitemap=large.url("/index.xml"))
-    return rows(folder / FEED)
+    return rows_of(large, tmp_path_factory.mktemp("known"))
 
 
 def test_job_that_had_no_memory_goes_on_when_there_is_some(
