@@ -18,6 +18,7 @@ from sitemapcrawler import progress
 from sitemapcrawler.display import Display
 from sitemapcrawler.progress_rows import Row
 from sitemapcrawler.terminals import can_be_live, same_terminal
+from tests.crawl.terminal import read_terminal
 
 COLUMNS, LINES = 80, 24
 LONG = "https://example.com/" + "long/" * 30 + " [bold]not markup[/] :smile: end"
@@ -36,15 +37,9 @@ class Slave:
 
     def _read(self) -> None:
         stream = pyte.ByteStream(self.screen)
-        while data := self._more():
+        while data := read_terminal(self._master):
             self.written += data
             stream.feed(data)
-
-    def _more(self) -> bytes:
-        try:
-            return os.read(self._master, 1 << 16)
-        except OSError:
-            return b""
 
     def take_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Be standard error. To be called in the test itself: pytest's capturing begins anew with it."""
