@@ -36,8 +36,9 @@ crawl: .venv/.crawl
 demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
+# In the order of the folders, so that short files come last and no worker waits for the other.
 test: .venv/.test
-	@$(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18

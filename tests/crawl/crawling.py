@@ -19,6 +19,8 @@ LOG = "log.txt"
 JUDGEMENTS = ("finding", "robots")
 DEADLINE_S = 180
 """Seconds after which a crawl is taken to hang."""
+COUNTED = "COVERAGE_PROCESS_CONFIG"
+"""Variable with which coverage counts the lines of processes that a test starts."""
 POLL_S = 0.02
 SHOWN = 300
 """Characters of the log before a traceback that a failing test shows, and a tenth of those after."""
