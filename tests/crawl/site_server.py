@@ -36,8 +36,8 @@ from http.client import parse_headers
 from typing import Any, Self
 
 PATIENCE_S = 180
-"""Seconds a test waits for a request before it gives up: of five fleets that start at once on two cores, one has taken more
-than 90."""
+"""Seconds a test waits for a request before it gives up: of five fleets that start at once on two cores, one has taken
+more than 90."""
 TLS_HANDSHAKE = b"\x16"
 """First byte of a TLS record of type handshake: RFC 8446, 5.1."""
 PROMISED = 10_000_000

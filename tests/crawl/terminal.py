@@ -18,6 +18,8 @@ import pyte
 
 from tests.crawl.crawling import DEADLINE_S, environment
 
+CHANGING = ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+"""Variables that change what a program writes to a terminal."""
 KEPT_LINES = 2000
 """Lines that have left the screen and can still be read."""
 CTRL_C = b"\x03"
@@ -105,20 +107,21 @@ class Terminal:
 
     def _read(self) -> bool:
         """Read what there is, if need be after a moment; False at the end."""
-        data = read_terminal(self._master)
+        data = read_terminal(self._master, self.screen)
         self.written += data
         self._stream.feed(data)
         return bool(data)
 
 
-def read_terminal(master: int) -> bytes:
+def read_terminal(master: int, screen: pyte.Screen) -> bytes:
     """What programs have written to a terminal since the last read, if need be after a moment; nothing at the end.
+    `screen`: what a test that waits in vain shows.
 
     Linux may pass over what is written just before a terminal is closed if a read waits for it at that moment (1 of
     4,000 times), and does not if only `select` waits.
     """
     ready, _, _ = select.select([master], [], [], DEADLINE_S)
-    assert ready, "nothing was written for a long time"
+    assert ready, "\n".join(screen.display)
     try:
         return os.read(master, 1 << 16)
     except OSError:  # Linux says so when the last program has left the terminal
@@ -127,6 +130,5 @@ def read_terminal(master: int) -> bytes:
 
 def terminal_environment() -> dict[str, str]:
     """The environment of a program on a terminal that can move its cursor and has colours."""
-    left_out = ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
-    kept = {name: value for name, value in environment().items() if name not in left_out}
+    kept = {name: value for name, value in environment().items() if name not in CHANGING}
     return kept | {"TERM": "xterm-256color"}

@@ -22,8 +22,8 @@ os.environ.pop("{COUNTED}", None)
 from sitemapcrawler.cli import main
 sys.exit(main())
 """
-"""The command, whose lines are counted where those of tests are. Those of Ray's many processes are not: most of them are
-killed before they could tell, and a fleet takes half as long again with it."""
+"""The command, whose lines are counted where those of tests are. Those of Ray's many processes are not: most of them
+are killed before they could tell, and a fleet takes half as long again with it."""
 TABLES = ("url", "sitemap", "finding", "robots", "domain")
 PAGES = 5
 """Pages of each sitemap."""

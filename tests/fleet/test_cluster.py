@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from tests.crawl.crawling import COUNTED, environment
 from tests.fleet.fleets import Data, run, sites
 
 NODES = 3
@@ -16,10 +16,10 @@ NODES = 3
 
 @pytest.fixture(scope="module")
 def address(alone: None) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-        environment.setenv("PYTHONPATH", os.pathsep.join(paths))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+        patch.delenv(COUNTED, raising=False)
         head = {"num_cpus": 1, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
         cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.crawl.crawling import environment
 from tests.fleet.fleets import Data, sites
 
 SETTINGS = """
@@ -28,12 +28,9 @@ def test_its_settings_and_its_modules_reach_the_crawls(tmp_path: Path) -> None:
     below.mkdir()
     for name, text in (("__init__", ""), ("settings", SETTINGS), ("marking", MARKING)):
         (package / f"{name}.py").write_text(text)
-    places = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     with sites(1) as (site,):
         command = [sys.executable, "-m", "scrapy", "fleet", site.url(), "--out", "out", "--workers", "1"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
-        environment.pop("SCRAPY_SETTINGS_MODULE", None)
-        done = subprocess.run(command, cwd=below, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=below, env=environment(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert {exchange.headers.get("x-mine") for exchange in site.exchanges} == {"yes"}
     assert Data(below / "out").domains()[site.url()]["state"] == "finished"

@@ -18,7 +18,7 @@ from sitemapcrawler import progress
 from sitemapcrawler.display import Display
 from sitemapcrawler.progress_rows import Row
 from sitemapcrawler.terminals import can_be_live, same_terminal
-from tests.crawl.terminal import read_terminal
+from tests.crawl.terminal import CHANGING, read_terminal
 
 COLUMNS, LINES = 80, 24
 LONG = "https://example.com/" + "long/" * 30 + " [bold]not markup[/] :smile: end"
@@ -37,7 +37,7 @@ class Slave:
 
     def _read(self) -> None:
         stream = pyte.ByteStream(self.screen)
-        while data := read_terminal(self._master):
+        while data := read_terminal(self._master, self.screen):
             self.written += data
             stream.feed(data)
 
@@ -57,7 +57,7 @@ class Slave:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slave]:
     """A terminal that is standard error."""
-    for name in ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
+    for name in CHANGING:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(module, "REFRESH_S", 0.01)
