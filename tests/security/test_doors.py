@@ -27,6 +27,8 @@ LONG = 1500
 PATIENCE_S = 10.0
 """Seconds that an answer waits for what is to be seen."""
 PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FILE = 0o600, 0o700, 0o666
+OF_THE_DATABASE = "job/audit.duckdb."
+"""What the names of files begin with that the database has beside itself for a moment, with its own mode."""
 
 
 class Watched(SiteServer):
@@ -114,8 +116,8 @@ def test_what_is_not_finished_is_private_whatever_the_umask(ended: Ended) -> Non
     assert len(parts) >= 8, "feeds and the report"
     assert set(parts.values()) == {PRIVATE_FILE}
     assert ended.seen.modes["job/.spool"] == PRIVATE_FOLDER
-    private = {name for name, mode in ended.seen.modes.items() if mode == PRIVATE_FOLDER}
-    temporary = set(ended.seen.modes) - set(ended.left) - set(parts) - {"job/audit.duckdb.wal"}  # part of a database
+    private = {name for name, mode in ended.seen.modes.items() if mode in (PRIVATE_FILE, PRIVATE_FOLDER)}
+    temporary = {name for name in ended.seen.modes if name not in ended.left and not name.startswith(OF_THE_DATABASE)}
     assert {name for name in temporary if private.isdisjoint({name, *map(str, Path(name).parents)})} == set()
     assert ended.seen.nameless == {PRIVATE_FILE}, "bodies"
 
