@@ -3,11 +3,11 @@ PYTHON = python3
 BIN = .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests of what depends on the inside of Scrapy, and of whole crawls.
-OLDEST = tests/unit/test_answers.py tests/unit/test_bodies.py tests/unit/test_configuring.py \
-	tests/unit/test_connections.py tests/unit/test_downloads.py tests/unit/test_extensions.py \
-	tests/unit/test_head_limit.py tests/unit/test_heads.py tests/unit/test_item_storage.py \
-	tests/unit/test_pipelines.py tests/unit/test_politeness.py tests/unit/test_scrapy_cloud.py \
-	tests/unit/test_sending.py tests/unit/test_slots.py tests/crawl/test_demo.py \
+OLDEST = tests/unit/download/test_answers.py tests/unit/download/test_bodies.py tests/unit/audit/test_configuring.py \
+	tests/unit/download/test_connections.py tests/unit/download/test_handlers.py tests/unit/extensions/test_stopping.py \
+	tests/unit/download/test_head_limit.py tests/unit/download/test_heads.py tests/unit/feeds/test_item_storage.py \
+	tests/unit/pipelines/test_pipelines.py tests/unit/middlewares/test_politeness.py tests/unit/audit/test_scrapy_cloud.py \
+	tests/unit/verification/test_sending.py tests/unit/download/test_slots.py tests/crawl/test_demo.py \
 	tests/crawl/test_downloads.py tests/crawl/test_findings_feeds.py \
 	tests/crawl/test_scrapy_cloud.py tests/crawl/test_stopping.py
 
@@ -18,7 +18,7 @@ help:
 	@echo 'make test [ARGS="-x"]                                   run the tests, with coverage'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 15 seconds each'
-	@echo 'make lint                                               ruff and mypy'
+	@echo 'make lint                                               ruff, mypy and the layers of imports'
 	@echo 'make docs                                               build the documentation as a site in build/site/'
 	@echo 'make audit [ARGS=--strict]                              look up what is installed in the lists of known holes'
 	@echo 'make sbom                                               list what a release consists of, in build/sbom.json'
@@ -55,6 +55,7 @@ lint: .venv/.lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # The variable silences a notice about the future of MkDocs, which a strict build would show each time.
 docs: .venv/.docs

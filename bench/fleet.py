@@ -164,7 +164,7 @@ def main() -> None:
     origins = make(folder, arguments.sites, arguments.sitemaps, arguments.urls)
     domains = folder / "domains.txt"
     domains.write_text("".join(f"{origin}\n" for origin in origins))
-    settings = ["SITEMAP_MAX_ROBOTS=0", *([] if arguments.polite else ["AUTOTHROTTLE_ENABLED=0"])]
+    settings = ["SITEMAP_MAX_ROBOTS=0", *([] if arguments.polite else ["AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0"])]
     with nginx(SITE.format(port=PORT, root=folder), [PORT], LIMIT_S):
         rounds = (workers for _ in range(arguments.rounds) for workers in arguments.workers)
         runs = [measure(workers, domains, data / "fleet-out", settings) for workers in rounds]

@@ -43,7 +43,7 @@ READERS = {
 """Reader -> its script in `peers/`."""
 SHORT = {OURS: "ours", "ultimate-sitemap-parser": "usp", "advertools": "advertools", "Scrapy SitemapSpider": "Scrapy"}
 """The columns of the short table."""
-SETTINGS = ("AUTOTHROTTLE_ENABLED=0", "LOG_LEVEL=ERROR")
+SETTINGS = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "LOG_LEVEL=ERROR")
 Results = Mapping[str, Sequence[tuple[Score, Found]]]
 """Reader -> what it made of each input."""
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import duckdb
 
+from sitemapcrawler.jobs.store.schema import statements
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.store.schema import statements
 
 PER_FILE = 50_000
 """Entries of a file. Source: https://www.sitemaps.org/protocol.html#index"""

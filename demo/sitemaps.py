@@ -72,7 +72,7 @@ MEDIA = (
       <video:content_loc>BASE/media/lamp-lighting.mp4</video:content_loc>
       <video:player_loc>BASE/films/player</video:player_loc>
       <video:duration>95</video:duration>
-      <video:expiration_date>2027-12-31</video:expiration_date>
+      <video:expiration_date>2099-12-31</video:expiration_date>
       <video:rating>4.5</video:rating>
       <video:view_count>1204</video:view_count>
       <video:publication_date>2025-03-01T09:00:00+01:00</video:publication_date>

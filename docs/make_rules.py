@@ -1,7 +1,9 @@
-"""Writes docs/rules.md from the registered rules and their docstrings: python docs/make_rules.py"""
+"""Writes docs/rules.md from the registered rules and their docstrings, and their number where other pages have it:
+python docs/make_rules.py"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sitemapcrawler.rules import all_rules
@@ -9,6 +11,8 @@ from sitemapcrawler.rules.catalogue import section
 from sitemapcrawler.rules.registry import families
 
 TARGET = Path(__file__).with_name("rules.md")
+COUNTED = (TARGET.parents[1] / "README.md", TARGET.with_name("comparison.md"))
+"""Pages that say how many rules there are."""
 HEAD = """# Rules
 
 What a crawl checks while it reads. `-a select=` and `-a ignore=` take these ids and the families, the part before the
@@ -37,5 +41,12 @@ def document() -> str:
     return "".join(parts)
 
 
+def counted(text: str) -> str:
+    """A page with the number of rules as it is now."""
+    return re.sub(r"(?<=\| )[\d,]+ rules(?= \|)", f"{len(all_rules())} rules", text)
+
+
 if __name__ == "__main__":
     TARGET.write_text(document(), encoding="utf-8")
+    for page in COUNTED:
+        page.write_text(counted(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sitemapcrawler.api import SitemapFile, read_sitemap
     from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
-    from sitemapcrawler.pagespider import SitemapSpider
+    from sitemapcrawler.pages.spider import SitemapSpider
     from sitemapcrawler.reader import ChildRecord, Limits
-    from sitemapcrawler.sitemapfile import SitemapFile, read_sitemap
 
 __version__ = "0.1.0"
 """Version of the package, declared here alone."""
@@ -28,11 +28,11 @@ _MODULES = {
     "ChildRecord": "reader",
     "FindingRecord": "items",
     "Limits": "reader",
-    "SitemapFile": "sitemapfile",
+    "SitemapFile": "api",
     "SitemapRecord": "items",
-    "SitemapSpider": "pagespider",
+    "SitemapSpider": "pages.spider",
     "UrlRecord": "items",
-    "read_sitemap": "sitemapfile",
+    "read_sitemap": "api",
 }
 """Where the public names are: imported when they are asked for, so that reading brings no Scrapy along."""
 

@@ -12,7 +12,7 @@ from aiohttp import ClientPayloadError
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
-from sitemapcrawler.head_limit import MAX_HEAD, TOO_LONG
+from sitemapcrawler.download.connections import MAX_HEAD, TOO_LONG
 
 END_OF_HEAD = b"\r\n\r\n"
 FIRST_FINAL = 200

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-
-import scrapy.core.downloader.contextfactory  # noqa: F401 - at once: it walks the stack of its importers, slow if deep
-from scrapy.cmdline import execute
-from scrapy.settings import Settings
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from sitemapcrawler import __version__
+from sitemapcrawler.early_stops import quiet_interrupts
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
 
 SETTINGS_MODULE = "sitemapcrawler.settings"
+QUIET = frozenset({"crawl", "fleet", "inspect", "validate"})
+"""Commands that Ctrl-C ends quietly while they start; others, such as `shell`, need Python's own handler."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -26,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     if arguments[1:] == ["--version"]:
         print(f"sitemapcrawler {__version__}")
         sys.exit(0)
-    execute(arguments, project_settings())
+    with quiet_interrupts() if QUIET.intersection(arguments[1:]) else nullcontext():
+        import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
+        from scrapy.cmdline import execute
+
+        execute(arguments, project_settings())
 
 
 def project_settings() -> Settings:
@@ -35,6 +43,8 @@ def project_settings() -> Settings:
     Scrapy takes the settings module from the environment before it looks for a `scrapy.cfg` nearby. A module named
     there for another project is therefore overwritten, for this process and those it starts.
     """
+    from scrapy.settings import Settings
+
     os.environ["SCRAPY_SETTINGS_MODULE"] = SETTINGS_MODULE
     settings = Settings()
     settings.setmodule(SETTINGS_MODULE, priority="project")

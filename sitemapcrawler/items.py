@@ -47,7 +47,8 @@ class ReplyRecord:
     attempts: int | None = None
     """Requests that were sent: hops, retries, and GET after a refused HEAD included."""
     elapsed_ms: int | None = None
-    """Milliseconds that the servers took, all requests together."""
+    """Response time: milliseconds from each request on the wire to the first byte of its answer, summed over redirects,
+    answered retries and GET after HEAD. Name look-up, connection, TLS handshake and waiting in the crawl excluded."""
     content_type: str | None = None
     """Content-Type header as sent."""
     last_modified: str | None = None
@@ -85,20 +86,32 @@ class Stored:
 class Judged(Stored):
     """What travels with a record through the pipelines and is no part of its row."""
 
-    __slots__ = ("element", "file", "findings", "told")
+    __slots__ = ("element", "faults", "file", "findings", "place", "told")
 
     element: Any
     """The entry as it stands in the XML, where it is not a plain one; unset otherwise."""
+    faults: Sequence[str]
+    """Rules of the faults that the reader found in the entry; unset where there are none."""
     file: Any
     """What is known of the file, for the rules (`rules.facts.FileFacts`); unset where nothing is judged."""
     findings: list[FindingRecord]
     """Findings on this record; unset where there are none."""
+    place: int
+    """Which entry of its file it is, from 0; unset where no entries are held back."""
     told: Any
     """What reading a file told the crawl besides its records (`reading.Told`); unset for other records."""
+
+    def blame(self, rules: Sequence[str]) -> None:
+        """Say which rules name faults that the reader found in the entry."""
+        self.faults = [*getattr(self, "faults", ()), *rules]
 
     def know(self, file: Any) -> None:
         """Give the record what is known of its file."""
         self.file = file
+
+    def put_at(self, place: int) -> None:
+        """Give the record its place in the file."""
+        self.place = place
 
     def attach(self, findings: list[FindingRecord]) -> None:
         """Put findings on the record, which feeds write after it."""
@@ -235,8 +248,8 @@ class SitemapRecord(Judged):
     hops: list[Hop] = field(default_factory=list)
     """The redirects on the way, in order."""
     outcome: str = "ok"
-    """ok, recovered (some entries were repaired or left out), truncated (the file ends before its end),
-    failed (nothing could be read), blocked (robots.txt forbids it) or unchanged."""
+    """ok, recovered (the file is not well formed, and was read to its end), truncated (the file ends before its
+    end), failed (nothing could be read), blocked (robots.txt forbids it) or unchanged."""
     url_count: int = 0
     """Entries listed in the file, before any filter: pages of a urlset, children of an index."""
     bytes: int = 0

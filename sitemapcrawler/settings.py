@@ -9,10 +9,13 @@ COMMANDS_MODULE = "sitemapcrawler.commands"
 
 # Who we are, and how much we ask of a host.
 USER_AGENT = f"sitemapcrawler/{__version__} (reads sitemaps, obeys robots.txt)"
+SITEMAP_CONTACT_URL = ""
 ROBOTSTXT_OBEY = True
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 4
+DOWNLOAD_DELAY = 0.11
+DOWNLOAD_DELAY_JITTER = 0.0
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 0.5
 AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
@@ -40,9 +43,9 @@ DOWNLOAD_FAIL_ON_DATALOSS = False
 SITEMAP_DOWNLOADER = "twisted"
 SITEMAP_VERIFY_CERTIFICATES = True
 DOWNLOAD_HANDLERS = {
-    "http": "sitemapcrawler.downloads.GuardedDownloadHandler",
-    "https": "sitemapcrawler.downloads.GuardedDownloadHandler",
-    "file": "sitemapcrawler.downloads.NamedFileHandler",
+    "http": "sitemapcrawler.download.handlers.GuardedDownloadHandler",
+    "https": "sitemapcrawler.download.handlers.GuardedDownloadHandler",
+    "file": "sitemapcrawler.download.handlers.NamedFileHandler",
     "data": None,
     "ftp": None,
     "s3": None,
@@ -54,13 +57,13 @@ REDIRECT_MAX_TIMES = 10
 DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "sitemapcrawler.retrying.StoppableRetryMiddleware": 550,
-    "sitemapcrawler.politeness.PolitenessMiddleware": 560,
+    "sitemapcrawler.middlewares.retry.StoppableRetryMiddleware": 550,
+    "sitemapcrawler.middlewares.politeness.PolitenessMiddleware": 560,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "sitemapcrawler.obeying.RobotsMiddleware": 100,
+    "sitemapcrawler.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
-    "sitemapcrawler.credentials.CredentialsMiddleware": 950,
+    "sitemapcrawler.middlewares.compression.CollectedBodyCompressionMiddleware": 590,
+    "sitemapcrawler.middlewares.credentials.CredentialsMiddleware": 950,
 }
 SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": None}
 TELNETCONSOLE_ENABLED = False
@@ -75,25 +78,27 @@ SITEMAP_PAGES_WAITING = 1000
 CONCURRENT_ITEMS = 1
 SITEMAP_STOP_GRACE = 10.0
 EXTENSIONS = {
-    "sitemapcrawler.logs.InertLog": 0,
-    "sitemapcrawler.bodies.BodyCollector": 100,
-    "sitemapcrawler.extensions.Stopping": 110,
-    "sitemapcrawler.timers.TimerSweep": 120,
-    "sitemapcrawler.reporting.Reporting": 130,
-    "sitemapcrawler.progress.ProgressDisplay": 800,
-    "sitemapcrawler.extensions.ClosingLine": 900,
+    "sitemapcrawler.extensions.logs.InertLog": 0,
+    "sitemapcrawler.download.bodies.BodyCollector": 100,
+    "sitemapcrawler.extensions.stopping.Stopping": 110,
+    "sitemapcrawler.extensions.timers.TimerSweep": 120,
+    "sitemapcrawler.feeds.reporting.Reporting": 130,
+    "sitemapcrawler.extensions.progress.ProgressDisplay": 800,
+    "sitemapcrawler.extensions.stopping.ClosingLine": 900,
     "scrapy.extensions.logstats.LogStats": None,
+    "scrapy.extensions.throttle.AutoThrottle": None,
+    "sitemapcrawler.extensions.throttling.FlooredThrottle": 0,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
 SITEMAP_SEVERITIES: dict[str, str] = {}
 SITEMAP_ALLOW = ""
 SITEMAP_RULES: list[str] = []
 ITEM_PIPELINES = {
-    "sitemapcrawler.pipelines.StructurePipeline": 100,
-    "sitemapcrawler.pipelines.RobotsPipeline": 200,
-    "sitemapcrawler.pipelines.StatusPipeline": 300,
-    "sitemapcrawler.pipelines.StorePipeline": 400,
-    "sitemapcrawler.summary.SummaryPipeline": 900,
+    "sitemapcrawler.pipelines.structure.StructurePipeline": 100,
+    "sitemapcrawler.pipelines.robots.RobotsPipeline": 200,
+    "sitemapcrawler.pipelines.status.StatusPipeline": 300,
+    "sitemapcrawler.pipelines.store.StorePipeline": 400,
+    "sitemapcrawler.pipelines.summary.SummaryPipeline": 900,
 }
 
 # The job's database.
@@ -103,30 +108,30 @@ SITEMAP_STORE_THREADS = 2
 
 # Where records go.
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_URI_PARAMS = "sitemapcrawler.feednames.uri_params"
+FEED_URI_PARAMS = "sitemapcrawler.feeds.feednames.uri_params"
 FEED_EXPORTERS = {
     "xml": None,
     "pickle": None,
     "marshal": None,
-    "csv": "sitemapcrawler.exporters.CsvExporter",
-    "json": "sitemapcrawler.exporters.JsonExporter",
-    "jsonlines": "sitemapcrawler.exporters.JsonLinesExporter",
-    "jsonl": "sitemapcrawler.exporters.JsonLinesExporter",
-    "jl": "sitemapcrawler.exporters.JsonLinesExporter",
-    "parquet": "sitemapcrawler.parquet.ParquetExporter",
-    "sarif": "sitemapcrawler.sarif.SarifExporter",
-    "junit": "sitemapcrawler.junit.JUnitExporter",
+    "csv": "sitemapcrawler.feeds.exporters.CsvExporter",
+    "json": "sitemapcrawler.feeds.exporters.JsonExporter",
+    "jsonlines": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
+    "jsonl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
+    "jl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
+    "parquet": "sitemapcrawler.feeds.parquet.ParquetExporter",
+    "sarif": "sitemapcrawler.feeds.sarif.SarifExporter",
+    "junit": "sitemapcrawler.feeds.junit.JUnitExporter",
 }
 FEED_STORAGES = {
-    "": "sitemapcrawler.storages.AtomicFileStorage",
-    "file": "sitemapcrawler.storages.AtomicFileStorage",
-    "stdout": "sitemapcrawler.storages.StandardOutputStorage",
-    "report": "sitemapcrawler.reporting.ReportStorage",
+    "": "sitemapcrawler.feeds.storages.AtomicFileStorage",
+    "file": "sitemapcrawler.feeds.storages.AtomicFileStorage",
+    "stdout": "sitemapcrawler.feeds.storages.StandardOutputStorage",
+    "report": "sitemapcrawler.feeds.reporting.ReportStorage",
 }
 
 # What a person reads.
 SITEMAP_PROGRESS = True
 SITEMAP_PROGRESS_INTERVAL = 60.0
 LOG_LEVEL = "INFO"
-LOG_FORMATTER = "sitemapcrawler.extensions.BriefFormatter"
+LOG_FORMATTER = "sitemapcrawler.extensions.stopping.BriefFormatter"
 STATS_DUMP = False

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.rules.registry import Severity
-
-SEVERITIES = tuple(str(severity) for severity in Severity)
-"""The worst first."""
 SIZES = ("bytes", "kB", "MB", "GB", "TB")
 """Units of a size, each a thousand of the one before, as the SI has them."""
 MINUTE, HOUR = 60, 3600
@@ -21,9 +17,16 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def findings(number: int, severity: str) -> str:
-    """So many findings of a severity: `1 error`, `2 warnings`, `3 info`."""
-    return counted(number, severity, severity if severity == Severity.INFO else None)
+def percent(part: float, whole: float = 1.0) -> str:
+    """A share, rounded: `67 %`, `4.2 %`; 0 or 100 only where it is exactly so, else `<0.1 %` and `>99.9 %`."""
+    if not whole:
+        return "0 %"
+    value = 100 * part / whole
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    if 99.9 < value < 100:
+        return ">99.9 %"
+    return f"{value:.0f} %" if value in (0, 100) or 10 <= value < 99.5 else f"{value:.1f} %"
 
 
 def size(number: int) -> str:

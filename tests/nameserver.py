@@ -31,12 +31,13 @@ Answer = list[str] | int | bytes | None
 """Addresses, of which those of the wanted kind are told; a code; whatever bytes; or none."""
 
 
-def asking_it(folder: Path) -> list[str]:
-    """What stands before a command that is to ask this server, in a mount namespace of its own."""
+def asking_it(folder: Path, patience: int = 1) -> list[str]:
+    """What stands before a command that is to ask this server, in a mount namespace of its own. `patience`: seconds that
+    it waits for an answer."""
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare")
     file = folder / "resolv.conf"
-    file.write_text(f"nameserver {ADDRESS}\noptions timeout:1 attempts:1\n")
+    file.write_text(f"nameserver {ADDRESS}\noptions timeout:{patience} attempts:1\n")
     return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"', str(file)]
 
 

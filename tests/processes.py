@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE_S = 10
+PATIENCE_S = 60
 """Seconds after which a process that should have ended is taken to stay."""
 LOOK_S = 0.01
 """Seconds between two looks at what /proc tells: nobody can be asked to wait for another's child."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fuzz.inputs import in_time
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import number
-from sitemapcrawler.reply.http_date import http_date
+from sitemapcrawler.replies.waiting import http_date
 
 MAX_BYTES = 128
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

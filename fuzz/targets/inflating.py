@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from functools import partial
 
 from fuzz.inputs import chance, cut, in_time
-from sitemapcrawler.page.inflate import Inflater
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import MAX_GZIP_LAYERS, Limits
+from sitemapcrawler.replies.page.head import Inflater
 
 SEEDS = ("tests/data/*/*.gz",)
 SMALL = Limits(max_bytes=1000, max_ratio=10)

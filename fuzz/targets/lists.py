@@ -5,9 +5,9 @@ from __future__ import annotations
 from io import BytesIO
 
 from fuzz.inputs import chance, in_time
-from sitemapcrawler import urllists
-from sitemapcrawler.urllists import Entry
-from sitemapcrawler.urllists.columns import MAGIC
+from sitemapcrawler.reader import lists as urllists
+from sitemapcrawler.reader.lists import Entry
+from sitemapcrawler.reader.lists.tables import MAGIC
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"

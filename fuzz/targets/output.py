@@ -8,8 +8,8 @@ import re
 import unicodedata
 
 from fuzz.inputs import in_time
-from sitemapcrawler.cells import Cells
-from sitemapcrawler.findings import MAX_TEXT, inert
+from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.urls.display import MAX_TEXT, inert
 
 MAX_BYTES = 256
 SIGNS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")

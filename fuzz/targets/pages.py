@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fuzz.inputs import cut, in_time
 from sitemapcrawler import urls
-from sitemapcrawler.discovery import from_html
-from sitemapcrawler.page import HEAD_LIMIT, SAMPLE, Head, HeadReader, PageFacts, page_of, plain_headers
-from sitemapcrawler.page.elements import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
-from sitemapcrawler.page.head import MAX_TAGS
-from sitemapcrawler.page.notfound import says_not_found
-from sitemapcrawler.page.text import heading, visible, words
+from sitemapcrawler.audit.discovery import from_html
+from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, Head, HeadReader, PageFacts, page_of, plain_headers
+from sitemapcrawler.replies.page.elements import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
+from sitemapcrawler.replies.page.head import MAX_TAGS
+from sitemapcrawler.replies.soft404 import heading, says_not_found, visible, words
 
 SEEDS = ("tests/data/hard/*.html", "tests/data/bad/*.html")
 DICTIONARY = "html.dict"

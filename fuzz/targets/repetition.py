@@ -10,13 +10,14 @@ from collections.abc import Callable
 
 from fuzz.inputs import MAX_BYTES as LONG
 from fuzz.inputs import TooSlow, in_time
-from sitemapcrawler import uri, urls
-from sitemapcrawler.discovery import from_html
-from sitemapcrawler.page import SAMPLE, HeadReader, page_of
-from sitemapcrawler.page.text import heading, visible, words
+from sitemapcrawler import urls
+from sitemapcrawler.audit.discovery import from_html
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
+from sitemapcrawler.replies.soft404 import heading, visible, words
 from sitemapcrawler.robots import Judge, Policy, parse_agents
+from sitemapcrawler.urls import grammar as uri
 from tests.unit.reader.reading import URL
 from tests.unit.rules.judging import judge
 

@@ -10,8 +10,7 @@ import ada_url
 from scrapy import Request
 
 from fuzz.inputs import in_time
-from sitemapcrawler import uri
-from sitemapcrawler.connections import host_and_port
+from sitemapcrawler.download.connections import host_and_port
 from sitemapcrawler.urls import (
     Authority,
     authority,
@@ -23,6 +22,7 @@ from sitemapcrawler.urls import (
     visit_key,
     without_user,
 )
+from sitemapcrawler.urls import grammar as uri
 
 DICTIONARY = "urls.dict"
 MAX_BYTES = 256

@@ -1,5 +1,5 @@
 """The commands, one a module. Scrapy imports this package before it looks for any of them."""
 
-from sitemapcrawler.needed import require
+from sitemapcrawler.commands.needed import require
 
 require()

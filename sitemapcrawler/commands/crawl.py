@@ -9,12 +9,10 @@ import sys
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
-from sitemapcrawler import scrapy_cloud
-from sitemapcrawler.argument_values import shown
-from sitemapcrawler.configuring import names_in
-from sitemapcrawler.feeds import named_formats
-from sitemapcrawler.findings import inert
-from sitemapcrawler.running import (
+from sitemapcrawler.audit import scrapy_cloud
+from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.configuring import names_in
+from sitemapcrawler.commands.running import (
     BAD_ARGUMENT,
     add_progress_option,
     apply_progress_option,
@@ -24,8 +22,10 @@ from sitemapcrawler.running import (
     refuse,
     run,
 )
+from sitemapcrawler.commands.targets import target
+from sitemapcrawler.feeds.setup import named_formats
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.targets import target
+from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger("sitemapcrawler")
 

@@ -13,12 +13,9 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
-from sitemapcrawler import argument_values as values
-from sitemapcrawler.argument_values import shown
-from sitemapcrawler.credentials import take_from_environment
-from sitemapcrawler.fleet.domains import read_domains
-from sitemapcrawler.logs import guard_log
-from sitemapcrawler.running import (
+from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
     check,
@@ -28,6 +25,9 @@ from sitemapcrawler.running import (
     refuse,
     without_options,
 )
+from sitemapcrawler.extensions.logs import guard_log
+from sitemapcrawler.fleet.control.domains import read_domains
+from sitemapcrawler.middlewares.credentials import take_from_environment
 
 
 class Option(NamedTuple):

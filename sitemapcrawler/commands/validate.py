@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler import targets, validating
-from sitemapcrawler.argument_values import shown
-from sitemapcrawler.colours import painter, plain, wants_colour
-from sitemapcrawler.lines import told
-from sitemapcrawler.own_rules import load_rules
-from sitemapcrawler.rules import all_rules, catalogue
-from sitemapcrawler.running import (
+from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.configuring import prepare_feeds
+from sitemapcrawler.commands import targets
+from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
     check,
@@ -28,10 +29,158 @@ from sitemapcrawler.running import (
     open_stderr,
     refuse,
     run,
+    without_options,
 )
+from sitemapcrawler.commands.targets import Targets
+from sitemapcrawler.early_stops import quiet_interrupts
+from sitemapcrawler.feeds.columns import check_columns
+from sitemapcrawler.feeds.findings import MAX_URL
+from sitemapcrawler.feeds.lines import told
+from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.robots.policy import Outcome as RobotsOutcome
+from sitemapcrawler.rules import Severity, all_rules, catalogue
+from sitemapcrawler.rules.own import load_rules
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.standard_input import spool_input
-from sitemapcrawler.standard_output import pour, put
+from sitemapcrawler.terminal.colours import painter, plain, wants_colour
+from sitemapcrawler.terminal.streams import pour, put, spool_input
+from sitemapcrawler.urls.display import inert
+
+CLEAN, FOUND, NOT_RUN = 0, 1, 2
+"""Exit codes."""
+READ, STOPPED, NOTHING_READ = 0, 3, 4
+"""Exit codes of `running.exit_code` after which findings decide, of STOPPED where the user named the limit that was
+reached; all others say that the run is not to be relied on."""
+FORMATS = ("text", "json", "sarif", "junit")
+"""The first is the default."""
+METHODS = ("head", "get", "off")
+"""What --verify takes; the first is meant where nothing is said."""
+THRESHOLDS: dict[str, tuple[Severity, ...]] = {
+    "error": (Severity.ERROR,),
+    "warning": (Severity.ERROR, Severity.WARNING),
+    "never": (),
+}
+"""Severities that fail a run, by the value of --fail-on; the first is the default."""
+LINES = "sitemapcrawler.feeds.lines.LinesExporter"
+RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+"""What the format json holds: everything but the URLs."""
+NAMED = {"domain", "sitemap", "urls"}
+"""Arguments of the spider that are named without -a."""
+
+logger = logging.getLogger("sitemapcrawler")
+
+
+def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Mapping[str, str]) -> dict[str, str]:
+    """Arguments of the spider. `options`: those of the command, None where they are not given; `given`: by -a, which
+    count before these. Files alone are read without a network, unless something asks for one. ValueError, one line."""
+    if taken := NAMED & given.keys():
+        raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
+    arguments = {**{name: value for name, value in options.items() if value is not None}, **given}
+    for name, named in (("domain", targets.sites), ("sitemap", targets.sitemaps)):
+        if named:
+            arguments[name] = ",".join(named)
+    if targets.names and arguments.get("verify", "off") == "off":
+        arguments.setdefault("agents", "none")
+        if targets.local and arguments["agents"] == "none":
+            arguments.setdefault("offline", "yes")
+    return arguments
+
+
+def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
+    """ValueError, one line, for a word that an option does not take."""
+    if value not in accepted:
+        raise ValueError(f"{option} {shown(value)}: accepted: {', '.join(accepted)}")
+
+
+def named_in(arguments: Sequence[str]) -> list[str]:
+    """What a command line names beside its options; behind `--` whatever stands there. ValueError where something
+    looks like an option, or nothing is there."""
+    named = without_options(arguments)
+    if not named:
+        raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
+    return named
+
+
+def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
+    """Have the run write one feed. `format`: one of FORMATS; `options`: those of the exporter of text. ValueError, one
+    line, where it cannot be written."""
+    feed: dict[str, Any] = {"format": format, "overwrite": True}
+    if format == "text":
+        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
+        feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
+    elif format == "json":
+        # ASCII alone, which no terminal and no character set can spoil.
+        feed |= {"item_classes": RECORDS, "indent": 0, "encoding": "ascii"}
+    settings.set("FEEDS", {place: feed}, "cmdline")
+    prepare_feeds(settings)
+
+
+@dataclass
+class Outcome:
+    """What came of a run, gathered while it lasts."""
+
+    summary: SummaryRecord | None = None
+    unreached: dict[str, str] = field(default_factory=dict)
+    """{URL that the user named: why its host gave no answer}."""
+    reached: bool = False
+    """True where something answered, whatever it was."""
+    read: bool = False
+    """True where a file could be read, at least in part."""
+    why_not: str | None = None
+    """The first file that could not be read, and why."""
+    robots: Collection[str] = ()
+    """Robots files that the user named, by URL."""
+    named: Collection[str] = ()
+    """Names of the arguments of the spider that were given."""
+
+    def take(self, item: Any) -> None:
+        """Look at an item that goes to the feeds."""
+        if isinstance(item, SummaryRecord):
+            self.summary = item
+        elif isinstance(item, SitemapRecord):
+            silent = item.status is None and item.outcome == "failed" and not item.sitemap.startswith("file:")
+            self.reached = self.reached or not silent
+            self.read = self.read or item.outcome not in UNREAD
+            if not self.read and self.why_not is None:
+                self.why_not = f"{inert(item.sitemap, MAX_URL)}: {inert(item.error or item.outcome)}"
+            if silent and item.found_by == "argument":
+                self.unreached[item.sitemap] = item.error or "no answer"
+        elif isinstance(item, RobotsRecord) and item.robots in self.robots:
+            self._take_robots(item)
+
+    def _take_robots(self, record: RobotsRecord) -> None:
+        self.reached = self.reached or record.status is not None
+        self.read = self.read or record.outcome == RobotsOutcome.PARSED
+        if record.status is None:
+            self.unreached[record.robots] = record.error or "no answer"
+        elif not self.read and self.why_not is None:
+            self.why_not = f"{inert(record.robots, MAX_URL)}: {inert(record.error or record.outcome)}"
+
+    def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
+        """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
+        if self.summary is None or lost or self.unreached or not self.reached:
+            return NOT_RUN
+        asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
+        if code not in (READ, NOTHING_READ) and not asked_for:
+            return NOT_RUN
+        if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
+            return FOUND
+        return CLEAN if self.read or self._says_why else NOT_RUN
+
+    @property
+    def _says_why(self) -> bool:
+        """True where findings tell what is wrong: where nothing can be read, some rule calls that an error."""
+        return self.summary is not None and bool(self.summary.severities.get(Severity.ERROR))
+
+    def explain(self, lost: bool) -> None:
+        """Log what kept the run from doing what it was asked, as far as the log does not have it."""
+        for url, reason in self.unreached.items():
+            logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
+        if self.summary is not None and not (self.summary.sitemaps or self.robots or lost):
+            logger.error("%s: no sitemap was found", ", ".join(map(inert, self.summary.domains)))
+        if self.why_not and not (self.read or self.unreached or self._says_why):
+            logger.error("nothing could be read; %s", self.why_not)
+
 
 ARGUMENTS = {
     "base_url": ("URL", "where a file will live: its own URL, or one that ends in / for its folder"),
@@ -45,6 +194,22 @@ WIDTH = 100
 """Columns of a rule's page at most."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
 """The log, unless its level is chosen: what a person must know."""
+
+
+class ValidatingSpider(AuditSpider):
+    """Judges a robots.txt that the user named by itself: the sitemaps that it names are not read."""
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Complete and check the settings, columns of feeds included; ValueError for a bad one."""
+        super().update_settings(settings)
+        check_columns(settings)
+
+    async def enter_robots(self, url: str) -> None:
+        """Fetch the robots.txt, which counts as a file that was read."""
+        policy = await self.policies.load(url, self.params.place_of(url))
+        if policy is not None and policy.outcome is RobotsOutcome.PARSED:
+            self.crawler.stats.inc_value("sitemap/files_read")
 
 
 class Command(ScrapyCommand):
@@ -65,9 +230,9 @@ class Command(ScrapyCommand):
         """Options that are arguments of the spider, and those on the output."""
         parser.error = refuse  # type: ignore[method-assign]  # one line in place of the usage
         add = parser.add_argument
-        add("--format", metavar="|".join(validating.FORMATS), default="text", help="of the output; default: text")
+        add("--format", metavar="|".join(FORMATS), default="text", help="of the output; default: text")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
-        add("--fail-on", metavar="|".join(validating.THRESHOLDS), default="error", help="what gives exit code 1: error")
+        add("--fail-on", metavar="|".join(THRESHOLDS), default="error", help="what gives exit code 1: error")
         add("--verify", metavar="head|get", nargs="?", const="head", help="ask every listed URL whether it works")
         for name, (value, text) in ARGUMENTS.items():
             add(f"--{name.replace('_', '-')}", metavar=value, help=text)
@@ -103,24 +268,27 @@ class Command(ScrapyCommand):
     def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
         """Turn options into settings and arguments of the spider."""
         assert self.settings is not None
-        validating.check_choice("--format", opts.format, validating.FORMATS)
-        validating.check_choice("--fail-on", opts.fail_on, validating.THRESHOLDS)
-        if opts.verify not in (None, *validating.METHODS):  # what follows --verify alone is no method
-            args, opts.verify = [opts.verify, *args], validating.METHODS[0]
-        named = targets.read(validating.named_in(args))
+        check_choice("--format", opts.format, FORMATS)
+        check_choice("--fail-on", opts.fail_on, THRESHOLDS)
+        if opts.verify not in (None, *METHODS):  # what follows --verify alone is no method
+            args, opts.verify = [opts.verify, *args], METHODS[0]
+        named = targets.read(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
-        self._arguments = validating.arguments_of(named, options, given(opts.spargs))
+        self._robots = [url for url in named.sitemaps if is_robots_url(url)]
+        self._arguments = arguments_of(named, options, given(opts.spargs))
         self._set_log(opts)
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
-            spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
+            with quiet_interrupts():  # which Scrapy's own console script does not have
+                spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
-            validating.set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names)
+            set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names, robots=self._robots)
         check(self.settings, self._arguments)
         if opts.output is None:
             self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
-            show = {"encoding": sys.stdout.encoding, "names": named.names, "colour": wants_colour(sys.stdout)}
-            validating.set_feed(self.settings, str(self._feed), opts.format, **show)
+            show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
+            show |= {"names": named.names, "robots": self._robots}
+            set_feed(self.settings, str(self._feed), opts.format, **show)
 
     @property
     def _feed(self) -> Path:
@@ -139,8 +307,8 @@ class Command(ScrapyCommand):
 
     def _validate(self, opts: argparse.Namespace) -> int:
         assert self.crawler_process is not None
-        crawler = self.crawler_process.create_crawler(AuditSpider)
-        outcome = validating.Outcome(named=self._arguments.keys())
+        crawler = self.crawler_process.create_crawler(ValidatingSpider)
+        outcome = Outcome(named=self._arguments.keys(), robots=self._robots)
         crawler.signals.connect(outcome.take, signals.item_scraped)
         with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments)
@@ -150,7 +318,7 @@ class Command(ScrapyCommand):
                 with self._feed.open("rb") as feed:
                     pour(feed)
         if self._folder is None and outcome.summary is not None and sys.stdout is not None:
-            put("".join(f"{line}\n" for line in told(outcome.summary, None, plain)))
+            put("".join(f"{line}\n" for line in told(outcome.summary, None, plain, len(self._robots))))
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:
@@ -158,14 +326,18 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         load_rules(self.settings)
         rules, paint = all_rules(), painter(wants_colour(sys.stdout))
-        by_id = {rule.id: rule for rule in rules}
+        by_id, pages = {rule.id: rule for rule in rules}, []
         if opts.list_rules:
             put(catalogue.listed(by_id.values(), paint))
         width = min(shutil.get_terminal_size((WIDTH, 0)).columns, WIDTH)
         for name in opts.explain or ():
-            if name not in by_id:
+            if name in by_id:
+                pages.append(catalogue.page(by_id[name], width, paint))
+            elif alike := catalogue.beginning_with(name, by_id.values()):
+                pages.append(catalogue.listed(alike, paint))
+            else:
                 near = catalogue.near(name, rules)
                 meant = f"did you mean {', '.join(near)}?" if near else "--list-rules prints all"
                 raise ValueError(f"--explain {shown(name)}: no such rule; {meant}")
-        put("\n".join(catalogue.page(by_id[name], width, paint) for name in opts.explain or ()))
-        return validating.CLEAN
+        put("\n".join(pages))
+        return CLEAN

@@ -1,1 +1,5 @@
-"""`scrapy fleet`: many domains, each a crawl in a process of its own, on the machines of a Ray cluster."""
+"""Many domains on Ray: schedule and leases, workers that crawl one domain each, results, and their summary.
+
+May import every package but `commands`. Start reading in `control/driver.py`, then
+`worker/task.py`.
+"""

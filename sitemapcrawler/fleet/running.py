@@ -12,19 +12,17 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.fleet.cluster import Cluster, ClusterFailed
-from sitemapcrawler.fleet.driver import Fleet, Stop
-from sitemapcrawler.fleet.failures import telling
-from sitemapcrawler.fleet.output import Output, OutputFailed
-from sitemapcrawler.fleet.overview.loading import loaded
-from sitemapcrawler.fleet.overview.page import SUMMARY
-from sitemapcrawler.fleet.overview.source import Source
-from sitemapcrawler.fleet.overview.writing import write_overview
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.commands.running import FEED_LOST, NOTHING_READ, STOPPED, complain, refuse
+from sitemapcrawler.feeds.folder import PAGE
+from sitemapcrawler.fleet.control.cluster import Cluster, ClusterFailed
+from sitemapcrawler.fleet.control.driver import Fleet, Stop
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.output.folders import telling
+from sitemapcrawler.fleet.report.loading import Source, loaded
+from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
 from sitemapcrawler.fleet.showing import Showing, closing_line
-from sitemapcrawler.fleet.task import Plan
-from sitemapcrawler.params import Params
-from sitemapcrawler.report.folder import PAGE
-from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, complain, refuse
+from sitemapcrawler.fleet.worker.task import Plan
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger("sitemapcrawler")

@@ -1,6 +1,6 @@
-"""The sitemap's own extensions, one module each: a URI, a dataclass and a `read` function.
+"""Sitemap extensions (image, video, news, hreflang), one module each, and the XML element they are read from.
 
-To add one: write its module, give `UrlRecord` a field, and name both in `NAMESPACES`.
+May import `urls`. Start reading in `element.py`, then `news.py`, the shortest complete extension.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import hreflang, image, news, video
+from sitemapcrawler.namespaces.element import Element
 
 MOBILE = "http://www.google.com/schemas/sitemap-mobile/1.0"
 PAGEMAP = "http://www.google.com/schemas/sitemap-pagemap/1.0"
@@ -53,6 +53,9 @@ PREFIXES = {
 WORDS = {"sitemap-image": image.URI, "sitemap-video": video.URI, "sitemap-news": news.URI, "xhtml": hreflang.URI}
 """What tells a namespace apart where its URI is written wrong: another scheme, host, version or a slash too many."""
 
+PARTS = {"image": image.FIELDS, "video": video.FIELDS, "news": news.FIELDS}
+"""Element of an extension -> its parts."""
+
 
 @lru_cache(maxsize=256)
 def find(uri: str) -> Namespace | None:
@@ -62,3 +65,13 @@ def find(uri: str) -> Namespace | None:
         return exact
     plain = uri.strip().lower()
     return next((NAMESPACES[meant] for word, meant in WORDS.items() if word in plain), None)
+
+
+def resembled(element: Element) -> Namespace | None:
+    """The extension that an element must mean by its name and content although its namespace is another one."""
+    if element.name == "link":
+        return NAMESPACES[hreflang.URI] if "hreflang" in element.attributes else None
+    parts = PARTS.get(element.name)
+    if parts is None or not any(child.name in parts for child in element.children):
+        return None
+    return NAMESPACES[PREFIXES[element.name]]

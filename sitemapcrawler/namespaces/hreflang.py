@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces.element import Element
 
 URI = "http://www.w3.org/1999/xhtml"
 

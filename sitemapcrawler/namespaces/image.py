@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitemapcrawler.element import Element
-from sitemapcrawler.namespaces.fields import Fields, fill, text
+from sitemapcrawler.namespaces.element import Element, Fields, fill, text
 
 URI = "http://www.google.com/schemas/sitemap-image/1.1"
 

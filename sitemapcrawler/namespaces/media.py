@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.video import Video
 

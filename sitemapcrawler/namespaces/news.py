@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitemapcrawler.element import Element
-from sitemapcrawler.namespaces.fields import Fields, fill, nested, text
+from sitemapcrawler.namespaces.element import Element, Fields, fill, nested, text
 
 URI = "http://www.google.com/schemas/sitemap-news/0.9"
 

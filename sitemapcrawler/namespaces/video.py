@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitemapcrawler.element import Element
-from sitemapcrawler.namespaces.fields import Fields, attributed, fill, nested, text
+from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill, nested, text
 
 URI = "http://www.google.com/schemas/sitemap-video/1.1"
 

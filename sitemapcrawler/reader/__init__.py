@@ -1,4 +1,7 @@
-"""Reading sitemaps: bytes in, records out, as a stream, with no I/O of its own."""
+"""Bytes in, entries out: gzip, encodings, XML, feeds, text, and recovery of broken files, as a stream.
+
+May import `schemas`, `namespaces`, `urls` and `items`, never Scrapy. Start reading in `document.py`.
+"""
 
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord

@@ -3,14 +3,193 @@
 A missing month, day or time is the first of its kind, a missing zone is UTC.
 """
 
+# ruff: noqa: RUF001 - Greek and Cyrillic names have letters that look like Latin ones
+
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
-from sitemapcrawler.reader.dialects import DIALECTS, MONTHS, RFC2822_ZONES, WEEKDAYS, ZONES, simplified
+INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\ufeff"))
+"""Zero-width space, the direction marks that some browsers write, byte order mark."""
+LETTERS = str.maketrans({"ı": "i", "ł": "l", "\u2019": "'"})
+"""Letters without accents, and a quotation mark, that Unicode does not decompose."""
+
+
+def simplified(text: str) -> str:
+    """`text` in lower case, without accents and invisible characters, and with single blanks only."""
+    text = " ".join(text.translate(INVISIBLE).split()).casefold()
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.translate(LETTERS))
+    return unicodedata.normalize("NFC", "".join(letter for letter in letters if not unicodedata.combining(letter)))
+
+
+MONTH_NAMES = """\
+jan january januar januari januarie januara janvier janv enero ene janeiro gennaio gen gener janner stycznia styczen sty
+января январь янв січня січень січ студзеня студзень сту јануар јануари јан януари яну ocak oca ledna leden led ianuarie
+ian sijecnja sijecanj sij tammikuuta tammikuu tammi ιανουαριου ιανουαριος ιαν sausio sausis saus janvaris jaanuar jaan
+xaneiro xan
+
+feb february februar februari februarie februara fevrier fevr febrero fevereiro fev febbraio febrer febr lutego luty lut
+февраля февраль февр фев лютого лютий лют лютага люты фебруар феб февруари subat sub unora unor uno veljace veljaca velj
+helmikuuta helmikuu helmi φεβρουαριου φεβρουαριος φεβ vasario vasaris vas februaris veebruar veebr febreiro
+
+mar march marz maerz mars marzo marco maart mrt marca marec marzec марта март мар березня березень бер сакавіка сакавік
+сак marts mart brezna brezen bre marcius marc martie ozujka ozujak ozu maaliskuuta maaliskuu maalis μαρτιου μαρτιος μαρ
+kovo kovas kov maret mac
+
+apr april avril avr abril abr aprile kwietnia kwiecien kwi апреля апрель апр квітня квітень квіт красавіка красавік кра
+април nisan nis dubna duben dub aprila aprilis aprilie travnja travanj tra huhtikuuta huhtikuu huhti απριλιου απριλιος
+απρ balandzio balandis bal aprill
+
+may mai mayo maio maggio mag mei maja maj мая май травня травень трав мај mayis kvetna kveten kve majus svibnja svibanj
+svi toukokuuta toukokuu touko μαιου μαιος μαι geguzes geguze geg maijs maig
+
+jun june juni juin junio junho giugno giu czerwca czerwiec cze июня июнь июн червня червень черв чэрвеня чэрвень чэр јун
+јуни юни haziran haz cervna cerven cvn juna junius iunie iun lipnja lipanj junij kesakuuta kesakuu kesa ιουνιου ιουνιος
+ιουν birzelio birzelis birz junijs juuni juny xuno
+
+jul july juli juillet juil julio julho luglio lug lipca lipiec июля июль июл липня липень лип ліпеня ліпень ліп јул јули
+юли temmuz tem cervence cervenec cvc jula julius iulie iul srpnja srpanj julij heinakuuta heinakuu heina ιουλιου ιουλιος
+ιουλ liepos liepa liep julijs juuli juliol xullo xul julai
+
+aug august aout agosto ago augustus augusti sierpnia sierpien sie августа август авг серпня серпень серп жніўня жнівень
+жні agustos agu augusta augusztus kolovoza kolovoz kol avgust avg elokuuta elokuu elo αυγουστου αυγουστος αυγ rugpjucio
+rugpjutis rugp augusts agost ag agustus ogos ogo
+
+sep sept september septembre septiembre setembro set settembre wrzesnia wrzesien wrz сентября сентябрь сент вересня
+вересень вер верасня верасень септембар сеп септември eylul eyl zari zar septembra szeptember szept septembrie rujna
+rujan ruj syyskuuta syyskuu syys σεπτεμβριου σεπτεμβριος σεπ rugsejo rugsejis rugs septembris setembre
+
+oct october oktober okt octobre octubre outubro out ottobre ott pazdziernika pazdziernik paz октября октябрь окт жовтня
+жовтень жовт кастрычніка кастрычнік кас октобар октомври ekim eki rijna rijen rij oktobra octombrie lokakuuta lokakuu
+loka οκτωβριου οκτωβριος οκτ spalio spalis spal oktobris oktoober
+
+nov november novembre noviembre novembro ноября ноябрь нояб листопада листопад лист лістапада лістапад ліс новембар нов
+ноември ное kasim kas novembra noiembrie studenoga studeni stu marraskuuta marraskuu marras νοεμβριου νοεμβριος νοε
+lapkricio lapkritis lapkr novembris
+
+dec december dezember dez decembre diciembre dic dezembro dicembre grudnia grudzien gru декабря декабрь дек грудня
+грудень груд снежня снежань сне децембар дец декември aralik ara prosince prosinec prosinca prosinac pro desember des
+decembra decembrie joulukuuta joulukuu joulu δεκεμβριου δεκεμβριος δεκ gruodzio gruodis gruod decembris detsember dets
+desembre decembro disember dis
+"""
+"""A paragraph per month: its names, whole and short, as CLDR has them for English, German, French, Spanish, Portuguese,
+Italian, Dutch, Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages,
+Turkish, Czech, Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Left out
+are names that mean different months in two of them, or nearly so: listopad, lis, lip, srp, srpen."""
+MONTHS = {simplified(name): month for month, names in enumerate(MONTH_NAMES.split("\n\n"), 1) for name in names.split()}
+"""Month by name."""
+
+WEEKDAY_NAMES = """\
+monday mon montag mo lundi lun lunes lunedi luni dilluns segunda-feira segunda seg maandag ma poniedzialek понедельник
+пн понеділок панядзелак понедељак понеделник пон måndag mån mandag man pazartesi pzt pondeli po pondelok hetfo
+ponedjeljak ponedeljek pon maanantai maanantaina δευτερα δευ pirmadienis pirmdiena esmaspaev luns senin sen isnin
+
+tuesday tue tues dienstag di mardi mar martes martedi marti dimarts terca-feira terca ter dinsdag wtorek wt вторник вт
+вівторок ауторак уторак tisdag tis tirsdag tir sali sal utery ut utorok kedd utorak uto torek tiistai tiistaina ti τριτη
+τρι antradienis otrdiena teisipaev selasa sel вто уто
+
+wednesday wed mittwoch mi mercredi mer miercoles mie mercoledi miercuri mercores dimecres quarta-feira quarta qua
+woensdag wo sroda sr среда ср середа серада onsdag ons carsamba car streda szerda srijeda sri sreda sre keskiviikko
+keskiviikkona ke τεταρτη τετ treciadienis tresdiena kolmapaev rabu rab сре сряда sze
+
+thursday thu thur thurs donnerstag do jeudi jeu jueves jue giovedi gio joi dijous quinta-feira quinta qui donderdag
+czwartek czw четверг чт четвер чацвер четвртак четврток четвъртък torsdag tors persembe per ctvrtek ct stvrtok csutortok
+cetvrtak cet cetrtek torstai torstaina πεμπτη πεμ ketvirtadienis ceturtdiena neljapaev xoves kamis kam khamis чет чц
+
+friday fri freitag fr vendredi ven viernes vie venerdi vineri divendres sexta-feira sexta sex vrijdag vr piatek pt
+пятница пт п'ятниця пʼятниця пятніца петак петок петък fredag fre cuma cum patek pa piatok pi pentek petak pet petek
+perjantai perjantaina pe παρασκευη παρ penktadienis piektdiena reede venres jumat jum jumaat пет vin
+
+saturday sat samstag sonnabend sa samedi sam sabado sab sabato sambata dissabte zaterdag za sobota sob суббота сб субота
+lördag lör lørdag lør cumartesi cmt szombat subota sub lauantai lauantaina la σαββατο σαβ sestadienis sestdiena laupaev
+sabtu саб суб сабота събота szo
+
+sunday sun sonntag dimanche dim domingo dom domenica duminica diumenge zondag zo niedziela воскресенье вс неділя нядзеля
+недеља недела неделя söndag sön søndag søn pazar paz nedele ne nedela vasarnap nedjelja ned nedelja sunnuntai
+sunnuntaina su κυριακη κυρ sekmadienis svetdiena puhapaev minggu min ahad нед нд dum niedz
+"""
+"""A paragraph per weekday, Monday first, in the same languages. Left out are, for the same reason, single letters and
+`so` (Sunday in German, Saturday in Czech), `st` and `tor`."""
+WEEKDAYS = {
+    simplified(name): weekday for weekday, names in enumerate(WEEKDAY_NAMES.split("\n\n")) for name in names.split()
+}
+"""Weekday by name, numbered as by `datetime.date.weekday`."""
+
+ZONES = {"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "eet": 2, "eest": 3}
+"""Offsets from UTC, in hours, of names that mean one zone only."""
+RFC2822_ZONES = {**ZONES, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
+"""Names that mean these zones by RFC 2822, 4.3, and others elsewhere (CST is China's too). The military letters, which
+it takes for UTC because they were used with either sign, name no certain moment and are none."""
+
+NUMBER = "[0-9]{1,2}"
+YEAR = r"(?P<year>[0-9]{4})"
+SHORT_YEAR = r"(?P<year>[0-9]{2,4})"
+MONTH = rf"(?P<month>{NUMBER})"
+DAY = rf"(?P<day>{NUMBER})"
+NTH = rf"{DAY}(?:st|nd|rd|th|er|[º°ª.])?"
+NAME = r"(?P<name>[^\W\d_]+)\.?"
+ENGLISH = r"(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+WHOLE_ENGLISH = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+"""The same, whole names too: RFC 2822 has the short ones only, many feeds write the whole."""
+WEEKDAY = r"(?P<weekday>(?:[^\W\d_]|')+(?:-feira)?)\.?(?:, ?| )(?:den )?"
+GAP = r"(?:[-/.,] ?| )"
+OF = r"(?:of |de |del |do |d')?"
+OFFSET = r"(?P<offset>[+-][0-9]{2}(?::?[0-9]{2})?)"
+NO_RANGE = "(?(second)|(?!-[0-9]{2}:))"
+"""`10:00-12:00` may also be the hours of an event."""
+ZONE = rf"(?: ?(?:(?:utc|gmt) ?|{NO_RANGE}){OFFSET}| ?(?P<zone>{'|'.join(ZONES)}))"
+RFC2822_ZONE = rf" ?(?:{NO_RANGE}{OFFSET}|(?P<rfc2822_zone>{'|'.join(RFC2822_ZONES)}))"
+AMERICAN_ZONE = rf" ?(?P<rfc2822_zone>{'|'.join(sorted(RFC2822_ZONES.keys() - ZONES.keys()))})"
+REGION = r"(?: ?\[[^\[\]]+\])?"
+REMARK = r"(?: ?\([^()]*\))?"
+FRACTION = r"(?:[.,](?P<fraction>[0-9]+))?"
+CLOCK = rf"(?P<hour>{NUMBER}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}){FRACTION})?"
+HALF = r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
+TIME = rf"{CLOCK}{HALF}(?: uhr)?(?:{ZONE}{REGION}{REMARK})?"
+AT = r"(?: ?t ?|,? (?:(?:at|um|om|a|as|a las|alle|alle ore|kl\.?|klo|la|v|u|o|ob|в|о) )?)"
+"""What stands between a date and its time."""
+LATER = rf"(?:{AT}{TIME})?"
+COMPACT_TIME = rf"(?P<hour>[0-9]{{2}})(?P<minute>[0-9]{{2}})(?:(?P<second>[0-9]{{2}}){FRACTION})?{ZONE}?"
+DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])"
+"""Ten digits that may also be meant as a year, month, day and hour."""
+
+PATTERNS = (
+    # Names of dialects may stand twice. `one` and `other` are day and month, in an order that only the values can tell.
+    ("iso", rf"{YEAR}-{MONTH}-{DAY}{LATER}"),
+    ("xsd-date", rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))"),
+    ("compact", rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:(?: ?t ?|(?= ?[0-9]{{6}}) ?){COMPACT_TIME})?"),
+    ("epoch", rf"(?!{DAY_AND_HOUR}\b)(?P<epoch>[0-9]{{10}})(?:\.(?P<fraction>[0-9]+))?"),
+    ("epoch", r"(?P<epoch>[0-9]{10})(?P<fraction>[0-9]{3})"),
+    ("rfc2822", rf"(?:{WEEKDAY})?{DAY} {ENGLISH} {SHORT_YEAR} {CLOCK}{RFC2822_ZONE}{REMARK}"),
+    ("rfc850", rf"{WEEKDAY}{DAY}-{ENGLISH}-(?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}"),
+    ("asctime", rf"{WEEKDAY}{ENGLISH} {DAY} {CLOCK}{ZONE}? {YEAR}"),
+    ("slashes", rf"{YEAR}/{MONTH}/{DAY}{LATER}"),
+    ("slashes", rf"(?P<one>{NUMBER})(?P<slash>[-/])(?P<other>{NUMBER})(?P=slash){YEAR}{LATER}"),
+    ("dots", rf"{YEAR}\. ?{MONTH}\. ?{DAY}\.?{LATER}"),
+    ("dots", rf"{DAY}\. ?{MONTH}\. ?{YEAR}\.?(?: г\.)?{LATER}"),
+    ("cjk", rf"{YEAR} ?[年년] ?{MONTH} ?[月월] ?{DAY} ?[日일](?: ?{TIME})?"),
+    # American zones behind English names of months; behind a date of any other form they may mean other zones.
+    ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{WHOLE_ENGLISH}{GAP}{SHORT_YEAR},? {CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
+    ("month-name", rf"(?:{WEEKDAY})?{WHOLE_ENGLISH}{GAP}{NTH}{GAP}{YEAR}{AT}{CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
+    # RFC 2822 but for the whole name of the month, with a year of two digits.
+    ("month-name", rf"{WEEKDAY}{DAY} {WHOLE_ENGLISH} (?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}{REMARK}"),
+    ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{OF}{NAME}{GAP}{OF}{YEAR}(?: ?[гр]\.?|\.)?{LATER}"),
+    ("month-name", rf"(?:{WEEKDAY})?{NAME}{GAP}{NTH}{GAP}{OF}{YEAR}{LATER}"),
+    ("month-name", rf"{YEAR}(?: m\.)?{GAP}{NAME}{GAP}{NTH}(?: d\.)?{LATER}"),
+    ("month-name", rf"{YEAR}(?:\. gada)?{GAP}{NTH}{GAP}{NAME}{LATER}"),
+)
+DIALECTS = [(name, re.compile(pattern)) for name, pattern in PATTERNS]
+"""Name and pattern of each way to write a date, for a `simplified` text. The first that matches decides."""
+
 
 MAX_LENGTH = 100
 """Characters. Source: Yandex takes 100 bytes, https://yandex.com/support/webmaster/en/controlling-robot/sitemap"""

@@ -21,7 +21,11 @@ BOMS = (
 """Byte order marks; UTF-32 before UTF-16, whose mark begins alike."""
 PATTERNS = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 """How `<` looks without a mark: XML 1.0, appendix F.1."""
-DECLARATION = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
+DECLARATION = re.compile(
+    rb"""(?:\s|(?><!--.*?-->)|(?><\?.*?\?>))*?<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""",
+    re.DOTALL,
+)
+"""The declaration, also behind what may not stand before it."""
 START = 512
 """Bytes in which the declaration is looked for."""
 CHARACTER_SETS = re.compile(

@@ -8,15 +8,47 @@ from itertools import chain
 from sitemapcrawler.items import Counts, SitemapRecord
 from sitemapcrawler.reader import root
 from sitemapcrawler.reader.decode import START, decode
-from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
+from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.feed import FeedEntries
 from sitemapcrawler.reader.gunzip import MAGIC, inflate
 from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.outcome import CUT, NO_SITEMAP, cause_of, outcome_of
+from sitemapcrawler.reader.prolog import note_prolog
 from sitemapcrawler.reader.sniff import Format, Head, sniff
 from sitemapcrawler.reader.text import read_text
 from sitemapcrawler.reader.xml import XmlReader
+from sitemapcrawler.words import counted
+
+CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element",
+       "limit-entries", "limit-stopped")  # fmt: skip
+"""Faults after which the rest of a file is missing."""
+MALFORMED = (
+    "doc-xml-malformed", "doc-unescaped-ampersand", "doc-undeclared-entity", "doc-control-character",
+    "doc-trailing-content", "xml-ext-namespace-missing", "doc-leading-content", "xml-root-unknown", "limit-depth",
+)  # fmt: skip
+"""Faults that end strict reading."""
+NO_SITEMAP: dict[Format, str] = {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}
+
+
+def outcome_of(format: Format, faults: Faults, is_listing: bool, is_recovered: bool) -> str:
+    """ok, recovered, truncated or failed. `is_listing`: it has entries; `is_recovered`: some after repair."""
+    malformed = any(rule in faults for rule in (*CUT, *MALFORMED))
+    if format in NO_SITEMAP or (malformed and not is_listing):
+        return "failed"
+    if any(rule in faults for rule in CUT):
+        return "truncated"
+    return "recovered" if is_recovered or faults.lost or malformed else "ok"
+
+
+def cause_of(faults: Faults, cut: str | None) -> str | None:
+    """The fault that decided an outcome, in one sentence; None where none did. `cut`: why the bytes are incomplete."""
+    if cut is not None and any(rule in faults for rule in CUT):
+        return cut
+    fault = faults.first(*CUT) or faults.first(*MALFORMED)
+    if fault is None:
+        return None
+    return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+
 
 DEFAULT_LIMITS = Limits()
 
@@ -55,6 +87,8 @@ class Document:
         """Namespace that it declares for itself, empty for none; None where it cannot be told."""
         self.prolog = ""
         """What stands before it, the first `MAX_PROLOG` characters."""
+        self.ignored: IgnoredElements = {}
+        """Elements of extensions in wrong namespaces."""
         self.compressed = False
         """True where the bytes came as gzip."""
         self.faults = Faults()
@@ -64,18 +98,20 @@ class Document:
         self._keep_elements = keep_elements
         self._recovered = False
 
-    def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
+    def read(self, chunks: Iterable[bytes], deflated: bool = False) -> Iterator[list[Entry]]:
         """The records of the document in its order, in lists as they become known. Never raises for its content.
 
-        An empty list means that there is none yet: whoever reads may do something else meanwhile.
+        An empty list means that there is none yet: whoever reads may do something else meanwhile. `deflated`: the
+        Content-Encoding of the answer names deflate.
         """
-        plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults))
+        plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults, deflated))
         start = yield from self._start(plain)
         self.encoding, texts = decode(self._ended(chain([start], plain)), self.faults)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count
             if len(records) > left:
-                self.faults.add("limit-entries", f"more than {self._limits.max_entries} entries: the rest was not read")
+                most = counted(self._limits.max_entries, "entry", "entries")
+                self.faults.add("limit-entries", f"more than {most}: the rest was not read")
                 records = records[:left]
             self._note(records)
             yield records
@@ -110,7 +146,8 @@ class Document:
         if self._recovered:
             return "some entries were read after repair"
         if self.faults.lost:
-            return f"{self.faults.lost} entries could not be trusted and were left out"
+            was = "was" if self.faults.lost == 1 else "were"
+            return f"{counted(self.faults.lost, 'entry', 'entries')} could not be trusted and {was} left out"
         return NO_SITEMAP.get(self.format)
 
     def _begun(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -175,6 +212,7 @@ class Document:
             if feed
             else Entries(self.url, self._base, self.faults)
         )
+        self.ignored = entries.ignored
         entries.expected = root.ENTRIES.get(head.format, "")
         root.note_head(head, text, line, self.faults)
         self.root_line = line
@@ -183,6 +221,8 @@ class Document:
         reader = XmlReader(head, place, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
         self.root_uri = None if "doc-xml-malformed" in self.faults else root.core_uri(head)
+        if not head.fragment and "doc-leading-content" not in self.faults:
+            note_prolog(text[: head.start], self.faults)
         yield from reader.read(chain([text[head.end :]], texts))
         self.namespaces = [uri for uri in reader.namespaces if uri]
 

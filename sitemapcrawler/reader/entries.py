@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import Namespace, find, hreflang, resembled
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.extensions import extend, keep, meant_by
-from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.faults import MAX_VALUE, Faults
 from sitemapcrawler.reader.notes import (
     FIELDS,
     TEMPLATE,
@@ -20,8 +20,82 @@ from sitemapcrawler.reader.notes import (
     note_repeated,
     note_structure,
 )
+from sitemapcrawler.reader.scope import MAX_LENGTH
 from sitemapcrawler.urls import resolve
-from sitemapcrawler.userinfo import masked_url
+from sitemapcrawler.urls.userinfo import masked_url
+
+MAX_IGNORED = 100
+"""Namespaces of one document that are noted as wrong; there are four to be written wrong."""
+
+
+@dataclass(slots=True)
+class Ignored:
+    """Elements of an extension that search engines ignore, since their namespace is another one."""
+
+    namespace: Namespace
+    """The extension they mean."""
+    is_read: bool
+    """True where the namespace is nearly right: the field of the extension holds them all the same."""
+    count: int = 0
+    """How many there are."""
+
+
+IgnoredElements = dict[tuple[str, str], Ignored]
+"""(namespace as written, prefix of the extension) -> elements. In the order of the `xml-ext-namespace-wrong` faults."""
+
+
+def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults: Faults) -> None:
+    """Put an element where it belongs: into the field of its namespace, else into `extra`."""
+    namespace = meant_by(element)
+    if namespace is None:
+        similar = resembled(element)
+        if similar is not None:
+            _ignore(element, similar, ignored, faults)
+        keep(record, element)
+        return
+    value = namespace.read(element)
+    if element.uri != namespace.uri:
+        _ignore(element, namespace, ignored, faults, value is not None)
+    if value is None:
+        keep(record, element)
+        return
+    if namespace.uri == hreflang.URI and (element.has_children or element.text):
+        keep(record, element)  # an alternate has no place for content, such as a link that stands inside it
+    held = getattr(record, namespace.field)
+    if isinstance(held, list):
+        held.append(value)
+    elif held == ():
+        setattr(record, namespace.field, [value])
+    elif held is None:
+        setattr(record, namespace.field, value)
+    else:
+        keep(record, element)
+
+
+def _ignore(element: Element, meant: Namespace, ignored: IgnoredElements, faults: Faults, counts: bool = True) -> None:
+    """Count an element in a wrong namespace, and note the first one of each."""
+    key = element.uri[:MAX_VALUE], meant.prefix
+    found = ignored.get(key)
+    if found is None:
+        if len(ignored) >= MAX_IGNORED:
+            return
+        found = ignored[key] = Ignored(meant, meant_by(element) is not None)
+        text = f"the namespace of <{element.name}> is {element.uri or 'none'}, not {meant.uri}"
+        faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri or element.name, of_file=True)
+    found.count += counts
+
+
+def meant_by(element: Element) -> Namespace | None:
+    """The extension that an element's namespace means. A longer one than can be remembered is compared in part."""
+    return find(element.uri[:MAX_LENGTH])
+
+
+def keep(record: UrlRecord, element: Element) -> None:
+    """Keep an element that no field holds in `extra`, under its namespace."""
+    if record.extra is None:
+        record.extra = {}
+    record.extra.setdefault(element.uri, []).append(element.tree())
+
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 """Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
@@ -66,7 +140,8 @@ class Entries:
         self.expected = ""
         """Name of the entries that the root is for; empty: any."""
         self.faults = faults
-        self._inexact: set[str] = set()
+        self.ignored: IgnoredElements = {}
+        """Elements of extensions in wrong namespaces, by namespace."""
 
     def entries_of(self, element: Element) -> Iterator[Element]:
         """The element itself where it is an entry, or the entries that an unknown element wraps."""
@@ -100,16 +175,22 @@ class Entries:
             rule = "xml-entry-without-loc" if raw is None else "loc-empty"
             self.faults.add(rule, f"a <{element.name}> without a URL was left out", element.line)
             return None
-        if TEMPLATE.search(raw) and not raw.startswith(("http:", "https:")):
-            self.faults.add("loc-invalid-uri", "a template that was not filled in", element.line, value=raw)
+        if self.is_template(raw, element.line):
             return None
         loc, written = self.locate(raw, element.line)
         record = self._record(element, fields, loc, written)
         record.recovered = "loc" not in fields
         if isinstance(record, UrlRecord):
             for other in others:
-                extend(record, other, self._inexact, self.faults)
+                extend(record, other, self.ignored, self.faults)
         return record
+
+    def is_template(self, raw: str, line: int | None) -> bool:
+        """True where a URL is a template that was not filled in, which is noted: the entry is left out."""
+        if not TEMPLATE.search(raw) or raw.startswith(("http:", "https:")):
+            return False
+        self.faults.add("loc-invalid-uri", "a template that was not filled in", line, value=raw)
+        return True
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
         if element.name == "sitemap":
@@ -149,7 +230,7 @@ class Entries:
             return raw, None
         loc = resolve(base or self.base, raw)
         if loc is None:
-            self.faults.add("loc-invalid-uri", "no http or https URL", line, value=raw)
+            self.faults.add("loc-invalid-uri", "no http or https URL", line, value=raw, of_file=True)  # rules see it
             return raw, None
         return loc, raw if loc != raw else None
 
@@ -161,7 +242,8 @@ class Entries:
             if not self.is_core(child):
                 others.append(child)
                 continue
-            note_child(child, element, self.faults)
+            if child.name in FIELDS or element.name != "url" or resembled(child) is None:
+                note_child(child, element, self.faults)
             if child.name not in FIELDS:
                 others.append(child)
             elif child.name in fields:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sitemapcrawler.userinfo import masked, masked_url
+from sitemapcrawler.urls.userinfo import masked, masked_url
 
 MAX_KEPT = 1000
 """Faults of one kind that are kept in full per document; beyond that they are counted."""
@@ -34,6 +34,8 @@ class Fault:
     """Column, counted from 1, in characters."""
     value: str | None = None
     """The offending text, shortened."""
+    url: str | None = None
+    """URL of the entry in which it lies; None for one outside of entries, and in one that was left out."""
 
 
 class Faults:
@@ -43,17 +45,39 @@ class Faults:
         self.counts: Counter[str] = Counter()
         self.lost = 0
         """Entries that were left out since they could not be trusted."""
+        self.in_entries = False
+        """True where some entries that were read have faults."""
         self._kept: list[Fault] = []
+        self.recent: list[tuple[str, int | None]] = []
+        """Rules of the faults since this was emptied, `MAX_KEPT` at most, each with its place among those kept."""
 
     def add(
-        self, rule: str, message: str, line: int | None = None, column: int | None = None, value: str | None = None
+        self,
+        rule: str,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        value: str | None = None,
+        of_file: bool = False,
     ) -> None:
-        """Note a fault."""
+        """Note a fault. `of_file`: it is one of the file, although an entry shows it."""
         self.counts[rule] += 1
+        place = None
         if self.counts[rule] <= MAX_KEPT:
             shown = printable(masked(message[:MAX_MESSAGE]))
             told = value and printable(masked_url(value[:MAX_LOOKED_AT])[:MAX_VALUE])
+            place = len(self._kept)
             self._kept.append(Fault(rule, shown, line, column, told))
+        if not of_file and len(self.recent) < MAX_KEPT:
+            self.recent.append((rule, place))
+
+    def place(self, url: str) -> list[str]:
+        """Say that the `recent` faults lie in the entry with this URL; their rules."""
+        self.in_entries |= bool(self.recent)
+        for _, place in self.recent:
+            if place is not None:
+                self._kept[place] = replace(self._kept[place], url=url)
+        return list(dict.fromkeys(rule for rule, _ in self.recent))
 
     def is_full(self, rule: str) -> bool:
         """True where another fault of this rule would only be counted."""

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import media
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import Entries
-from sitemapcrawler.reader.extensions import keep
+from sitemapcrawler.reader.entries import Entries, keep
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.scope import BASE, BASES
 from sitemapcrawler.urls import resolve
 
 ITEMS = ("item", "entry")
@@ -23,7 +23,6 @@ ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
 DUBLIN_CORE = ("http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/")
 RSS = ("", "http://purl.org/rss/1.0/", "http://backend.userland.com/rss2", "http://my.netscape.com/rdf/simple/0.9/")
 """Namespaces of RSS: 2.0 has none, 1.0 and 0.90 are RDF."""
-BASE = "{http://www.w3.org/XML/1998/namespace}base"
 ROOT_BASE = re.compile(r"""\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
@@ -47,24 +46,30 @@ class FeedEntries(Entries):
 
     def has_url(self, element: Element, whole: bool) -> bool:
         """True where an item links somewhere. One that lost its end may have lost a link better than its guid."""
-        return any(links(element) if whole else page_links(element))
+        return any(link for link, _ in (links(element) if whole else page_links(element)))
 
     def build(self, element: Element) -> UrlRecord | None:
         """The record of an item; None for an item that links nowhere."""
-        raw = next((link for link in links(element) if link), None)
+        raw, link = next(((raw, link) for raw, link in links(element) if raw), (None, element))
         if raw is None:
             self.faults.add("feed-item-without-link", "an item without a link was left out", element.line)
             return None
-        loc, written = self.locate(raw, element.line, self._base_of(element))
+        if self.is_template(raw, element.line):
+            return None
+        base = self._base_of(element, self.base)
+        loc, written = self.locate(raw, element.line, base if link is element else self._base_of(link, base))
         record = UrlRecord(loc, written, self.sitemap, element.line)
         record.lastmod = next((date for date in _dates(element) if date), None)
         record.lastmod_at = utc(record.lastmod) if record.lastmod else None
         self._media(record, element)
         return record
 
-    def _base_of(self, item: Element) -> str:
-        base = item.attributes.get(BASE)
-        return (resolve(self.base, base) if base else None) or self.base
+    @staticmethod
+    def _base_of(element: Element, outer: str) -> str:
+        """What relative URLs in an element are resolved against (XML Base, section 4)."""
+        for base in element.attributes.get(BASE, "").split(BASES):
+            outer = resolve(outer, base) or outer
+        return outer
 
     def _media(self, record: UrlRecord, item: Element) -> None:
         images, videos = media.read(item)
@@ -74,8 +79,11 @@ class FeedEntries(Entries):
                 keep(record, child)
 
 
-def links(item: Element) -> Iterator[str]:
-    """URLs the item may stand for, the best first: its link, then a guid that is a permalink, then what it is about."""
+def links(item: Element) -> Iterator[tuple[str, Element]]:
+    """URLs the item may stand for, the best first: its link, then a guid that is a permalink, then what it is about.
+
+    Each with the element in which it stands.
+    """
     yield from page_links(item)
     for child in item.children:
         if (
@@ -83,16 +91,16 @@ def links(item: Element) -> Iterator[str]:
             and not child.has_children
             and child.attributes.get("isPermaLink", "true").lower() == "true"
         ):
-            yield child.text
+            yield child.text, child
     about = item.attributes.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about", "")
-    yield about if about.startswith(("http://", "https://")) else ""
+    yield about if about.startswith(("http://", "https://")) else "", item
 
 
-def page_links(item: Element) -> Iterator[str]:
-    """URLs in the item's links."""
+def page_links(item: Element) -> Iterator[tuple[str, Element]]:
+    """URLs in the item's links, each with its element."""
     found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
-    yield from (link.text for link in found if link.uri not in ATOM and not link.has_children)
-    yield from (link.attributes["href"].strip() for link in found if _is_page(link))
+    yield from ((link.text, link) for link in found if link.uri not in ATOM and not link.has_children)
+    yield from ((link.attributes["href"].strip(), link) for link in found if _is_page(link))
 
 
 def _is_page(link: Element) -> bool:

@@ -1,8 +1,9 @@
-"""Gzip, recognised by content and inflated as a stream, within limits."""
+"""Gzip, recognised by content, and deflate, where a header names it, inflated as a stream, within limits."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any, cast
 
@@ -20,6 +21,15 @@ TRAILER = 8
 DAMAGE = cast("type[Exception]", isal_zlib.error)
 RAW_DEFLATE = -15
 """zlib's wbits for data without header and trailer, window of 32 KiB."""
+ZLIB = 15
+"""The same for data in zlib's format: RFC 1950. Content-Encoding deflate means that; some servers send the raw data
+(RFC 9110, 8.4.1.2)."""
+TRIAL = 512
+"""Bytes that tell deflate from plain content: the longest block header of RFC 1951 is shorter."""
+ASCII_TEXT = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+"""Of deflated content, a few bytes at most are nothing but these; some text would pass for a compressed block."""
+TRIAL_OUTPUT = 4096
+"""Plain bytes that are made to tell."""
 INPUT_STEP = 512
 """Compressed bytes given at a time: what is lost before a damaged place."""
 OUTPUT_STEP = 64 * 1024
@@ -30,22 +40,34 @@ MAX_HEADER = 64 * 1024
 """Bytes of one gzip header: file name and comment have no bound of their own."""
 
 
-def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults) -> Iterator[bytes]:
+def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults, deflated: bool = False) -> Iterator[bytes]:
     """The plain bytes behind any layers of gzip, at most `limits.max_bytes` of them.
 
+    `deflated`: Content-Encoding names deflate, so that one layer may be that, with zlib's header or without.
     Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given. An empty part means
     that there is nothing yet, after some work.
     """
     stream = iter(chunks)
+    gzips = 0
     for layer in range(MAX_GZIP_LAYERS + 1):
+        window = None
         start, stream = yield from _peek(stream, len(MAGIC))
         if not start.startswith(MAGIC):
-            break
+            if deflated:
+                start, stream = yield from _peek(stream, TRIAL)
+                window = _window(start)
+                deflated = False
+            if window is None:
+                break
         if layer == MAX_GZIP_LAYERS:
             faults.add("doc-decompression-bomb", f"more than {MAX_GZIP_LAYERS} layers of gzip")
             return
-        if layer:
-            faults.add("doc-gzip-name-mismatch", f"compressed {layer + 1} times")
+        if window is not None:
+            stream = _joined(_Layer(stream, limits, faults, "deflate").deflated(window))
+            continue
+        gzips += 1
+        if gzips > 1:
+            faults.add("doc-gzip-name-mismatch", f"compressed {gzips} times")
         stream = _joined(_Layer(stream, limits, faults).read())
     yield from _limited(stream, limits.max_bytes, faults)
 
@@ -59,6 +81,19 @@ def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[by
             break
         yield b""
     return start, chain([start] if start else [], stream)
+
+
+def _window(start: bytes) -> int | None:
+    """zlib's wbits for deflated content that begins so; None for content that is plain, whatever its header says."""
+    if not start.strip(ASCII_TEXT):
+        return None
+    is_zlib = len(start) > 1 and start[0] & 0x8F == 8 and int.from_bytes(start[:2]) % 31 == 0  # RFC 1950, 2.2
+    for window in (ZLIB, RAW_DEFLATE) if is_zlib else (RAW_DEFLATE,):
+        inflater = isal_zlib.decompressobj(window)
+        with suppress(DAMAGE):
+            if inflater.decompress(start, TRIAL_OUTPUT) or inflater.eof:
+                return window
+    return ZLIB if is_zlib else None
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -108,9 +143,11 @@ def header_size(data: bytes) -> int | None:
 
 
 class _Layer:
-    """One layer of gzip: any number of members, one after the other."""
+    """One layer of compression. Of gzip it holds any number of members, one after the other."""
 
-    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults) -> None:
+    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults, name: str = "gzip") -> None:
+        """`name`: as messages call it."""
+        self._name = name
         self._stream = stream
         self._max_ratio = limits.max_ratio
         self._faults = faults
@@ -133,6 +170,17 @@ class _Layer:
             self._skip_padding()
         if self._data:
             self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
+
+    def deflated(self, window: int) -> Iterator[bytes]:
+        """The inflated bytes of deflate; `window`: zlib's wbits."""
+        inflater = isal_zlib.decompressobj(window)
+        for out in self._inflated(inflater):
+            self._given += len(out)
+            yield out
+            if self._bomb():
+                return
+        if inflater.eof and (inflater.unused_data or self._fill(1)):
+            self._faults.add("doc-trailing-content", "bytes after the end of the deflate data")
 
     def _fill(self, size: int) -> bool:
         while len(self._data) < size:
@@ -182,11 +230,11 @@ class _Layer:
                     yield b"".join(parts)
                     parts, size = [], 0
         except DAMAGE as error:
-            self._faults.add("doc-gzip-error", f"the gzip data is damaged: {error}")
+            self._faults.add("doc-gzip-error", f"the {self._name} data is damaged: {error}")
         if size:
             yield b"".join(parts)
         if not inflater.eof and "doc-gzip-error" not in self._faults:
-            self._faults.add("doc-truncated", "the gzip data ends before its end")
+            self._faults.add("doc-truncated", f"the {self._name} data ends before its end")
 
     def _check_trailer(self, crc: int, size: int) -> None:
         if not self._fill(TRAILER):

@@ -30,3 +30,7 @@ RATIO_APPLIES_FROM = 8 * MIB
 """Uncompressed bytes below which the ratio is not judged: a short file may be all repetition."""
 MAX_GZIP_LAYERS = 3
 """Gzip within gzip: two occur on the web (a .gz file compressed once more by the server), more is an attack."""
+
+
+FULL = "max_urls was reached"
+"""Why a file was not read to its end where `Selection.full`."""

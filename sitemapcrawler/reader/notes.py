@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from sitemapcrawler.element import Element
-from sitemapcrawler.reader.faults import MAX_VALUE, Faults
+from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.schemas.check import core_namespaces, violations
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
@@ -18,8 +18,6 @@ TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
 """Marks of template languages."""
 MAX_SHOWN = 40
 """Characters of a text that a message shows."""
-MAX_INEXACT = 100
-"""Namespaces of one document that are noted; there are six to be written wrong."""
 MAX_SEARCHED = 100
 """Parts of an entry in which its URL is looked for with every unknown element: an entry has 9 and its namespaces."""
 
@@ -32,7 +30,7 @@ def note_entry(entry: Element, expected: str, faults: Faults) -> None:
         if "doc-trailing-content" in faults:  # two documents in one: of the second, the root may be another
             return
         text = f"<{entry.name}> in a file of <{expected}> entries"
-        faults.add("xml-mixed-index-urlset", text, entry.line, value=entry.name)
+        faults.add("xml-mixed-index-urlset", text, entry.line, value=entry.name, of_file=True)
 
 
 def note_no_entry(element: Element, faults: Faults) -> None:
@@ -87,15 +85,6 @@ def note_repeated(repeated: dict[str, list[Element]], entry: Element, faults: Fa
     for name, (second, *more) in repeated.items():
         text = f"<{name}> stands {len(more) + 2} times in one <{entry.name}>"
         faults.add("xml-duplicate-element", text, second.line, value=second.text)
-
-
-def note_inexact(element: Element, meant: str, seen: set[str], faults: Faults) -> None:
-    """Note a namespace that is not written as the one it means, unless it was `seen`; the first `MAX_INEXACT`."""
-    uri = element.uri[:MAX_VALUE]
-    if uri not in seen and len(seen) < MAX_INEXACT:
-        seen.add(uri)
-        text = f"the namespace of <{element.name}> is {element.uri}, not {meant}"
-        faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri)
 
 
 def _note_attributes(element: Element, faults: Faults) -> None:

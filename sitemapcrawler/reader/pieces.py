@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from sitemapcrawler.reader.repair import ENDS
+from sitemapcrawler.reader.recovery import ENDS
 from sitemapcrawler.reader.sniff import Head
 
 SITEMAP_ENTRIES, RSS_ENTRIES = ("url", "sitemap"), ("item",)

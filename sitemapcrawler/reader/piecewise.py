@@ -2,27 +2,70 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.element import Element
+from collections.abc import Callable, Sequence
+
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import ILLEGAL, Broken
-from sitemapcrawler.reader.builder import Builder
+from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.fed import characters_in
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.malformed import GENERAL, Malformed, unended
 from sitemapcrawler.reader.notes import note_no_entry, note_text
-from sitemapcrawler.reader.opening import Opening
 from sitemapcrawler.reader.pieces import NAMES, Pieces
-from sitemapcrawler.reader.position import Place, place_of
-from sitemapcrawler.reader.recover import Recovery
+from sitemapcrawler.reader.position import Place, Stretch, place_of
+from sitemapcrawler.reader.recovery import Builder, Recovery, readable_root, section_start
 from sitemapcrawler.reader.root import ENTRIES
 from sitemapcrawler.reader.scope import Scope
 from sitemapcrawler.reader.sniff import Head, later_root
-from sitemapcrawler.reader.stretch import Stretch
+from sitemapcrawler.reader.strict import StrictParser, characters_in
+
+MAX_TAG = 8 * 1024
+"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is read under it again."""
+CONTAINERS = ("channel",)
+"""Elements between the root and its entries."""
+
+
+class Opening:
+    """Begins strict parsers, all under the same root. `scope` outlives them and their root."""
+
+    def __init__(self, head: Head, build: Callable[[Element], None], max_depth: int, scope: Scope) -> None:
+        self._head = head
+        self._build = build
+        self._max_depth = max_depth
+        self._scope = scope
+        self.tag = f"<{head.tag}{head.attributes}>"
+        """The root's start tag."""
+
+    def first(self, faults: Faults, line: int) -> StrictParser:
+        """The first parser. A start tag that is not well formed is noted, and replaced by one that is."""
+        head = self._head
+        try:
+            if len(self.tag) > MAX_TAG:
+                faults.add("limit-element", f"the start tag of the root has more than {MAX_TAG} characters", line)
+                raise Malformed("too long", "limit-element", 0)
+            return self.parser()
+        except Malformed as fault:
+            if fault.rule != "limit-element":
+                faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
+        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, CORE)
+        try:
+            return self.parser()
+        except Malformed:  # a declaration that XML reserves, or a name that is none
+            self.tag = readable_root(head.name, "", "", CORE)
+            return self.parser()
+
+    def parser(self, inside: Sequence[str] = ()) -> StrictParser:
+        """A parser under the root and the elements `inside` it, given by their start tags."""
+        names = NAMES[self._head.name]
+        return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
+
 
 MAX_TAGS = 100_000
 """Tags and sections of one entry; 1,000 images with all they may have need 14,000. An element takes 200 bytes."""
 MAX_DOCUMENTS = 50
 """Documents one behind the other that are read from one file; two occur, more is an attack on linear time."""
+TRAILING = "doc-trailing-content"
+"""The rule for what stands behind the root."""
 RENEWED_AFTER = 256 * 1024
 """Bytes after which a strict parser is replaced: it remembers every name that it meets."""
 
@@ -154,11 +197,12 @@ class PieceReader:
         done = characters_in(text, self.strict.entry_end - self._begin_fed)
         self._recovery.inside = [tag for tag in self.strict.containers if " " in tag]
         found = self._recovery.read(text[done:], line + text.count("\n", 0, done), self._salvaged())
-        what = self._builder.recover(found)
+        records = self._builder.recover(found)
         if fault.is_unended:
             fault.offset = done + self._recovery.first_start(text[done:])
         if not (final and self._builder.outside and fault.is_end):
-            self._broken.note(fault, text, (line, column), what)
+            before = self._recovery.entries_until(text[done:], fault.offset - done)
+            self._broken.note(fault, text, (line, column), records, before)
         if not final:
             self.skip = self._recovery.unclosed
             self._reopen()
@@ -172,9 +216,16 @@ class PieceReader:
 
     def _find_trailing(self, fault: Malformed) -> None:
         text, place = self._stretch.pending, self._stretch.begin_place
-        self._broken.add("doc-trailing-content", "text behind the end of the document", text, fault.offset, place)
+        start = section_start(text, fault.offset)
+        if start < fault.offset:
+            self._broken.note(fault, text, place, (), 0)
+        else:
+            self._note_trailing(text, start, place)
         self._trailing = True
-        self._behind(self._stretch.begin + fault.offset, place_of(text, fault.offset, place))
+        self._behind(self._stretch.begin + start, place_of(text, start, place))
+
+    def _note_trailing(self, text: str, offset: int, place: Place) -> None:
+        self._broken.add(TRAILING, "text behind the end of the document", text, offset, place)
 
     def _behind(self, begin: int, place: Place) -> None:
         """Look for a second document, or for entries, behind the end of the root: from `begin`, at `place`, to here."""
@@ -183,6 +234,8 @@ class PieceReader:
         if head is not None:
             self._documents += 1
             self._trailing = False
+            if TRAILING not in self._faults:
+                self._note_trailing(text, head.start, place)
             self._stretch.move_back(begin + head.end, place_of(text, head.end, place))
             self.strict.close()
             self._enter(head)
@@ -192,6 +245,8 @@ class PieceReader:
         self._builder.recover(self._recovery.read(text, place[0]))
         self.skip = self._recovery.unclosed
         if len(self._builder.records) > before:
+            if TRAILING not in self._faults:
+                self._note_trailing(text, self._recovery.first_start(text), place)
             self._trailing = self.plain = False
             self._reopen()
         else:

@@ -18,7 +18,7 @@ IRI = r"""https?://[^\s<>"&@/?#]++(?:[/?#][^\s<>"&]*+(?:&amp;[^\s<>"&]*+)*+)?+""
 """The same with any characters that are no blanks."""
 PATTERN = (
     r"<url>[ \t\n]*+"
-    r"<loc>[ \t\n]*+(%s)[ \t\n]*+</loc>[ \t\n]*+"
+    r"<loc>%s</loc>[ \t\n]*+"
     r"(?:<lastmod>([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2}))?)</lastmod>"
     r"[ \t\n]*+)?"
     r"(?:<changefreq>(always|hourly|daily|weekly|monthly|yearly|never)</changefreq>[ \t\n]*+)?"
@@ -26,16 +26,22 @@ PATTERN = (
     r"</url>[ \t\n]*+"
 )
 """One entry and the white space behind it."""
-ENTRY = re.compile(PATTERN % URL)
-REPAIRED_ENTRY = re.compile(PATTERN % IRI)
+ENTRY = re.compile(PATTERN % f"({URL})")
+PADDED_ENTRY = re.compile(PATTERN % rf"(?=[ \t\n]|[^<]*+(?<=[ \t\n]))[ \t\n]*+({URL})[ \t\n]*+")
+"""The same with white space around the URL."""
+REPAIRED_ENTRY = re.compile(PATTERN % rf"([ \t\n]*+{IRI}[ \t\n]*+)")
 
+BLANKS = " \t\n"
 BLANK = re.compile(r"[ \t\n]*+")
 
 
-def read_plain(text: str, position: int, line: int, sitemap: str, records: list[UrlRecord]) -> tuple[int, int]:
+def read_plain(
+    text: str, position: int, line: int, sitemap: str, records: list[UrlRecord], padded: list[tuple[UrlRecord, int]]
+) -> tuple[int, int]:
     """Append the plain entries that follow each other from `position` on; where they end, and on which line.
 
-    White space around them is passed over, also where there are none.
+    White space around them is passed over, also where there are none. `padded` gets those that have white space around
+    their URL, with the line of the URL's element.
     """
     match = ENTRY.match
     append = records.append
@@ -43,21 +49,31 @@ def read_plain(text: str, position: int, line: int, sitemap: str, records: list[
     entry = match(text, start)
     line += text.count("\n", position, start)
     position = start
-    while entry is not None:
-        loc, lastmod, changefreq, priority = entry.groups()
-        if "&" in loc:
-            loc = loc.replace("&amp;", "&")
-        record = UrlRecord(loc, None, sitemap, line, lastmod, None, changefreq)
-        if lastmod is not None:
-            record.lastmod_at = utc_of_plain(lastmod)
-        if priority is not None:
-            record.priority = float(priority)
+    while True:
+        while entry is not None:
+            loc, lastmod, changefreq, priority = entry.groups()
+            if "&" in loc:
+                loc = loc.replace("&amp;", "&")
+            record = UrlRecord(loc, None, sitemap, line, lastmod, None, changefreq)
+            if lastmod is not None:
+                record.lastmod_at = utc_of_plain(lastmod)
+            if priority is not None:
+                record.priority = float(priority)
+            append(record)
+            end = entry.end()
+            line += text.count("\n", position, end)
+            position = end
+            entry = match(text, position)
+        entry = PADDED_ENTRY.match(text, position)
+        if entry is None:
+            return position, line
+        record = _record(sitemap, line, *entry.groups())
         append(record)
+        padded.append((record, line + text.count("\n", position, text.index("<loc>", position))))
         end = entry.end()
         line += text.count("\n", position, end)
         position = end
         entry = match(text, position)
-    return position, line
 
 
 def read_repaired(text: str, line: int, sitemap: str) -> UrlRecord | None:
@@ -66,10 +82,15 @@ def read_repaired(text: str, line: int, sitemap: str) -> UrlRecord | None:
     entry = REPAIRED_ENTRY.fullmatch(text, start)
     if entry is None:
         return None
-    loc, lastmod, changefreq, priority = entry.groups()
-    record = UrlRecord(loc.replace("&amp;", "&"), None, sitemap, line + text.count("\n", 0, start), lastmod)
-    record.lastmod_at = utc_of_plain(lastmod) if lastmod else None
-    record.changefreq = changefreq
-    record.priority = None if priority is None else float(priority)
+    record = _record(sitemap, line + text.count("\n", 0, start), *entry.groups())
     record.recovered = True
+    return record
+
+
+def _record(
+    sitemap: str, line: int, loc: str, lastmod: str | None, changefreq: str | None, priority: str | None
+) -> UrlRecord:
+    record = UrlRecord(loc.strip(BLANKS).replace("&amp;", "&"), None, sitemap, line, lastmod, None, changefreq)
+    record.lastmod_at = utc_of_plain(lastmod) if lastmod else None
+    record.priority = None if priority is None else float(priority)
     return record

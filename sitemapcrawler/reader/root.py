@@ -42,6 +42,8 @@ def note_head(head: Head, text: str, line: int, faults: Faults) -> None:
         faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
     elif head.spaced:
         faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
+    if not head.fragment and text[head.start : head.end] != f"<{head.tag}{head.attributes}>":
+        _broken_tag(head.tag, line, faults)  # a section within the tag
     if head.doctype:
         faults.add("doc-doctype", "a DOCTYPE, which was not loaded", _doctype_line(text))
     if head.format in ENTRIES:

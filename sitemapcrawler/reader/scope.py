@@ -6,6 +6,10 @@ from xml.sax.saxutils import quoteattr
 
 SEPARATOR = " "
 """Between namespace, local name and prefix; it can occur in none of them."""
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
+"""What relative URLs in an element are resolved against. Source: https://www.w3.org/TR/xmlbase/"""
+BASES = "\n"
+"""Between the bases of the elements around an entry and its own, the outermost first."""
 MAX_NAMES = 1000
 """Element names that are remembered in split form, and namespaces that are remembered at all."""
 MAX_LENGTH = 2048
@@ -44,11 +48,12 @@ class Scope:
             self.names[name] = found
         return found
 
-    def start_tag(self, name: str, depth: int) -> str:
-        """The start tag of the element `name` at this depth, without attributes but with what it declares."""
+    def start_tag(self, name: str, depth: int, base: str = "") -> str:
+        """The start tag of the element `name` at this depth, with what it declares and its `base`."""
         _, *parts = name.split(SEPARATOR) if SEPARATOR in name else ("", name)
         declared = [(f":{prefix}" if prefix else "", uri) for at, prefix, uri in self._declared if at == depth]
-        return f"<{':'.join(parts[::-1])}{''.join(f' xmlns{prefix}={quoteattr(uri)}' for prefix, uri in declared)}>"
+        namespaces = "".join(f" xmlns{prefix}={quoteattr(uri)}" for prefix, uri in declared)
+        return f"<{':'.join(parts[::-1])}{namespaces}{f' xml:base={quoteattr(base)}' if base else ''}>"
 
 
 def attribute(key: str) -> str:

@@ -21,12 +21,15 @@ ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|site
 """The beginning of a start tag of a known root."""
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+)>""")
 """The rest of a start tag, quotes respected."""
-SECTION = re.compile(r"<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)", re.DOTALL)
-"""What hides a root: a comment or a CDATA section, also one without an end."""
+SECTION_START = re.compile(r"<!--|<\?|<!\[CDATA\[")
+"""How that begins what hides a root: a comment, an instruction or a CDATA section."""
+SECTION_ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
+"""How each of them ends."""
 MAX_CANDIDATES = 8
 """Places that are tried as the root where the document does not begin with it."""
-MISC = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
-"""Declaration, processing instruction or comment: what may stand before the root (XML 1.0, 2.8)."""
+MISC = re.compile(r"<\?xml\s[^<>?]*+>|<\?.*?\?>|<!--.*?-->", re.DOTALL)
+"""Declaration, also one that ends like a tag, processing instruction or comment: what may stand before the root
+(XML 1.0, 2.8)."""
 DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>|(?P<open><!--|<\?|"|')""", re.DOTALL)
 """What decides where a document type declaration ends; `open` is what has no end itself."""
@@ -86,7 +89,7 @@ def sniff(text: str, complete: bool) -> Head | None:
     head = _root(text, position, doctype)
     if head is not None or not complete:
         return head
-    visible = SECTION.sub(lambda section: " " * len(section[0]), text)
+    visible = blank_sections(text)
     html = HTML.match(visible, position) is not None or HTML_ANYWHERE.search(visible) is not None
     head = _root_later(visible, position, doctype, html)
     if head is not None:
@@ -162,7 +165,24 @@ def _root(text: str, position: int, doctype: bool) -> Head | None:
 
 def later_root(text: str) -> Head | None:
     """The root of a second document in what follows the first."""
-    return _root_later(SECTION.sub(lambda section: " " * len(section[0]), text), 0, False, False)
+    return _root_later(blank_sections(text), 0, False, False)
+
+
+def blank_sections(text: str) -> str:
+    """The text with blanks in place of comments, CDATA sections and instructions.
+
+    A comment or CDATA section without an end hides the rest of the text; such an instruction ends with the next `>`.
+    """
+    parts: list[str] = []
+    position = 0
+    last = text.rfind("?>")  # found once: a search for the end of each instruction would take quadratic time
+    while start := SECTION_START.search(text, position):
+        ending = SECTION_ENDS[start[0]] if start[0] != "<?" or start.end() <= last else ">"
+        found = text.find(ending, start.end())
+        end = len(text) if found < 0 else found + len(ending)
+        parts += text[position : start.start()], " " * (end - start.start())
+        position = end
+    return "".join((*parts, text[position:]))
 
 
 def _fragment(text: str, entry: re.Match[str]) -> Head:

@@ -6,16 +6,62 @@ not given: `sniff` takes the DOCTYPE away, so no entity beyond the five of XML i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from xml.parsers import expat
 
-from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader.entries import CORE
-from sitemapcrawler.reader.fed import Fed
 from sitemapcrawler.reader.malformed import Malformed, malformed, unended
-from sitemapcrawler.reader.scope import SEPARATOR, Scope, attribute
-from sitemapcrawler.userinfo import hide
+from sitemapcrawler.reader.scope import BASE, BASES, SEPARATOR, Scope, attribute
 
+
+class Fed:
+    """The text that one parser was given, of which only the last part is kept."""
+
+    __slots__ = ("_before", "_data", "_next_line", "line_offset", "size")
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes given."""
+        self.line_offset = 0
+        """What the parser's line lacks to that of the document."""
+        self._next_line = 1
+        self._data = b""
+        self._before = 0
+
+    def add(self, text: str, line: int) -> bytes:
+        """The bytes of `text`, which begins on `line` of the document."""
+        self.line_offset = line - self._next_line
+        self._next_line += text.count("\n")
+        self._before = self.size
+        self._data = text.encode("utf-8", "surrogatepass")
+        self.size += len(self._data)
+        return self._data
+
+    def characters_before(self, index: int) -> int:
+        """Characters of the part added last before byte `index` of all."""
+        return len(self._data[: max(0, index - self._before)].decode("utf-8", "replace"))
+
+    def end_of_tag(self, index: int) -> int:
+        """Where the end tag ends that begins at byte `index`. Of `<url/>` expat gives the end by itself."""
+        start = index - self._before
+        if start >= 0 and not self._data.startswith(b"</", start):
+            return index
+        return self._before + self._data.find(b">", max(0, start)) + 1
+
+    def forget(self) -> None:
+        """Let go of the text."""
+        self._data = b""
+
+
+def characters_in(text: str, size: int) -> int:
+    """Characters of `text` that its first `size` bytes are."""
+    return len(text.encode("utf-8", "surrogatepass")[: max(0, size)].decode("utf-8", "surrogatepass"))
+
+
+CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")
+"""The rest of an end tag."""
 NOWHERE = 1 << 32
 """The depth of the open entry where none is open."""
 
@@ -56,6 +102,7 @@ class StrictParser:
         """Elements that are open around the entries, the root included."""
         self.containers: list[str] = []
         """Start tags of those but for the root."""
+        self._bases: list[str] = []
         self.wrappers: list[Element] = []
         """Unknown elements that turned out to hold entries."""
         self.texts: list[tuple[str, int]] = []
@@ -97,7 +144,7 @@ class StrictParser:
         try:
             self._parser.Parse(self.fed.add(text, line), final)
         except expat.ExpatError as error:
-            raise malformed(error.code, self.fed.characters_before(self._parser.ErrorByteIndex)) from None
+            raise self._malformed(error, text) from None  # as a local variable it would refer to itself, by this frame
 
     def salvage(self) -> Element | None:
         """The entry that was open when a fault was met, with those children that were complete."""
@@ -108,6 +155,33 @@ class StrictParser:
             entry.content.pop()
         hide(entry)
         return entry
+
+    def _malformed(self, error: expat.ExpatError, text: str) -> Malformed:
+        """The fault that expat met in `text`. An end tag that does not fit may end elements that lack their own."""
+        fault = malformed(error.code, self.fed.characters_before(self._parser.ErrorByteIndex))
+        if fault.is_mismatch and (closed := CLOSED.match(text, fault.offset)):
+            self._close_implicitly(closed[1])
+        return fault
+
+    def _close_implicitly(self, name: str) -> None:
+        """End the open elements within the one called `name`, whose end tag was met, if they lack nothing but theirs.
+
+        That is so where the innermost holds elements alone, such as a `<video:video>`. What it holds of other
+        namespaces, or of its own name, stands beside it.
+        """
+        stack = self._stack
+        depth = max((depth for depth, element in enumerate(stack) if element.name == name), default=-1)
+        if depth < 0 or not all(element.has_children and not element.text for element in stack[depth + 1 :]):
+            return
+        while len(stack) > depth + 1:
+            ended = stack.pop()
+            inside: list[Element | str] = []
+            for part in ended.content:
+                is_own = isinstance(part, str) or (part.uri == ended.uri and part.name != ended.name)
+                (inside if is_own else stack[-1].content).append(part)
+            ended.content = inside
+        if depth:
+            stack.pop()
 
     def close(self) -> None:
         """Let go of the text: parser and handlers refer to each other, and would live until the next collection."""
@@ -123,7 +197,7 @@ class StrictParser:
         uri, name = self._names.get(tag) or self._scope.split(tag)
         stack = self._stack
         if not stack and (self.depth < self._down or (self.depth == 1 and name in self._containers)):
-            self._go_down(uri, tag)
+            self._go_down(uri, tag, attributes)
             return
         for key in attributes:
             if SEPARATOR in key:
@@ -133,6 +207,8 @@ class StrictParser:
             raise self._too_deep()
         if self._entry == NOWHERE:
             self._start_outside(uri, name, tag)
+        if not stack and any(self._bases):
+            attributes = {**attributes, BASE: BASES.join(filter(None, (*self._bases, attributes.get(BASE))))}
         element = Element(uri, name, attributes, self._parser.CurrentLineNumber + self.fed.line_offset)
         if stack:
             stack[-1].content.append(element)
@@ -155,17 +231,23 @@ class StrictParser:
             return unended(place)
         return Malformed(f"more than {self._max_depth} elements are open at once", "limit-depth", place)
 
-    def _go_down(self, uri: str, tag: str) -> None:
+    def _go_down(self, uri: str, tag: str, attributes: dict[str, str]) -> None:
         if self.depth == 0:
             self.root_uri = uri
         else:
-            self.containers.append(self._scope.start_tag(tag, self.depth))
+            base = next((value for key, value in attributes.items() if attribute(key) == BASE), "")
+            self._contain(tag, self.depth, base)
         self.depth += 1
+
+    def _contain(self, tag: str, depth: int, base: str) -> None:
+        self.containers.append(self._scope.start_tag(tag, depth, base))
+        self._bases.append(base)
 
     def _unwrap(self) -> None:
         """The open element is no entry but holds some: go down through it instead of building it."""
         self.wrappers += self._stack[:1]
-        self.containers += [self._scope.start_tag(tag, self.depth + above) for above, tag in enumerate(self._tags)]
+        for above, (tag, element) in enumerate(zip(self._tags, self._stack, strict=True)):
+            self._contain(tag, self.depth + above, element.attributes.get(BASE, ""))
         self.depth += len(self._stack)
         self._stack.clear()
         self._tags.clear()
@@ -190,6 +272,7 @@ class StrictParser:
             self.depth -= 1
             if self.containers:
                 self.containers.pop()
+                self._bases.pop()
             return
         element = stack.pop()
         if len(stack) > self._entry:  # a part of an entry, as nearly all are

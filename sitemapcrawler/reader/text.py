@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import Entries, Entry
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
-from sitemapcrawler.reader.repair import escaped_bytes, is_trusted
+from sitemapcrawler.reader.recovery import escaped_bytes, is_trusted
 
 URL = re.compile(r"""(?:https?:)?//[^\s<>"]+""", re.IGNORECASE)
 SEPARATOR = re.compile(
@@ -44,18 +44,26 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
         faults.add("txt-not-url-line", f"a line of more than {MAX_LINE} characters", number, value=line)
         return
     line = line.strip().strip("\ufeff")
-    if not line or line.startswith(COMMENT):
+    if not line:
+        return
+    if line.startswith(COMMENT):
+        faults.add("txt-not-url-line", "a comment: a text sitemap holds URLs only", number, value=line)
         return
     fields = [field for field in SEPARATOR.split(line) if field]
     if not fields or not URL.fullmatch(fields[0]):
         faults.add("txt-not-url-line", "a line that is no URL", number, value=line)
         return
     split = fields[0] != line.split()[0]
-    for field in fields:
-        if URL.fullmatch(field):
-            yield from _record(field, number, split, entries, faults)
+    records = [
+        record for field in fields if URL.fullmatch(field) for record in _record(field, number, split, entries, faults)
+    ]
     if len(fields) > 1:
+        faults.recent.clear()
         faults.add("txt-has-metadata", "only one URL may stand in a line of a text sitemap", number, value=fields[1])
+        rules = faults.place(records[0].loc) if records else []
+        for record in records:
+            record.blame(rules)
+    yield from records
 
 
 def _record(written: str, number: int, split: bool, entries: Entries, faults: Faults) -> Iterator[UrlRecord]:

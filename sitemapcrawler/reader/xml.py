@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sitemapcrawler.reader.broken import MAX_PLAIN, Broken
-from sitemapcrawler.reader.builder import Builder
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, Broken
 from sitemapcrawler.reader.entries import Entries
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.piecewise import PieceReader
 from sitemapcrawler.reader.plain import BLANK, read_plain
-from sitemapcrawler.reader.position import Place
+from sitemapcrawler.reader.position import Place, Stretch
+from sitemapcrawler.reader.recovery import Builder
 from sitemapcrawler.reader.sniff import Head
-from sitemapcrawler.reader.stretch import Stretch
 
 BLANKS = (" ", "\t", "\n")
+ILLEGAL_IN_SECTION = {
+    close: re.compile(f"{hyphens}[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+    for close, hyphens in (("-->", "--(?!>)|"), ("?>", ""), ("]]>", ""))
+}
+"""End of a section -> what may not stand in it (XML 1.0, productions 2, 15, 16 and 20)."""
 
 
 class XmlReader:
@@ -34,6 +40,7 @@ class XmlReader:
         self._builder = Builder(entries, keep_elements)
         self._broken = Broken(self._builder, faults)
         self._limits = limits
+        self._checks_section = False
         self._reader = PieceReader(head, self._stretch, self._builder, self._broken, faults, limits)
         self.root = self._reader.opening.tag
         """Start tag of the root, as its entries are read under."""
@@ -105,6 +112,8 @@ class XmlReader:
         """Pass over a section that is larger than the limit, where that is safe."""
         if self._reader.strict.is_between:
             self._reader.skip = self._reader.pieces.close
+            self._checks_section = True
+            self._go_on(self._stretch.at + (4 if self._reader.skip == "-->" else 2))
         else:
             self._reader.give_up(self._limits.max_element)
 
@@ -112,10 +121,22 @@ class XmlReader:
         """Go on behind the section that is passed over; False where its end has not come yet."""
         text, close = self._stretch.text, self._reader.skip
         end = text.find(close, self._stretch.at)
+        if self._checks_section:
+            self._check_section(text, end if end >= 0 else len(text) - 2)
         self._go_on(end + len(close) if end >= 0 else max(self._stretch.at, len(text) - 2))
         if end >= 0:
-            self._reader.skip = ""
+            self._reader.skip, self._checks_section = "", False
         return end >= 0
+
+    def _check_section(self, text: str, end: int) -> None:
+        """Note the first fault in the section that is passed over, up to `end`: the strict parser never sees it."""
+        stretch = self._stretch
+        illegal = ILLEGAL_IN_SECTION[self._reader.skip].search(text, stretch.at)
+        if illegal is None or illegal.start() >= end:
+            return
+        self._checks_section = False
+        rule, message = ("doc-xml-malformed", HYPHENS) if illegal[0] == "--" else ("doc-control-character", ILLEGAL)
+        self._broken.add(rule, message, text[stretch.at :], illegal.start() - stretch.at, stretch.position.place)
 
     def _pass_blanks(self) -> None:
         self._go_on(BLANK.match(self._stretch.text, self._stretch.at).end())  # type: ignore[union-attr]  # it also matches nothing
@@ -123,6 +144,9 @@ class XmlReader:
     def _read_plain(self) -> None:
         stretch = self._stretch
         sitemap, records = self._builder.entries.sitemap, self._builder.records
-        end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records)
+        padded: list[tuple[UrlRecord, int]] = []
+        end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records, padded)
         if end > stretch.at:
             self._go_on(end, line)
+        for record, at in padded:
+            self._builder.note_padding(record, at)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from sitemapcrawler.findings import inert
 from sitemapcrawler.items import UNREAD
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import MAX_SHOWN
+from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
 MAX_DRAWN = 150

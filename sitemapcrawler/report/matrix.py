@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sitemapcrawler.findings import inert
 from sitemapcrawler.items import RobotsRecord
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import percent
 from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import percent
 
 MAX_HOST = 60
 """Characters shown of a host."""

@@ -46,8 +46,12 @@ class RuleReach:
     """URL or title of the text that the rule implements."""
     examples: Sequence[FindingRecord] = ()
     """At most MAX_EXAMPLES."""
+    bad: str = ""
+    """An example of what is wrong, of the rule's documentation; empty where that has none."""
     good: str = ""
-    """What is right instead, of the rule's documentation; empty where that does not say."""
+    """What is right instead in that example; empty where there is none."""
+    kept: int | None = None
+    """Findings that the feeds hold, at most `SITEMAP_FINDINGS_PER_RULE` of each file; None: not known."""
 
 
 @dataclass(slots=True)

@@ -43,6 +43,8 @@ UNCHECKED = {
     "stopped": "the crawl ended, or left the host alone, before",
 }
 """Why URLs were not asked for, by reason in the summary."""
+NOT_REQUESTED = frozenset({*UNCHECKED, "unchecked"})
+"""Keys of `replies` in the summary that count URLs no request was made for."""
 
 
 UNREACHABLE = "unreachable"
@@ -73,7 +75,7 @@ def verdict(report: Report) -> Verdict:
     """How the site does, as far as the crawl can tell."""
     if (nothing := _nothing(report)) is not None:
         return nothing
-    troubles = _troubles(report)
+    troubles, unchecked = _troubles(report), _unchecked_pages(report)
     errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
     notes = [f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing."] if infos else []
@@ -87,12 +89,14 @@ def verdict(report: Report) -> Verdict:
         unknown = "No rules were applied, so nothing can be said about its health."
         return Verdict(Level.UNKNOWN, "Not judged", [unknown, *troubles])
     if warnings:
-        found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *notes]
-        return Verdict(Level.WARNING, "Works, with warnings", found)
-    clean = [f"No errors and no warnings {scope}.", *troubles, *notes]
+        found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
+        works = "The sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
+        return Verdict(Level.WARNING, works, found)
+    clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
     if troubles:  # the rules that would have told were not among those that were chosen
         return Verdict(Level.WARNING, "Not everything works", clean)
-    return Verdict(Level.OK, "Healthy so far" if report.summary.partial else "Healthy", clean)
+    healthy = "The sitemap files are valid" if unchecked else "Healthy"
+    return Verdict(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
 
 
 def partial(report: Report) -> str:
@@ -117,6 +121,14 @@ def _troubles(report: Report) -> list[str]:
     return told
 
 
+def _unchecked_pages(report: Report) -> list[str]:
+    """Says that no page was requested; empty where one was."""
+    summary = report.summary
+    if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
+        return []
+    return ["No listed page was requested." if summary.replies else "Pages were not checked (-a verify=get)."]
+
+
 def _nothing(report: Report) -> Verdict | None:
     """The verdict where there is nothing to judge."""
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
@@ -137,6 +149,8 @@ def _not_judged(report: Report) -> list[str]:
     told = []
     if report.judged == 0:
         told.append("No rules were applied (select=none).")
+    elif report.judged and {"select", "ignore"} & report.arguments.keys():
+        told.append(f"Only {counted(report.judged, 'rule was', 'rules were')} applied (select, ignore).")
     if not report.judged_agents:
         told.append("Whether robots.txt lets crawlers in was not judged (-a agents=search,ai judges it).")
     return told
@@ -146,11 +160,14 @@ def _not_asked(report: Report) -> list[str]:
     replies = report.summary.replies
     if not replies:
         return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
-    return [
+    told = [
         f"{counted(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
+    if report.arguments.get("verify") == "head" and not _unchecked_pages(report):
+        told.append("What the pages say (noindex, canonical, soft 404) was not checked (-a verify=get).")
+    return told
 
 
 def _left_out(report: Report) -> list[str]:

@@ -10,9 +10,76 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.findings import inert
 from sitemapcrawler.urls import is_web
-from sitemapcrawler.words import counted, elapsed, size
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted, elapsed, percent, size
+
+READING = {
+    "ok": "complete",
+    "recovered": "with repairs",
+    "truncated": "cut short",
+    "failed": "not at all",
+    "blocked": "forbidden",
+    "unchanged": "unchanged, from before",
+}
+"""How far a file was read, by outcome."""
+FORMATS = {
+    "xml-urlset": "XML",
+    "xml-index": "index",
+    "rss": "RSS",
+    "atom": "Atom",
+    "text": "text",
+    "html": "HTML",
+    "list": "list of URLs",
+}
+"""Formats of files."""
+HAPPENED = {
+    "ok": "answered",
+    "redirected": "redirects to",
+    "http-error": "HTTP error",
+    "timeout": "no answer in time",
+    "dns": "host not found",
+    "tls": "no secure connection",
+    "refused": "connection refused",
+    "reset": "connection broke off",
+    "truncated": "answer broke off",
+    "too-large": "answer too large",
+    "redirect-loop": "redirects without end",
+    "address-refused": "address is not asked",
+    "unchecked": "not asked",
+}
+"""What asking for one URL came to, by kind of reply."""
+REPLIES = HAPPENED | {
+    "ok": "answered with a page at once",
+    "redirected": "redirected to another URL",
+    "http-error": "answered with an HTTP error",
+    "blocked": "not asked: robots.txt forbids us to",
+    "sampled-out": "not asked: not in the sample",
+    "off-site": "not asked: on another host",
+    "stopped": "not asked: the crawl ended, or left the host alone, before",
+}
+"""What asking for many came to, by kind, unchecked ones by their reason."""
+ROBOTS = {
+    "parsed": "read",
+    "unavailable": "not there: everything is allowed",
+    "too-many-redirects": "too many redirects: everything is allowed",
+    "unreachable": "no answer: everything is denied",
+}
+"""What asking for a robots.txt came to, by outcome."""
+EVIDENCE = {
+    "future": "in the future",
+    "epoch": "the zero of a clock",
+    "at_fetch": "made by the request itself",
+    "identical": "made in one batch",
+    "older_than_header": "older than the server says",
+    "newer_than_header": "newer than the server says",
+    "older_than_page": "older than the page says",
+    "newer_than_page": "newer than the page says",
+}
+"""What speaks against dates, by kind of evidence."""
+SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
+LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
+
 
 MAX_TEXT = 400
 """Characters of any other text; the files beside the page have the rest."""
@@ -34,18 +101,6 @@ def shown(value: Any) -> Any:
 def number(value: float) -> str:
     """`1,234,567`."""
     return f"{value:,}"
-
-
-def percent(part: float, whole: float = 1.0) -> str:
-    """A share in percent, which is 0 or 100 only where it is exactly so."""
-    if not whole:
-        return "0 %"
-    value = 100 * part / whole
-    if 0 < value < 0.1:
-        return "<0.1 %"
-    if 99.9 < value < 100:
-        return ">99.9 %"
-    return f"{value:.0f} %" if value in (0, 100) or 10 <= value < 99.5 else f"{value:.1f} %"
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:

@@ -1,18 +1,15 @@
-"""robots.txt: what it says, to whom, and which line says it. RFC 9309, with Google's parser where that is silent.
+"""robots.txt as text: groups, verdicts by RFC 9309 and by Google's parser, crawlers, sitemap lines.
 
-Verdicts are ours for every file, small ones too: protego neither tells the line that decides nor follows the RFC in all
-(tests/unit/robots/test_protego.py lists where), and one way to decide is easier to trust than two.
+May import `urls`. Fetches nothing. Start reading in `policy.py`.
 """
 
 from sitemapcrawler.robots.agents import AGENTS, Agent, Purpose, parse_agents
-from sitemapcrawler.robots.authorities import by_robots, robots_url
 from sitemapcrawler.robots.decode import Content, Facts
-from sitemapcrawler.robots.groups import Group, Kind, Note
 from sitemapcrawler.robots.judge import Judge
+from sitemapcrawler.robots.parse import Group, Kind, Note
 from sitemapcrawler.robots.patterns import Rule
-from sitemapcrawler.robots.policy import Outcome, Policy, Verdict
+from sitemapcrawler.robots.policy import Outcome, Policy, Timing, Verdict, by_robots, is_robots_url, robots_url
 from sitemapcrawler.robots.sitemaps import RobotsSitemap
-from sitemapcrawler.robots.timing import Timing
 
 __all__ = [
     "AGENTS",
@@ -31,6 +28,7 @@ __all__ = [
     "Timing",
     "Verdict",
     "by_robots",
+    "is_robots_url",
     "parse_agents",
     "robots_url",
 ]

@@ -13,6 +13,8 @@ from enum import StrEnum
 
 SEARCH, AI = "search", "ai"
 """Names of the groups."""
+GOOGLE = "Google"
+"""The operator whose crawlers read as google/robotstxt does."""
 EVERYBODY = "*"
 """The name of the group of those without a group of their own (RFC 9309, 2.2.1)."""
 TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -75,7 +77,7 @@ _BYTEDANCE = "no page; its User-Agent header names spider-feedback@bytedance.com
 
 _OF_GOOGLEBOT = ("Googlebot",)
 AGENTS = (
-    Agent("Googlebot", SEARCH, "Google", Purpose.SEARCH, _GOOGLE),
+    Agent("Googlebot", SEARCH, GOOGLE, Purpose.SEARCH, _GOOGLE),
     Agent("Bingbot", SEARCH, "Microsoft", Purpose.SEARCH, _BING),
     Agent("YandexBot", SEARCH, "Yandex", Purpose.SEARCH, _YANDEX, ("Yandex",)),
     Agent("Baiduspider", SEARCH, "Baidu", Purpose.SEARCH, _BAIDU),
@@ -89,7 +91,7 @@ AGENTS = (
     Agent("ClaudeBot", AI, "Anthropic", Purpose.TRAINING, _CLAUDE),
     Agent("Claude-SearchBot", AI, "Anthropic", Purpose.SEARCH, _CLAUDE),
     Agent("Claude-User", AI, "Anthropic", Purpose.USER_FETCH, _CLAUDE),
-    Agent("Google-Extended", AI, "Google", Purpose.TRAINING, f"{_GOOGLE}#google-extended"),
+    Agent("Google-Extended", AI, GOOGLE, Purpose.TRAINING, f"{_GOOGLE}#google-extended"),
     Agent("PerplexityBot", AI, "Perplexity", Purpose.SEARCH, _PERPLEXITY),
     Agent("Perplexity-User", AI, "Perplexity", Purpose.USER_FETCH, _PERPLEXITY, obeys=False),
     Agent("CCBot", AI, "Common Crawl", Purpose.TRAINING, _COMMON_CRAWL),
@@ -106,12 +108,12 @@ AGENTS = (
     Agent("MistralAI-User", AI, "Mistral AI", Purpose.USER_FETCH, _MISTRAL),
     Agent("YouBot", AI, "You.com", Purpose.SEARCH, _YOU),
     # A page that is denied to those below can still be found in a search: only by name.
-    Agent("Googlebot-Image", "", "Google", Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("Googlebot-News", "", "Google", Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("Googlebot-Video", "", "Google", Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("AdsBot-Google", "", "Google", Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
-    Agent("AdsBot-Google-Mobile", "", "Google", Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
-    Agent("Mediapartners-Google", "", "Google", Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
+    Agent("Googlebot-Image", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
+    Agent("Googlebot-News", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
+    Agent("Googlebot-Video", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
+    Agent("AdsBot-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
+    Agent("AdsBot-Google-Mobile", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
+    Agent("Mediapartners-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
 )
 _BY_NAME = {agent.name.lower(): agent for agent in AGENTS}
 _GROUPS = {group: tuple(agent for agent in AGENTS if agent.group == group) for group in (SEARCH, AI)}

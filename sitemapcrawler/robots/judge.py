@@ -10,11 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sitemapcrawler.robots.agents import Agent, distinct
-from sitemapcrawler.robots.automaton import LineSearch, is_told_whole, line_search, plain_lines
-from sitemapcrawler.robots.paths import ROBOTS_PATH, is_robots, path_of
-from sitemapcrawler.robots.patterns import Clause
+from sitemapcrawler.robots.patterns import ROBOTS_PATH, Clause, is_robots, path_of
 from sitemapcrawler.robots.policy import Outcome, Policy
-from sitemapcrawler.robots.ruleset import RuleSet
+from sitemapcrawler.robots.ruleset import LineSearch, RuleSet, is_told_whole, line_search, plain_lines
 
 MAX_KNOWN = 10_000  # tuples of names that are kept to be used again
 _ALL_PLAIN = plain_lines()

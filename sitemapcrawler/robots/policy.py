@@ -2,20 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from protego import Protego, RequestRate, VisitTime
+
 from sitemapcrawler import urls
-from sitemapcrawler.robots.agents import EVERYBODY, Agent, agent
-from sitemapcrawler.robots.decode import Content, Facts, decode
-from sitemapcrawler.robots.groups import Group, Kind, Note, Parsed
-from sitemapcrawler.robots.parse import parse
-from sitemapcrawler.robots.paths import is_robots, path_of
-from sitemapcrawler.robots.patterns import Rule
+from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent
+from sitemapcrawler.robots.decode import Content, Facts, decode, without_code
+from sitemapcrawler.robots.parse import Group, Kind, Note, Parsed, parse, parse_as_google
+from sitemapcrawler.robots.patterns import ROBOTS_PATH, Rule, is_robots, path_of
 from sitemapcrawler.robots.ruleset import RuleSet, denies_everything
 from sitemapcrawler.robots.sitemaps import RobotsSitemap, read_sitemaps
-from sitemapcrawler.robots.timing import Timing, timing
+
+_AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a robots.txt asks of one crawler."""
+
+    crawl_delay: float | None = None
+    """Seconds between two requests."""
+    request_rate: RequestRate | None = None
+    """Requests per seconds, and the time of day for which that holds."""
+    visit_time: VisitTime | None = None
+    """Time of day, UTC, in which to come."""
+    lines: tuple[int, ...] = ()
+    """The lines of robots.txt that ask it, unreadable ones included."""
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests by the stricter of delay and rate; the hours of a rate are not looked at."""
+        rate = self.request_rate
+        return max(self.crawl_delay or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+
+
+def timing(records: Iterable[tuple[str, str, int]]) -> Timing:
+    """Read the records of a group: field, value, line. Of two readable ones of a kind the last one holds."""
+    known = list(records)
+    if not known:
+        return Timing()
+    # Only these records, under a name of ours: groups and names are not protego's to decide.
+    text = "\n".join([f"User-agent: {_AGENT}", *(f"{name}: {value}" for name, value, _ in known)])
+    robots = Protego.parse(text)
+    return Timing(
+        robots.crawl_delay(_AGENT),
+        robots.request_rate(_AGENT),
+        robots.visit_time(_AGENT),
+        tuple(line for _, _, line in known),
+    )
+
+
+def robots_url(url: str) -> str | None:
+    """URL of the robots.txt that holds for a URL; None for what is no http or https URL."""
+    start = urls.origin(url)
+    return None if start is None else start + ROBOTS_PATH
+
+
+def is_robots_url(url: str) -> bool:
+    """True for the URL of a robots.txt, and for a local file that is named so, such as `old-robots.txt`."""
+    if url.startswith("file:"):
+        return url.lower().endswith("robots.txt")
+    return robots_url(url) == url.partition("?")[0].partition("#")[0]
+
+
+def by_robots(batch: Sequence[str]) -> dict[str | None, Sequence[int]]:
+    """The URL of each robots.txt that holds for a batch of URLs, with the numbers of those URLs.
+
+    Made for batches of one host, as sitemaps are; URLs that have no robots.txt stand under None.
+    """
+    if not batch:
+        return {}
+    start = _start(batch[0])
+    text = "\n" + "\n".join(batch)
+    if text.count("\n" + start + "/") == text.count("\n") == len(batch):
+        return {robots_url(start): range(len(batch))}
+    found: dict[str | None, list[int]] = {}
+    known: dict[str, str | None] = {}
+    for number, url in enumerate(batch):
+        start = _start(url)
+        if start not in known:
+            known[start] = robots_url(start)
+        found.setdefault(known[start], []).append(number)
+    return dict(found)
+
+
+def _start(url: str) -> str:
+    """Scheme and authority as written, or of another text enough to tell it from those."""
+    scheme, mark, rest = url.partition("://")
+    for delimiter in "/?#":
+        rest = rest.partition(delimiter)[0]
+    return scheme + mark + rest
+
 
 MAX_HOPS = 5  # RFC 9309, 2.3.1.2
 
@@ -62,8 +143,13 @@ class Policy:
     facts: Facts = field(default_factory=Facts)
     """Size, encoding and kind of the content."""
     sitemap_lines: list[RobotsSitemap] = field(default_factory=list)
-    """Every line that names a sitemap or means to; none of an HTML page in place of a robots.txt."""
+    """Every line that names a sitemap or means to; none of an HTML page in place of a robots.txt, unless lines of
+    rules show that it is a robots.txt wrapped in HTML."""
     parsed: Parsed = field(default_factory=Parsed, repr=False)
+    parsed_by_google: Parsed | None = field(default=None, repr=False)
+    """What Google's crawlers read; None where it is the same."""
+    body: bytes = field(default=b"", repr=False)
+    """The content, to be read by other parsers; empty where it is larger than what is parsed of it."""
     _rulesets: dict[tuple[int, ...], RuleSet] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -79,8 +165,11 @@ class Policy:
         if outcome is not Outcome.PARSED:
             return cls(url, outcome, status, reason)
         lines, facts = decode(body, size)
-        named = [] if facts.content is Content.MARKUP else read_sitemaps(lines, base or url)
-        return cls(url, outcome, status, None, facts, named, parse(lines[: facts.parsed]))
+        named = _sitemaps(lines, facts, base or url)
+        parsed = parse(lines[: facts.parsed])
+        by_google = parse_as_google(lines[: facts.parsed]) if parsed.google_differs else None
+        whole = b"" if facts.too_large else body
+        return cls(url, outcome, status, None, facts, named, parsed, by_google, whole)
 
     @classmethod
     def unreachable(cls, url: str, reason: str) -> Policy:
@@ -103,7 +192,8 @@ class Policy:
 
     @property
     def groups(self) -> dict[str, Group]:
-        """What it says to whom, by product token in lower case, in the order of the file."""
+        """What it says to whom, by product token in lower case, in the order of the file, as crawlers in general read
+        it."""
         return self.parsed.groups
 
     @property
@@ -140,11 +230,8 @@ class Policy:
     def group_of(self, name: str | Agent) -> Group | None:
         """The group that a crawler follows: its own, else that of the first of its fallbacks, else `*`."""
         crawler = _crawler(name)
-        for token in (crawler.name, *crawler.fallbacks):
-            group = self.groups.get(token.lower())
-            if group is not None:
-                return group
-        return self.groups.get(EVERYBODY) if crawler.bound_by_star else None
+        by_google = self.parsed_by_google if crawler.operator == GOOGLE else None
+        return _followed((by_google or self.parsed).groups, crawler)
 
     def rules_of(self, group: Group) -> RuleSet:
         """The rules of a group, ready to decide; made once, also for groups that share all their lines."""
@@ -155,7 +242,7 @@ class Policy:
 
     def timing(self, name: str | Agent) -> Timing:
         """When and how fast a crawler is asked to come, in the group that it follows."""
-        group = self.group_of(name)
+        group = _followed(self.groups, _crawler(name))
         return Timing() if group is None else timing(group.timing)
 
     def denying_groups(self) -> list[Group]:
@@ -166,6 +253,20 @@ class Policy:
     @cached_property
     def _named(self) -> set[str]:
         return {urls.visit_key(sitemap.url) for sitemap in self.sitemaps}
+
+
+def _followed(groups: Mapping[str, Group], crawler: Agent) -> Group | None:
+    for token in (crawler.name, *crawler.fallbacks):
+        group = groups.get(token.lower())
+        if group is not None:
+            return group
+    return groups.get(EVERYBODY) if crawler.bound_by_star else None
+
+
+def _sitemaps(lines: list[str], facts: Facts, base: str) -> list[RobotsSitemap]:
+    if facts.content is not Content.MARKUP:
+        return read_sitemaps(lines, base)
+    return read_sitemaps(without_code(lines), base, wrapped=True) if facts.wrapped else []
 
 
 def _crawler(name: str | Agent) -> Agent:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from html import unescape
 
 from sitemapcrawler import urls
-from sitemapcrawler.robots.decode import BLANKS, escaped
+from sitemapcrawler.robots.decode import BLANKS, BOM, TAG, escaped
 from sitemapcrawler.robots.parse import MAX_LINE
-from sitemapcrawler.userinfo import masked, removed
+from sitemapcrawler.urls.userinfo import masked, removed
 
 MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
 
@@ -40,7 +41,7 @@ class RobotsSitemap:
     raw: str
     """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX, passwords as `***`."""
     typo: bool = False
-    """True where the line is not `Sitemap: URL`: another field name, no colon, or a URL alone."""
+    """True where the line is not `Sitemap: URL`: another field name, no colon, markup before it, or a URL alone."""
     relative: bool = False
     """True where the URL was not written in full."""
     comment: bool = False
@@ -49,17 +50,33 @@ class RobotsSitemap:
     """The line that named it before; None for the first one."""
 
 
-def read_sitemaps(lines: Iterable[str], base: str) -> list[RobotsSitemap]:
-    """The Sitemap lines of a robots.txt that was fetched from the URL `base`, repeated and unusable ones included."""
+def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> list[RobotsSitemap]:
+    """The Sitemap lines of a robots.txt that was fetched from the URL `base`, repeated and unusable ones included.
+
+    `wrapped`: something made an HTML page of it, so that `&amp;` stands for `&`.
+    """
     found: list[RobotsSitemap] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
         if not 0 < len(line) <= MAX_LINE or len(found) >= MAX_SITEMAPS:
             continue
-        for sitemap in _of_line(number, escaped(line).strip(BLANKS), base):
+        text = escaped(line).strip(BLANKS + BOM)
+        markup = "<" in text and TAG.search(text)
+        for sitemap in _of_markup(number, text, base, wrapped) if markup else _of_line(number, text, base):
             first = seen.setdefault(urls.visit_key(sitemap.url), number) if sitemap.url else number
             found.append(sitemap if first == number else replace(sitemap, first=first))
     return found
+
+
+def _of_markup(number: int, line: str, base: str, wrapped: bool) -> Iterator[RobotsSitemap]:
+    """The fields between the tags of a line. A URL alone is none: it may be part of any page."""
+    commented = False
+    for place, piece in enumerate(TAG.split(line)):
+        text = (unescape(piece) if wrapped else piece).strip(BLANKS)
+        if _FIELD.match(text) and not commented:
+            for sitemap in _of_line(number, text, base):
+                yield replace(sitemap, raw=masked(line), typo=sitemap.typo or place > 0)
+        commented |= "#" in piece
 
 
 def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
@@ -71,7 +88,7 @@ def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
     value, typo = found
     raw = masked(line)
     for written in _NEXT_URL.split(value):
-        reference = written.strip(BLANKS + _QUOTES + ",")
+        reference = written.strip(BLANKS + BOM + _QUOTES + ",")
         if reference:
             url = urls.resolve(base, removed(reference)) or ""
             yield RobotsSitemap(url, number, raw, typo, _WEB_START.match(reference) is None, comment)

@@ -12,18 +12,16 @@ FAMILIES = (
     "document",
     "xml",
     "schema",
-    "text",
     "loc",
     "place",
+    "loc_content",
     "limit",
     "index",
     "lastmod",
-    "lastmods",
     "reply_dates",
     "changefreq",
     "priority",
     "hreflang",
-    "hreflang_links",
     "hreflang_targets",
     "image",
     "video",
@@ -38,16 +36,12 @@ FAMILIES = (
     "blocked",
     "status",
     "status_redirects",
-    "status_failures",
-    "status_answers",
-    "status_shares",
     "page",
-    "page_canonical",
     "site",
+    "site_repeats",
     "site_discovery",
     "site_hreflang",
     "site_replies",
-    "site_baseline",
     "internal",
 )
 """Modules of the families, in the order of the catalogue."""
@@ -57,7 +51,7 @@ __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
 
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, in the order of the catalogue; rules of a user's own follow, as they were loaded."""
-    modules = [f"{__name__}.{name}" for name in FAMILIES]
+    modules = [f"{__name__}.families.{name}" for name in FAMILIES]
     for name in modules:
         import_module(name)
     places = {name: place for place, name in enumerate(modules)}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from sitemapcrawler.colours import Paint
-from sitemapcrawler.rules.registry import Rule
+from sitemapcrawler.rules.registry import Rule, families
+
+Paint = Callable[[str, str], str]
+"""Takes a text and its kind, gives the text as it is to be written. A kind that is not known has no style."""
 
 MAX_NEAR = 3
 """Names that are offered in place of one that is not known."""
@@ -66,10 +68,18 @@ def first_sentence(rule: Rule) -> str:
     return re.split(r"(?<=\.)\s+(?=[A-Z])", rule.what, maxsplit=1)[0]
 
 
+def beginning_with(name: str, rules: Iterable[Rule]) -> list[Rule]:
+    """The rules of a family, or those whose ids begin with these words: `loc`, `hreflang-target`, `hreflang-`."""
+    start = name.lower().rstrip("-*") + "-"
+    return [rule for rule in rules if rule.id.startswith(start)]
+
+
 def near(name: str, rules: Iterable[Rule]) -> list[str]:
-    """Ids that `name` may have meant, the most likely first; those of a family, where it is one."""
+    """Ids and families that `name` may have meant, the most likely first."""
+    rules, name = list(rules), name.lower()
     ids = list(dict.fromkeys(rule.id for rule in rules))
-    return difflib.get_close_matches(name.lower(), ids, MAX_NEAR) or [id for id in ids if name.lower() in id][:MAX_NEAR]
+    near = difflib.get_close_matches(name, ids, MAX_NEAR) or difflib.get_close_matches(name, families(rules), MAX_NEAR)
+    return near or [id for id in ids if name in id][:MAX_NEAR]
 
 
 def _filled(text: str, width: int, indent: str) -> str:

@@ -1,16 +1,20 @@
-"""Which rules run, and how severe they are: the arguments select and ignore, severities, and the allowlist."""
+"""The allowlist: findings that somebody looked at and accepts, for a reason and perhaps for a time."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
+from typing import Any
 
 from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 
+MAX_ALIKE = 12
+"""Rules that a message names."""
 NONE = "none"
 """Value of select that runs no rule at all."""
 ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP))
@@ -99,8 +103,19 @@ def check_names(chosen: Iterable[str], rules: Iterable[Rule]) -> None:
     known = [*(rule.id for rule in rules), *families(rules), NONE]
     for name in chosen:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            raise ValueError(f"no rule or family {name!r}{f', did you mean {near[0]}?' if near else ''}")
+            raise ValueError(f"no rule or family {name!r}{_meant(name, known)}")
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """What may have been meant, as the end of a sentence: the rules that begin with `name`, or the nearest."""
+    start = name.lower().rstrip("-*")
+    if start in known:
+        return f", did you mean {start}?"
+    if alike := [one for one in known if one.startswith(f"{start}-")]:
+        more = f" and {len(alike) - MAX_ALIKE:,} more" if len(alike) > MAX_ALIKE else ""
+        return f"; rules that begin so: {', '.join(alike[:MAX_ALIKE])}{more}"
+    near = difflib.get_close_matches(name, known, 1)
+    return f", did you mean {near[0]}?" if near else ""
 
 
 def severities(setting: Mapping[str, str], rules: Iterable[Rule]) -> dict[str, Severity]:
@@ -110,3 +125,49 @@ def severities(setting: Mapping[str, str], rules: Iterable[Rule]) -> dict[str, S
         if severity not in list(Severity):
             raise ValueError(f"severity {severity!r} of {name}: accepted: {', '.join(Severity)}")
     return {name: Severity(severity) for name, severity in setting.items()}
+
+
+TABLE = "allow"
+"""Name of the tables, one for each entry."""
+TEXTS = ("rule", "url", "reason")
+"""Keys that every entry has; `until` may stand besides them."""
+KEYS = (*TEXTS, "until")
+
+
+def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
+    """The entries of an allowlist in TOML; ValueError, one line that names the entry, for one that cannot be used.
+
+    An entry is a table `[[allow]]` with `rule` (id or family), `url` (a regular expression), `reason`, and where it
+    is to end, `until` (a date, the last day).
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"no TOML: {error}") from None
+    entries = document.pop(TABLE, [])
+    if document or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError(f"accepted: tables [[{TABLE}]] with {', '.join(TEXTS)} and perhaps until")
+    return tuple(_entry(number, entry, rules) for number, entry in enumerate(entries, 1))
+
+
+def _entry(number: int, entry: Mapping[str, Any], rules: Collection[Rule]) -> Allowance:
+    try:
+        _check(entry, rules)
+        return Allowance(entry["rule"], re.compile(entry["url"]), entry["reason"], entry.get("until"))
+    except ValueError as error:
+        raise ValueError(f"entry {number}: {error}") from None
+    except re.error as error:
+        raise ValueError(f"entry {number}: url={entry['url']!r} is no regular expression: {error}") from None
+
+
+def _check(entry: Mapping[str, Any], rules: Collection[Rule]) -> None:
+    for key in TEXTS:
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise ValueError(f"{key} is missing, or no text")
+    for key in entry:
+        if key not in KEYS:
+            raise ValueError(f"no key {key!r}; accepted: {', '.join(KEYS)}")
+    until = entry.get("until", date.max)
+    if not isinstance(until, date) or isinstance(until, datetime):
+        raise ValueError(f"until={until!r} is no date like 2027-01-31 (without quotes)")
+    check_names([entry["rule"]], rules)

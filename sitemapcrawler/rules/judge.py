@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.rules import schema
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import (
+from sitemapcrawler.rules.facts.given import (
     AssetFacts,
     ChildFacts,
     Counted,
@@ -23,9 +22,10 @@ from sitemapcrawler.rules.facts import (
     UrlFacts,
     VerdictFacts,
 )
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.families import schema
 from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
-from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.userinfo import masked, masked_url
+from sitemapcrawler.urls.userinfo import masked, masked_url
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +57,9 @@ class Judge:
         self.applied = len({rule.id for rules in self._rules.values() for rule in rules})
         """How many rules were chosen."""
         self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
+        self._on_faults_in_entries = {
+            rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]
+        }
         self._families: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
 
@@ -72,7 +75,17 @@ class Judge:
         on_all = self._rules[Needs.EVERY_URL]
         for record in urls if on_all else ():
             found |= self._put_on_entry(record, file, self._say(on_all, UrlFacts(record, file, id(record) in repeats)))
+        if file.document.faults.in_entries:
+            self._mark(urls)
         return self._judge_structure(urls, file) or found
+
+    def _mark(self, urls: Sequence[UrlRecord]) -> None:
+        """Give entries the issues of the faults that the reader found in them. The findings come with the file."""
+        rules = self._on_faults_in_entries
+        for record in urls:
+            for id in getattr(record, "faults", ()):
+                if id in rules and id not in record.issues and not self._choice.allowed(rules[id], record.loc):
+                    record.issues = [*record.issues, id]
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
         """What the schemas say of entries; True where some of them have findings of it now."""
@@ -147,6 +160,18 @@ class Judge:
     def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted) -> bool:
         """Judge images and video files that were asked for; True where their entries have findings of it now."""
         return self._each(Needs.ASSET, assets, file)
+
+    def judges(self, rules: Iterable[str]) -> bool:
+        """True where one of these rules was chosen."""
+        return any(rule.id in rules for rule in self._rules[Needs.ASSET])
+
+    def skip(self, rules: Iterable[str], file: FileFacts | Counted) -> None:
+        """Count a file that these rules could not judge, once."""
+        chosen = {rule.id for rule in self._rules[Needs.ASSET]}
+        for rule in sorted(chosen.intersection(rules)):
+            if isinstance(file, FileFacts) and not file.skipped[rule]:
+                file.skipped[rule] += 1
+                self.skipped[rule] += 1
 
     def _each(self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted) -> bool:
         found = False
@@ -230,8 +255,8 @@ class Judge:
             for said in self._say(self._rules[Needs.CHILD], ChildFacts(child, file)):
                 yield *said, child.line, child.loc
         whole = record.outcome in WHOLE and not file.narrowed
-        for said in self._say([*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file):
-            yield *said, None, None
+        for rule, message in self._say([*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file):
+            yield rule, message, None, message.url
         if not whole:
             skipped = [rule.id for rule in self._rules[Needs.WHOLE]]
             self.skipped.update(skipped)
@@ -245,7 +270,7 @@ class Judge:
             if fault.rule in by_id:
                 uncounted[fault.rule] -= 1
                 for rule, message in self._run(by_id[fault.rule], fault):
-                    yield rule, message, fault.line, None
+                    yield rule, message, fault.line, fault.url
         for id, number in uncounted.items():
             if number > 0 and file.findings[id]:
                 self._count(by_id[id], file, times=number)

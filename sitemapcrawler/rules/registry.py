@@ -1,8 +1,4 @@
-"""The rules: what is checked, one function each, registered by a decorator.
-
-A rule yields messages; the runner stamps id, severity, sitemap, URL and source on them. So a rule cannot mis-state
-what it is. Its docstring is its documentation: first line what, then `Why:`, `Bad:` and `Good:`.
-"""
+"""Rules about any entry of a file: a page of a urlset, feed or text, or a sitemap in an index."""
 
 from __future__ import annotations
 
@@ -12,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from sitemapcrawler.words import counted
 
 
 class Severity(StrEnum):
@@ -49,7 +47,7 @@ class Needs(StrEnum):
     REPLY = "reply"
     """Each entry whose URL was asked: `facts.ReplyFacts`."""
     ASSET = "asset"
-    """Each image or video file that was asked for: `facts.AssetFacts`."""
+    """Each image or video file that was requested, or that robots.txt denies: `facts.AssetFacts`."""
     DRAWN = "drawn"
     """Each file with entries in a sample of a given number, at the end: `facts.Drawn`."""
     SITE = "site"
@@ -81,6 +79,8 @@ class Message:
     value: str | None = None
     severity: Severity | None = None
     """Where one rule has two severities: the one of this case."""
+    url: str | None = None
+    """The listed URL it is about, where the rule is given more than an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,6 @@ class SiteMessage(Message):
 
     sitemap: str | None = None
     """URL of the file it is about; None for the site."""
-    url: str | None = None
-    """The listed URL it is about."""
     times: int = 1
     """Findings that it stands for: more than one where those behind it would only be counted."""
 
@@ -134,6 +132,11 @@ class Rule:
         return self._part("Why")
 
     @property
+    def bad(self) -> str:
+        """An example of what is wrong, on one line; empty where there is none."""
+        return self._part("Bad")
+
+    @property
     def good(self) -> str:
         """What is right instead, on one line; empty where that is not said."""
         return self._part("Good")
@@ -167,3 +170,21 @@ def rule(
 def families(rules: Iterable[Rule]) -> list[str]:
     """The families of rules, each once, in order."""
     return list(dict.fromkeys(rule.family for rule in rules))
+
+
+def entry_rule(
+    id: str, severity: Severity, source: str, also: dict[str, str] | None = None, faults: bool = False
+) -> Callable[[Check], Check]:
+    """Register a check as the rule `id` for pages and children; with `faults` for what the reader notes under it."""
+
+    needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
+    return rule(id, severity, source, needs, also)
+
+
+SEVERITIES = tuple(str(severity) for severity in Severity)
+"""The worst first."""
+
+
+def findings(number: int, severity: str) -> str:
+    """So many findings of a severity: `1 error`, `2 warnings`, `3 info`."""
+    return counted(number, severity, severity if severity == Severity.INFO else None)

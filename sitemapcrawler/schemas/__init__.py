@@ -1,5 +1,7 @@
-"""Our own XML Schemas, written from the protocol's facts. They come from the package, a zipped one too; nothing is
-ever fetched."""
+"""XML Schemas of our own, and how an entry violates them, in words.
+
+May import `namespaces` and `urls`. Start reading in `check.py`.
+"""
 
 from __future__ import annotations
 

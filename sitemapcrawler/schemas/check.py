@@ -15,12 +15,11 @@ from threading import Lock
 
 from lxml import etree
 
-from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.schemas import CORE, schema
 from sitemapcrawler.schemas.mending import Mender
-from sitemapcrawler.schemas.violation import Violation
-from sitemapcrawler.schemas.wording import is_named, violation_of
-from sitemapcrawler.schemas.writing import NOWHERE, LinedWriter, Writer, document
+from sitemapcrawler.schemas.terms import Violation
+from sitemapcrawler.schemas.writing import NOWHERE, LinedWriter, Writer, document, is_named, violation_of
 
 MAX_FORM = 20_000
 """Characters of a written entry that is validated as it is; 100 different ones in a namespace need fewer."""

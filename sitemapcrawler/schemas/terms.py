@@ -1,4 +1,4 @@
-"""What our schemas declare: which elements hold which, and the attributes they know."""
+"""One departure from the schema."""
 
 from __future__ import annotations
 
@@ -112,3 +112,23 @@ def tag(uri: str, name: str) -> str:
     """An element as people write it, with the usual prefix of the namespace that is meant."""
     namespace = NAMESPACES.get(uri) or find(uri)
     return f"<{namespace.prefix}:{name}>" if namespace else f"<{name}>"
+
+
+SCHEMA, ORDER, MISSING = "xml-schema-violation", "xml-element-order", "xml-missing-element"
+UNKNOWN, DUPLICATE, ATTRIBUTE = "xml-unknown-element", "xml-duplicate-element", "xml-unknown-attribute"
+RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
+"""Rules under which violations are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing in an entry that the schema does not allow."""
+
+    rule: str
+    """Id in the rule catalogue."""
+    message: str
+    """One sentence."""
+    line: int
+    """Line, counted from 1."""
+    value: str | None = None
+    """The offending text or name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
@@ -15,15 +16,14 @@ from scrapy.http import Response
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler import answers, discovery, restoring, scrapy_cloud, urls
-from sitemapcrawler.answers import Answer
-from sitemapcrawler.argument_schema import schema
-from sitemapcrawler.bodies import Body
-from sitemapcrawler.choosing import choose
-from sitemapcrawler.configuring import (
+from sitemapcrawler import urls
+from sitemapcrawler.audit import discovery, scrapy_cloud
+from sitemapcrawler.audit.argument_schema import schema
+from sitemapcrawler.audit.configuring import (
     add_feeds,
     at_least_one,
     check_report,
+    choose,
     leave_out,
     limits,
     new_frontier,
@@ -31,29 +31,38 @@ from sitemapcrawler.configuring import (
     prepare_feeds,
     write_anew,
 )
-from sitemapcrawler.discovering import Discovery
-from sitemapcrawler.frontier import MAX_SITE_TIME, Frontier, Visit
+from sitemapcrawler.audit.contact import add_contact
+from sitemapcrawler.audit.discovering import Discovery
+from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Frontier, Visit
+from sitemapcrawler.audit.listing import Listing
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.audit.selection import Selection
+from sitemapcrawler.audit.sites import Site, Sites
+from sitemapcrawler.audit.verdicts import Verdicts
+from sitemapcrawler.audit.visiting import Visits
+from sitemapcrawler.audit.waiting import each
+from sitemapcrawler.download import answers
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.feeds.columns import check_columns
 from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.listing import Listing
-from sitemapcrawler.obeying import own_agent
-from sitemapcrawler.opening import open_job
-from sitemapcrawler.own_rules import load_rules
-from sitemapcrawler.params import Params
-from sitemapcrawler.policies import Policies
-from sitemapcrawler.reading import Reading
-from sitemapcrawler.robots.policy import Outcome
-from sitemapcrawler.rules.facts import MAX_CHILDREN
+from sitemapcrawler.jobs import restoring
+from sitemapcrawler.jobs.opening import open_job
+from sitemapcrawler.middlewares.robots import own_agent
+from sitemapcrawler.robots import Outcome, is_robots_url
+from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.own import load_rules
 from sitemapcrawler.rules.registry import ON_THE_SITE
-from sitemapcrawler.selection import Selection
-from sitemapcrawler.sites import Site, Sites
-from sitemapcrawler.verdicts import Verdicts
-from sitemapcrawler.visiting import Visits
-from sitemapcrawler.waiting import each
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger(__name__)
 
 
 class AuditSpider(Spider):
-    """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.params`."""
+    """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.audit.params`."""
 
     name = "sitemap"
     metadata: ClassVar[dict[str, Any]] = {
@@ -83,15 +92,18 @@ class AuditSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check the feeds, and load rules of the user's own, for those who start the crawl from a script
-        too; ValueError for a bad one.
+        """Complete and check the feeds and the USER_AGENT, and load rules of the user's own, for those who start the
+        crawl from a script too; ValueError for a bad one.
 
         JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
         """
         super().update_settings(settings)
         scrapy_cloud.adapt(settings)
         leave_out(settings)
+        add_contact(settings)
         prepare_feeds(settings)
+        if cls is AuditSpider:  # a subclass may yield items of its own
+            check_columns(settings)
         load_rules(settings)
         if settings.get("JOBDIR"):
             settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
@@ -134,7 +146,7 @@ class AuditSpider(Spider):
             self.stopping,
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
-            self.policies.prove,
+            None if params.offline else self.policies.prove,
             params.offline,
             self.named_files.add,
         )
@@ -148,6 +160,8 @@ class AuditSpider(Spider):
         lasting = self.job is not None and self.job.folder is not None
         heard = self.job.records.reply if self.job is not None and lasting else None
         self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping, heard)
+        if self.status is not None:
+            self.status.is_judged_asset = self.verdicts.judged_assets_of
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
@@ -172,6 +186,7 @@ class AuditSpider(Spider):
         named = {url for start in self.params.starts for url in start.url_candidates}
         places = (*self.params.sitemaps, self.params.base_url or "")
         named |= {origin for url in places if (origin := urls.origin(url)) is not None}
+        named |= {url for url in self.params.sitemaps if url.startswith("file:")}
         return named | {site.origin for site in self.sites}
 
     @property
@@ -187,15 +202,23 @@ class AuditSpider(Spider):
         }
 
     @property
-    def lost(self) -> bool:
-        """True where a site could not be looked at, so that nothing can be said of what it lists."""
-        asked = ([self.policies.at(url) for url in start.url_candidates] for start in self.params.starts)
-        return any(all(policy is None or policy.outcome is Outcome.UNREACHABLE for policy in site) for site in asked)
+    def lost(self) -> set[str]:
+        """Sites that could not be looked at, so that nothing can be said of what they list."""
+        return {
+            urls.site_of(start.url_candidates[-1])
+            for start in self.params.starts
+            if all(
+                policy is None or policy.outcome is Outcome.UNREACHABLE
+                for policy in map(self.policies.at, start.url_candidates)
+            )
+        }
 
     @property
     def left_out(self) -> Counter[str]:
-        """What filters, limits and an early end have left out, by reason: then not all that the site lists is known."""
-        return self.selection.skipped + self.frontier.skipped + Counter([self.partial] if self.partial else [])
+        """What filters, limits and an early end have left out of any site, by reason: then not all that the sites list
+        is known. What is left out of single sites is in `Frontier.narrowed`."""
+        ended = Counter([self.partial] if self.partial not in (None, MAX_SITE_TIME) else [])
+        return self.selection.skipped + self.frontier.skipped_everywhere + ended
 
     @property
     def partial(self) -> str | None:
@@ -226,13 +249,23 @@ class AuditSpider(Spider):
         if self.params.urls is not None and not (self.job is not None and self.params.urls in self.job.done):
             yield self.request(self.params.urls, "parse_list", 1)
         for url in self.params.sitemaps:
-            self.frontier.add(Visit(url, "argument", place=self.params.place_of(url)))
+            if is_robots_url(url):
+                await self.enter_robots(url)
+            else:
+                self.frontier.add(Visit(url, "argument", place=self.params.place_of(url)))
         for request in self.next_requests():
             yield request
         at_once = at_least_one(self.settings, "CONCURRENT_REQUESTS")
         async for site in each(self._discovery.enter, self.params.starts, at_once):
             for request in self.next_requests(site):
                 yield request
+
+    async def enter_robots(self, url: str) -> None:
+        """Fetch a robots.txt that the user named, which is judged at the end, and queue the sitemaps it names."""
+        robots, named = await self._discovery.named_by(url, self.params.place_of(url))
+        queued = [self.reading.queue_named(robots, sitemap) for sitemap in named]
+        if self.params.offline and named and not any(queued):
+            logger.error("%s: names %s, none of them fetched: offline=yes", url, counted(len(named), "sitemap"))
 
     async def send(self, batch: UrlBatch) -> None:
         """Send url records through all pipelines, which are waited for."""
@@ -333,7 +366,7 @@ class AuditSpider(Spider):
         if url.startswith("file:"):
             meta["download_slot"] = "file"
         return Request(
-            url,
+            urls.as_sent(url),
             callback=self.answered,
             errback=self.failed,
             meta=meta,

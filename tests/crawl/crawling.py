@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -109,10 +110,24 @@ class Running:
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
         """Return when the condition holds; fails where the crawl ends before that."""
-        while not condition():
-            assert self.process.poll() is None, self.log
+        while True:
+            code = self.process.poll()  # first: what the crawl writes as it ends counts
+            if condition():
+                return
+            assert code is None, self.log
             assert self.seconds < DEADLINE_S, "the crawl hangs"
             time.sleep(POLL_S)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Crawls whose lines are not counted: the memory and the time that they take are their own."""
+    before = os.environ.pop(COUNTED, None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[COUNTED] = before
 
 
 def types(records: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -1,7 +1,7 @@
 """Makes the requests of a job, in a process of its own, and writes down what became of each.
 
 Called with the path of the job: {`requests`: {name: {url, and if wanted method, meta, limit, plain}}, `settings`,
-`named`: [authority], `files`: [URL], `names`: {name: [IPv4 address]}, `stop`: path, `after`: {name: URL}}. The
+`named`: [authority], `files`: [URL], `names`: {name: [address]}, `stop`: path, `after`: {name: URL}}. The
 result is written beside it: {`results`: {name: {..}}, `stats`: {..}}.
 """
 
@@ -22,8 +22,8 @@ from scrapy.resolver import dnscache
 from twisted.internet.address import IPv4Address
 from twisted.python.failure import Failure
 
-from sitemapcrawler.bodies import BODY_KEY, Body
-from sitemapcrawler.ending import stopping
+from sitemapcrawler.download.bodies import BODY_KEY, Body
+from sitemapcrawler.download.ending import stopping
 
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
@@ -31,19 +31,19 @@ SETTINGS = {
     "CONCURRENT_REQUESTS": 32,
     "DOWNLOADER_MIDDLEWARES": {
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-        "sitemapcrawler.compression.CollectedBodyCompressionMiddleware": 590,
+        "sitemapcrawler.middlewares.compression.CollectedBodyCompressionMiddleware": 590,
     },
     "DOWNLOAD_DELAY": 0,
     "DOWNLOAD_HANDLERS": {
         "data": None,
-        "file": "sitemapcrawler.downloads.NamedFileHandler",
+        "file": "sitemapcrawler.download.handlers.NamedFileHandler",
         "ftp": None,
-        "http": "sitemapcrawler.downloads.GuardedDownloadHandler",
-        "https": "sitemapcrawler.downloads.GuardedDownloadHandler",
+        "http": "sitemapcrawler.download.handlers.GuardedDownloadHandler",
+        "https": "sitemapcrawler.download.handlers.GuardedDownloadHandler",
         "s3": None,
     },
     "DOWNLOAD_TIMEOUT": 20,
-    "EXTENSIONS": {"sitemapcrawler.bodies.BodyCollector": 0},
+    "EXTENSIONS": {"sitemapcrawler.download.bodies.BodyCollector": 0},
     "LOG_LEVEL": "INFO",
     "RETRY_TIMES": 1,
     "ROBOTSTXT_OBEY": False,
@@ -124,7 +124,7 @@ def crawl(path: Path) -> None:
     job = json.loads(path.read_text())
     process = CrawlerProcess(SETTINGS | job.get("settings", {}))
     crawler = process.create_crawler(JobSpider)
-    answer_for_dns(job.get("names", {}), "Hostname" in crawler.settings["DNS_RESOLVER"])
+    answer_for_dns(job.get("names", {}), "Hostname" in crawler.settings["TWISTED_DNS_RESOLVER"])
     stop = Stop(crawler, job.get("stop"))
     crawler.signals.connect(stop.headers_received, signal=signals.headers_received)
     process.crawl(crawler, job=job)
@@ -136,7 +136,8 @@ def crawl(path: Path) -> None:
 
 
 def answer_for_dns(names: dict[str, list[str]], all_of_them: bool) -> None:
-    """Have names resolve to addresses, for Twisted and for asyncio; other names are left to the system."""
+    """Have names resolve to addresses, for the resolvers of Scrapy (IPv4 only), ours and asyncio's; other names are left
+    to the system."""
     for name, addresses in names.items():
         dnscache[name] = [IPv4Address("TCP", address, 0) for address in addresses] if all_of_them else addresses[0]
     ask = socket.getaddrinfo

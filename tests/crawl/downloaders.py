@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from sitemapcrawler.downloads import DOWNLOADERS, guarded_handler
+from sitemapcrawler.download.handlers import DOWNLOADERS, guarded_handler
 
 __all__ = ["DOWNLOADERS", "skip_without", "took_part"]
 

@@ -21,7 +21,7 @@ LOOK_S = 0.001
 """Seconds between two looks for the moment of a kill."""
 VERIFIED = {"verify": "get", "ignore": "status-slow"}
 """How slow an answer was is for the machine to say, and differs from run to run."""
-YOUNG_S = 1.5
+YOUNG_S = 2.5
 """Age in seconds up to which a reply may be asked for again after a kill: DESIGN, Jobs, says one; a busy machine may be
 late."""
 FEEDS = (FEED, "urls.csv", "all.json", "urls.parquet", "findings.sarif")
@@ -98,7 +98,9 @@ class Job:
         before = len(self.site.exchanges)
         with self.start() as running:
             self.wait(running, moment, before)
-            return self.end(running)
+            lived = self.end(running)
+        self.site.settle()
+        return lived
 
     def kill_settled(self, moment: Moment) -> bool:
         """The same, but nothing is answered after the moment, and the kill comes when all that was has been kept."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.report.model import FileProblems, Report
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled

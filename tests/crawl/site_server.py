@@ -35,9 +35,9 @@ from dataclasses import dataclass, field
 from http.client import parse_headers
 from typing import Any, Self
 
-PATIENCE_S = 180
+PATIENCE_S, LOOK_S = 180, 0.005
 """Seconds a test waits for a request before it gives up: of five fleets that start at once on two cores, one has taken
-more than 90."""
+more than 90. And seconds between two looks."""
 TLS_HANDSHAKE = b"\x16"
 """First byte of a TLS record of type handshake: RFC 8446, 5.1."""
 PROMISED = 10_000_000
@@ -127,8 +127,9 @@ class SiteServer(socketserver.ThreadingTCPServer):
 
     @property
     def place(self) -> str:
-        """Host and port."""
-        return "{}:{}".format(*self.server_address[:2])
+        """Host and port, an IPv6 address in brackets."""
+        host, port = self.server_address[:2]
+        return f"[{host}]:{port}" if self.address_family == socket.AF_INET6 else f"{host}:{port}"
 
     def url(self, path: str = "") -> str:
         """The URL of a path; the origin without one."""
@@ -150,6 +151,16 @@ class SiteServer(socketserver.ThreadingTCPServer):
                 lambda: sum(exchange.path == path for exchange in self.exchanges) >= count, PATIENCE_S
             )
         assert came, f"{path} was not asked for {count} times: {self.paths}"
+
+    def settle(self) -> None:
+        """Return when every request of clients that have ended was taken; no other may be connected."""
+        for connection in tuple(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        deadline = time.monotonic() + PATIENCE_S
+        while self._open:
+            assert time.monotonic() < deadline, "a connection does not end"
+            time.sleep(LOOK_S)  # threads end by themselves
 
     def answer(self, exchange: Exchange) -> None:
         """Remember a request and answer it."""

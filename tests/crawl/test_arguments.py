@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sitemapcrawler import __version__
 from tests.crawl.crawling import LOG, crawl, environment
 from tests.crawl.documents import robots, urlset
 from tests.crawl.site_server import SiteServer
@@ -118,6 +119,35 @@ def test_arguments_of_a_deployment_are_ignored(server: SiteServer, tmp_path: Pat
     done = crawl(tmp_path, domain=server.url(), _job="26f", _version="r1")
     assert done.code == 0
     assert done.locs() == [server.url("/page")]
+
+
+CONTACT = "SITEMAP_CONTACT_URL"
+
+
+@pytest.mark.parametrize(
+    ("settings", "agent"),
+    [
+        ({}, "(reads sitemaps, obeys robots.txt)"),
+        ({CONTACT: "https://example.com/bot?a=b"}, "(+https://example.com/bot?a=b)"),
+        ({CONTACT: "mailto:audit@example.com"}, "(+mailto:audit@example.com)"),
+        ({CONTACT: "https://example.com/bot", "USER_AGENT": "shop-audit/1.0"}, "shop-audit/1.0"),
+    ],
+)
+def test_contact_goes_along_with_every_request(
+    server: SiteServer, tmp_path: Path, settings: dict[str, str], agent: str
+) -> None:
+    before = len(server.exchanges)
+    assert crawl(tmp_path, settings=settings, domain=server.url(), verify="head").code == 0
+    agents = {exchange.headers["user-agent"] for exchange in server.exchanges[before:]}
+    assert agents == {agent if agent.startswith("shop") else f"sitemapcrawler/{__version__} {agent}"}
+
+
+@pytest.mark.parametrize(
+    "contact", ["example.com/bot", "https://example.com/\r\nX-More: b", "https://me:pw@example.com/"]
+)
+def test_contact_that_cannot_be_sent_is_refused(server: SiteServer, tmp_path: Path, contact: str) -> None:
+    line = refused(tmp_path, server, "-s", f"{CONTACT}={contact}")
+    assert CONTACT in line and "accepted: " in line and "pw" not in line
 
 
 def test_spider_checks_too_where_no_command_does(server: SiteServer, tmp_path: Path) -> None:

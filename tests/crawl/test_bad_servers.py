@@ -29,7 +29,7 @@ from tests.crawl.site_server import (
 )
 
 MAXSIZE = 200_000
-SETTINGS = {"DOWNLOAD_TIMEOUT": 2, "DOWNLOAD_MAXSIZE": MAXSIZE, "SITEMAP_MAX_BYTES": 12_000_000, "RETRY_TIMES": 1}
+SETTINGS = {"DOWNLOAD_TIMEOUT": 5, "DOWNLOAD_MAXSIZE": MAXSIZE, "SITEMAP_MAX_BYTES": 12_000_000, "RETRY_TIMES": 1}
 TWO = pages("page", 2)
 FULL = urlset(*TWO)
 HALF = beginning(*TWO)
@@ -443,3 +443,35 @@ def test_uncompressed_bytes_are_limited(site: SiteServer, tmp_path: Path) -> Non
     assert "100000 bytes" in record["error"]
     assert done.locs() == listed[: record["url_count"]]
     assert record["url_count"] > 1000
+
+
+@pytest.mark.parametrize("wbits", [zlib.MAX_WBITS, -zlib.MAX_WBITS], ids=["zlib", "raw"])
+def test_content_encoding_deflate_is_read_everywhere(site: SiteServer, tmp_path: Path, wbits: int) -> None:
+    def deflated(body: bytes) -> Reply:
+        packer = zlib.compressobj(wbits=wbits)
+        return Reply(packer.compress(body) + packer.flush(), headers={"Content-Encoding": "deflate"})
+
+    site.routes = {
+        "/robots.txt": deflated(b"User-agent: *\nDisallow: /no\n"),
+        "/": deflated(page('<link rel="sitemap" href="/found.xml">')),
+        "/found.xml": deflated(urlset("/a", "/no")),
+    }
+    done = crawl(tmp_path, domain=site.url(), settings={"RETRY_TIMES": 0})
+    record = done.sitemaps[site.url("/found.xml")]
+    assert (done.code, record["outcome"], record["url_count"]) == (0, "ok", 2)
+    assert [entry["loc"] for entry in done.of_type("url") if entry.get("blocked_for")] == [site.url("/no")]
+    assert "doc-gzip-name-mismatch" not in done.summary["rules"]
+
+
+def test_gzip_that_nothing_announces_is_a_finding(site: SiteServer, tmp_path: Path) -> None:
+    compressed = gzip.compress(FULL)
+    site.routes = {
+        "/sitemap.xml": Reply(compressed, headers=XML),
+        "/encoded.xml": Reply(compressed, headers=XML | GZIP),
+    }
+    done = crawl(tmp_path, sitemap=f"{site.url('/sitemap.xml')},{site.url('/encoded.xml')}")
+    found = [one for one in done.of_type("finding") if one["rule"] == "doc-gzip-name-mismatch"]
+    assert [(one["sitemap"], one["severity"]) for one in found] == [(site.url("/sitemap.xml"), "warning")]
+    assert found[0]["message"] == (
+        "the content is gzip, but it is served as application/xml, and without Content-Encoding: gzip"
+    )

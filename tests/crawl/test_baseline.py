@@ -34,7 +34,7 @@ from tests.crawl.days import (
 )
 from tests.crawl.documents import beginning, index, packed, robots
 from tests.crawl.jobs import DATABASE
-from tests.crawl.site_server import Reply, Route, SiteServer, moved
+from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
 from tests.crawl.test_jobs import contents
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
@@ -404,7 +404,7 @@ def killed(week: Days, changed: Crawl) -> Path:
     """The folder of the second day, killed half way."""
     site = week.site
     site.routes = tuesday(site)
-    with week.start("killed", *FEEDS, before=f"monday/{JOBDIR}", settings={"DOWNLOAD_DELAY": 0.1}) as running:
+    with week.start("killed", *FEEDS, before=f"monday/{JOBDIR}", settings={"DOWNLOAD_DELAY": 0.3}) as running:
         running.wait_until(lambda: len(site.exchanges) >= 9)
         running.process.send_signal(signal.SIGKILL)
         running.process.wait()
@@ -581,8 +581,9 @@ def test_refused_baseline_destroys_no_job(week: Days, first: Crawl, tmp_path: Pa
 def test_baseline_in_use(week: Days, first: Crawl) -> None:
     site = week.site
     site.routes = monday(site)
-    with week.start("busy", settings={"DOWNLOAD_DELAY": 0.3}) as running:
-        running.wait_until(lambda: len(site.exchanges) >= 3)
+    site.routes["/many.xml"] = stalled()
+    with week.start("busy") as running:
+        running.wait_until(lambda: "/many.xml" in site.paths)
         folder = week.folder / "second"
         folder.mkdir()
         done = crawl(folder, domain=site.url(), baseline=week.job("busy"), force="yes")

@@ -322,11 +322,11 @@ def test_max_time_ends_the_crawl_with_what_it_has(site: SiteServer, tmp_path: Pa
     family(site, children=8)
     site.routes |= {f"/{number}.xml": stalled() for number in range(3, 9)}
     settings = {"SITEMAP_STOP_GRACE": 0.5}
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_time=1.5, settings=settings)
+    done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_time=6, settings=settings)
     assert (done.code, done.summary["partial"]) == (3, "max_time")
     assert sorted(done.locs()) == sorted([*pages("1", 5), *pages("2", 5)])
-    assert 1.5 <= done.summary["elapsed_s"] < 1.5 + 15
-    assert done.seconds < 20
+    assert 6 <= done.summary["elapsed_s"] < 6 + 15
+    assert done.seconds < 30
 
 
 def test_max_time_that_is_not_reached_changes_nothing(site: SiteServer, tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, packed, page, pages, robots, rss, text, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.ports import reserved_port
 
 COMMON = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz",
-          "/sitemap.txt", "/sitemap.php")  # fmt: skip
+          "/sitemap.txt", "/sitemap.php", "/sitemap_index.xml.gz", "/sitemap-index.xml.gz", "/sitemapindex.xml.gz")  # fmt: skip
 """The common paths that the project promises; there may be more."""
 ONE = urlset("https://pages.example/one")
 NO_RETRIES = {"RETRY_TIMES": 0}
@@ -315,11 +316,11 @@ def test_sites_with_the_same_sitemap_both_have_their_rows(site: SiteServer, othe
 
 @pytest.mark.parametrize("answer", ["html", "missing", "refused"])
 def test_site_without_sitemaps_ends_with_4(site: SiteServer, tmp_path: Path, answer: str) -> None:
-    with SiteServer() as gone:
-        pass
     if answer == "html":
         site.otherwise = HTML
-    done = crawl(tmp_path, domain=gone.url() if answer == "refused" else site.url(), settings=NO_RETRIES)
+    with reserved_port() as port:
+        domain = f"http://127.0.0.1:{port}" if answer == "refused" else site.url()
+        done = crawl(tmp_path, domain=domain, settings=NO_RETRIES)
     assert done.code == 4
     assert done.types == ["summary"]
     assert "0 files, 0 URLs" in done.log
@@ -423,12 +424,12 @@ def test_two_sites_that_redirect_to_each_other_end(site: SiteServer, other: Site
 
 
 def test_one_dead_site_does_not_stop_the_others(site: SiteServer, tmp_path: Path) -> None:
-    with SiteServer() as gone:
-        pass
     site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": ONE}
-    done = crawl(tmp_path, domain=f"{gone.url()},{site.url()}", settings=NO_RETRIES)
+    with reserved_port() as port:
+        gone = f"127.0.0.1:{port}"
+        done = crawl(tmp_path, domain=f"http://{gone},{site.url()}", settings=NO_RETRIES)
     assert list(done.sitemaps) == [site.url("/a.xml")]
-    assert gone.place in done.log
+    assert gone in done.log
     assert done.code == 0
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import socket
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
@@ -22,49 +19,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.crawl import misbehaving
-from tests.crawl.downloaders import skip_without, took_part
+from tests.crawl.downloaders import skip_without
+from tests.crawl.downloading import JOB_TIME, Outcome, run
 from tests.crawl.misbehaving import LARGE, PART, Exchange, Route, Server, redirect_to
 
-ROOT = Path(__file__).parents[2]
-JOB = Path(__file__).with_name("download_job.py")
-JOB_TIME = 60  # seconds; a crawl that takes longer hangs
 LIMIT = len(LARGE) // 2
 
 
 def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
-
-
-class Outcome(dict[str, dict[str, Any]]):
-    """What became of each request of a job; the stats of the crawl besides."""
-
-    stats: dict[str, Any]
-
-
-def run(folder: Path, downloader: str = "twisted", **job: Any) -> Outcome:
-    path = folder / "job.json"
-    job["settings"] = {"SITEMAP_DOWNLOADER": downloader} | job.get("settings", {})
-    path.write_text(json.dumps(job))
-    paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
-    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    done = subprocess.run(
-        [sys.executable, str(JOB), str(path)],
-        env=environment | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=JOB_TIME,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    written = json.loads(path.with_suffix(".out").read_text())
-    outcome = Outcome(written["results"])
-    outcome.stats = written["stats"]
-    assert set(outcome) >= set(job["requests"]), done.stderr
-    assert "Unhandled" not in done.stderr
-    assert "Unclosed" not in done.stderr
-    assert "Traceback" not in done.stderr
-    assert took_part(downloader, done.stderr)
-    return outcome
 
 
 def authorities(*servers: Server) -> list[tuple[str, int]]:
@@ -124,7 +87,7 @@ def bodies(body_server: Server, downloader: str, tmp_path_factory: pytest.TempPa
     requests: dict[str, dict[str, Any]] = {
         path: {"url": body_server.url(path)} for path in BODY_ROUTES if path != "/plain"
     }
-    requests["/stall"]["meta"] = {"download_timeout": 1, "dont_retry": True}
+    requests["/stall"]["meta"] = {"download_timeout": 4, "dont_retry": True}
     requests["/endless"]["limit"] = LIMIT
     requests["too large"] = {"url": body_server.url("/full"), "limit": LIMIT}
     requests["just large enough"] = {"url": body_server.url("/full"), "limit": len(LARGE)}
@@ -132,7 +95,7 @@ def bodies(body_server: Server, downloader: str, tmp_path_factory: pytest.TempPa
     requests["plain head"] = {"url": body_server.url("/plain"), "method": "HEAD", "plain": True}
     requests["plain too large"] = {"url": body_server.url("/plain"), "plain": True}
     requests["plain"] = {"url": body_server.url("/gzip"), "plain": True}
-    requests["stalled twice"] = {"url": body_server.url("/stall"), "meta": {"download_timeout": 1}}
+    requests["stalled twice"] = {"url": body_server.url("/stall"), "meta": {"download_timeout": 4}}
     return run(
         tmp_path_factory.mktemp("bodies"),
         downloader,
@@ -273,19 +236,23 @@ def test_without_the_collector_no_body_is_lost(body_server: Server, downloader: 
 SPELLINGS = ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "dotted.test.", "rebound.test"]
 IPV6_SPELLINGS = ["[::1]", "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "[::127.0.0.1]"]
 NAMES = {"dotted.test.": ["127.0.0.1"], "rebound.test": ["127.0.0.1"]}
-RESOLVERS = ["scrapy.resolver.CachingThreadedResolver", "scrapy.resolver.CachingHostnameResolver"]
-"""Of Twisted; aiohttp has its own."""
+RESOLVERS: list[dict[str, str]] = [
+    {},
+    {"TWISTED_DNS_RESOLVER": "scrapy.resolver.CachingThreadedResolver"},
+    {"TWISTED_DNS_RESOLVER": "scrapy.resolver.CachingHostnameResolver"},
+]
+"""Settings: our own resolver, and those of Scrapy that a user may choose."""
 
 UNASKED_BY_AIOHTTP = ("2130706433", "127.1")
 """Since aiohttp 3.14."""
 Resolving = tuple[str, dict[str, str]]
 
 
-@pytest.fixture(params=[*RESOLVERS, None])
+@pytest.fixture(params=[*RESOLVERS, None], ids=["own", "threaded", "hostname", "aiohttp"])
 def resolving(request: pytest.FixtureRequest) -> Resolving:
     """A downloader with each of its resolvers, as settings."""
     if request.param is not None:
-        return "twisted", {"DNS_RESOLVER": request.param}
+        return "twisted", request.param
     skip_without("aiohttp")
     return "aiohttp", {}
 
@@ -385,7 +352,6 @@ def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, download
         downloader,
         requests={"a": {"url": canary.url("/", "many.test"), "meta": {"download_timeout": 0.5}}},
         names={"many.test": [f"127.0.0.{number}" for number in range(1, 10)]},
-        settings={"DNS_RESOLVER": RESOLVERS[1]},
     )
     assert outcome["a"]["error"] == "AddressRefused"
     assert canary.connections == 0
@@ -397,7 +363,7 @@ def test_name_with_one_allowed_address_is_reached_there(canary: Server, download
         downloader,
         requests={"a": {"url": canary.url("/", "mixed.test")}, "broken": {"url": canary.url("/broken", "mixed.test")}},
         names={"mixed.test": ["127.0.0.2", "127.0.0.1"]},
-        settings={"DNS_RESOLVER": RESOLVERS[1], "SITEMAP_ALLOW_NETWORKS": "127.0.0.1/32"},
+        settings={"SITEMAP_ALLOW_NETWORKS": "127.0.0.1/32"},
     )
     assert outcome["a"]["status"] == 200
     assert outcome["broken"]["error"] == "DownloadFailedError"
@@ -527,7 +493,7 @@ def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Pat
             downloader,
             requests={name: {"url": url} for name, url in requests.items()},
             named=[*authorities(server, deaf), ("127.0.0.1", unreachable)],
-            settings={"SITEMAP_STOP_GRACE": 0.2, "DOWNLOAD_TIMEOUT": JOB_TIME},
+            settings={"SITEMAP_STOP_GRACE": 2, "DOWNLOAD_TIMEOUT": JOB_TIME},
             stop="/stall",
             after={"stalled": server.url("/stall")},
         )

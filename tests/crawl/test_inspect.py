@@ -19,6 +19,7 @@ from tests.crawl import documents
 from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, environment
 from tests.crawl.site_server import Reply, SiteServer, moved, stalled
 from tests.crawl.terminal import Terminal
+from tests.ports import reserved_port
 
 PAGES = 3_000
 """Pages of the large file: several batches, and more than a pipe holds."""
@@ -168,6 +169,25 @@ def test_sitemaps_that_robots_txt_does_not_name(site: SiteServer) -> None:
     assert f"linked from {site.url('/')}\n└── /linked.xml" in done.stdout
 
 
+def test_robots_txt_is_shown_with_the_sitemaps_it_names(site: SiteServer, tmp_path: Path) -> None:
+    url, file = site.url("/robots.txt"), tmp_path / "robots.txt"
+    site.routes = {"/robots.txt": documents.robots("/a.xml"), "/a.xml": documents.urlset(*documents.pages("a", 3))}
+    done = inspect(url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"named in {url} └── /a.xml 3 URLs line 1 " in " ".join(done.stdout.split())
+    file.write_bytes(documents.robots(site.url("/a.xml")))
+    done = inspect(str(file), "--json", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
+    [record] = json.loads(done.stdout)["sitemaps"]
+    assert (record["sitemap"], record["parent"], record["robots_line"]) == (site.url("/a.xml"), file.as_uri(), 1)
+    file.write_bytes(b"User-agent: *\n")
+    done = inspect(str(file))
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == f"sitemapcrawler: {file}: names no sitemap to read\n"
+    site.routes = {}
+    done = inspect(url)
+    assert (done.returncode, done.stderr) == (4, f"sitemapcrawler: {url}: HTTP status 404\n")
+
+
 # URLs.
 
 
@@ -284,9 +304,9 @@ def test_url_that_is_no_sitemap(museum: SiteServer, path: str, problem: str) -> 
 
 
 def test_place_where_nobody_answers() -> None:
-    with SiteServer() as gone:
-        place = gone.place
-    done = inspect(f"http://{place}/sitemap.xml", "-s", "RETRY_TIMES=0")
+    with reserved_port() as port:
+        place = f"127.0.0.1:{port}"
+        done = inspect(f"http://{place}/sitemap.xml", "-s", "RETRY_TIMES=0")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (4, "", 1)
     assert done.stderr.startswith(f"sitemapcrawler: http://{place}/sitemap.xml: ")
     assert "the connection was refused" in done.stderr

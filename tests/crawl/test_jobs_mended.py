@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.settings import ITEM_PIPELINES
-from tests.crawl.crawling import FEED, LOG, Crawl, Running, crawl, start
+from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, Running, crawl, start
 from tests.crawl.documents import CORE, DECLARATION
 from tests.crawl.job_kinds import KINDS, MORE_KINDS
 from tests.crawl.job_site import PLAIN, JobSite
@@ -95,7 +95,7 @@ def mend(job: Job) -> None:
 def ended(running: Running) -> str:
     """The log of a run that has been waited for; tracebacks may stand in it."""
     with running:
-        running.process.wait(ENDS_WITHIN_S)
+        running.process.wait(DEADLINE_S)
     return running.log
 
 
@@ -103,7 +103,7 @@ def ended(running: Running) -> str:
 
 DEADLY_SET = """
 import json, os, signal, types
-from sitemapcrawler.store import base
+from sitemapcrawler.jobs.store import base
 
 def deadly(value):
     deadly.left -= 1
@@ -125,7 +125,7 @@ def test_killed_in_the_commit_that_begins_a_run(shop: Shop, number: int) -> None
     before = len(shop.site.exchanges)
     patched(job, DEADLY_SET.format(number=number))
     with job.start() as running:
-        assert running.process.wait(ENDS_WITHIN_S) == -signal.SIGKILL, running.log
+        assert running.process.wait(DEADLINE_S) == -signal.SIGKILL, running.log
     assert len(shop.site.exchanges) == before
     mend(job)
     done = job.complete(shop.undisturbed())
@@ -192,7 +192,7 @@ def ended_late(running: Running) -> str:
 
 UNREADABLE = """
 import duckdb
-from sitemapcrawler.store.base import Store
+from sitemapcrawler.jobs.store.base import Store
 
 def broken(method):
     def rows(*args, **kwargs):
@@ -217,7 +217,7 @@ def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, fin
     (job.folder / FEED).write_text("earlier\n")
     patched(job, UNREADABLE.format(method=method, after=after))
     with job.start() as running:
-        running.process.wait(ENDS_WITHIN_S)
+        running.process.wait(DEADLINE_S)
     assert running.process.returncode == 1, running.log
     assert "Traceback" not in running.log, running.log
     assert (job.folder / FEED).read_text() == "earlier\n"
@@ -231,6 +231,7 @@ def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, fin
 # ---- signals where nothing is asked any more
 
 SLOW_RULE = """
+import time
 from dataclasses import replace
 from pathlib import Path
 from sitemapcrawler.rules import all_rules
@@ -238,6 +239,7 @@ from sitemapcrawler.rules.registry import RULES
 
 def slow(site):
     Path("slow").touch()
+    time.sleep({pause})
     yield from site.query("SELECT sum(hash(range)) FROM range(10000000000000)")
 
 all_rules()
@@ -246,8 +248,8 @@ slow.__module__ = known.check.__module__
 RULES[known.id] = replace(known, check=slow)
 """
 ENDLESS_ROWS = """
-from sitemapcrawler import jobs
-from sitemapcrawler.store.base import Store
+from sitemapcrawler.jobs import job as jobs
+from sitemapcrawler.jobs.store.base import Store
 
 def endless(*args):
     while True:
@@ -257,9 +259,10 @@ jobs.STOP_S, tagged_lines, Store.tagged_lines = 2.0, Store.tagged_lines, endless
 """
 
 
-def test_stopped_in_a_rule_on_the_whole_site(shop: Shop) -> None:
+@pytest.mark.parametrize("pause", [0, 1], ids=["in a query", "between two queries"])
+def test_stopped_in_a_rule_on_the_whole_site(shop: Shop, pause: int) -> None:
     expected, job = shop.undisturbed(), shop.job()
-    patched(job, SLOW_RULE)
+    patched(job, SLOW_RULE.format(pause=pause))
     with job.start() as running:
         running.wait_until((job.folder / "slow").exists)
         before = running.seconds
@@ -291,6 +294,111 @@ def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
     assert job.parts == []
     mend(job)
     job.complete(expected)
+
+
+# ---- signals before the crawl runs
+
+AT_IMPORT = """
+import os, signal
+from importlib.abc import MetaPathFinder
+
+class Deadly(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.{name})
+
+sys.meta_path.insert(0, Deadly())
+"""
+BEFORE_THE_ENGINE = {
+    "making the crawler": ("scrapy.crawler", "Crawler._create_engine"),
+    "opening the spider": ("scrapy.core.engine", "ExecutionEngine.open_spider_async"),
+    "opening the job": ("sitemapcrawler.jobs.job", "Job.begin"),
+    "starting the engine": ("scrapy.core.engine", "ExecutionEngine.start_async"),
+    "starting the reactor": ("twisted.internet.asyncioreactor", "AsyncioSelectorReactor.startRunning"),
+    "before the crawl": ("scrapy.crawler", "AsyncCrawlerProcess.crawl"),
+}
+AT_CALL = """
+import os, signal
+from importlib import import_module
+
+owner, method = {place!r}.split(".")
+owner = getattr(import_module({module!r}), owner)
+
+def stopped(*args, call=getattr(owner, method), **kwargs):
+    os.kill(os.getpid(), signal.{name})
+    return call(*args, **kwargs)
+
+setattr(owner, method, stopped)
+"""
+TWICE = """
+import os, signal
+
+kill = os.kill
+os.kill = lambda *what: (kill(*what), kill(*what))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "module", ["scrapy", "twisted.internet.asyncioreactor", "duckdb", "sitemapcrawler.commands.crawl"]
+)
+def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
+    job, before = shop.job(), shop.site.connections
+    patched(job, AT_IMPORT.format(module=module, name=name))
+    log = ended(running := job.start())
+    assert running.process.returncode == -signal.Signals[name]
+    assert log == ""
+    assert shop.site.connections == before
+    assert names(job.folder.iterdir()) <= {LOG, PATCHED}
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
+def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, name: str) -> None:
+    job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
+    patched(job, AT_CALL.format(module=module, place=place, name=name))
+    done = job.run()
+    assert done.code == 3, done.log
+    assert "Traceback" not in done.log
+    assert done.summary["partial"] == "shutdown"
+    assert job.parts == []
+
+
+@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
+def test_second_signal_before_the_engine_runs_ends_at_once(shop: Shop, moment: str) -> None:
+    job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
+    (job.folder / FEED).write_text("earlier\n")
+    patched(job, AT_CALL.format(module=module, place=place, name="SIGTERM") + TWICE)
+    log = ended(running := job.start())
+    assert running.process.returncode == 3, log
+    assert "twice" in log
+    assert "Traceback" not in log
+    assert (job.folder / FEED).read_text() == "earlier\n"
+    mend(job)
+    job.complete(shop.undisturbed())
+
+
+# ---- killed where a finished job writes its feed
+
+DEADLY_STORE = """
+import os, signal
+from sitemapcrawler.feeds.storages import AtomicFileStorage
+
+AtomicFileStorage.store = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("finished", [True, False], ids=["of a finished job", "of one that ends"])
+def test_killed_while_the_feed_of_a_finished_job_is_written(shop: Shop, finished: bool) -> None:
+    expected, job = shop.undisturbed(), shop.finished() if finished else shop.job()
+    patched(job, DEADLY_STORE)
+    for left in (1, 1):  # the second run removes what the first has left, and leaves its own
+        with job.start() as running:
+            assert running.process.wait(DEADLINE_S) == -signal.SIGKILL, running.log
+        assert len(job.parts) == left
+    mend(job)
+    job.complete(expected)
+    assert job.parts == []
 
 
 # ---- a pipeline of the user's
@@ -370,7 +478,7 @@ def test_sample_of_single_records(shop: Shop) -> None:
 
 FAILING = {
     "a callback, after some rows": """
-from sitemapcrawler.reading import Reading
+from sitemapcrawler.audit.reading import Reading
 
 def failing(self, visit, answer):
     for number, item in enumerate(read(self, visit, answer)):
@@ -382,7 +490,7 @@ read, Reading.read = Reading.read, failing
 """,
     "a later pipeline": """
 from sitemapcrawler.items import UrlBatch
-from sitemapcrawler.summary import SummaryPipeline
+from sitemapcrawler.pipelines.summary import SummaryPipeline
 
 def failing(self, item):
     if isinstance(item, UrlBatch) and item.sitemap.endswith("/plain-2.xml"):

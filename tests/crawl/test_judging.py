@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.crawl.crawling import crawl
-from tests.crawl.documents import CORE, robots
+from tests.crawl.documents import CORE, robots, urlset
 from tests.crawl.site_server import SiteServer
 
 PAGES = 30
 ALLOW = """
 [[allow]]
 rule = "xml-unknown-element"
-url = '/sitemap\\.xml$'
+url = '/page/[0-9]+$'
 reason = "titles are read by our own tools"
 
 [[allow]]
@@ -46,7 +46,7 @@ def test_findings_follow_their_rows_and_counts_are_complete(site: SiteServer, tm
     assert types == [*rows, "robots", "summary"]
     assert done.summary["rules"] == {"loc-relative": PAGES, "xml-unknown-element": PAGES}
     assert done.summary["severities"] == {"error": PAGES, "warning": PAGES}
-    assert [record["issues"] for record in done.of_type("url")] == [["loc-relative"]] * PAGES
+    assert [record["issues"] for record in done.of_type("url")] == [["loc-relative", "xml-unknown-element"]] * PAGES
     first = done.of_type("finding")[0]
     assert (first["line"], first["url"], first["value"]) == (2, site.url("/page/0"), "/page/0")
 
@@ -88,3 +88,11 @@ def test_a_file_that_is_cut_short_skips_the_rules_on_whole_files(site: SiteServe
     done = crawl(tmp_path, settings={"SITEMAP_MAX_BYTES": 500}, domain=site.url())
     assert done.sitemaps[site.url("/sitemap.xml")]["outcome"] == "truncated"
     assert "priority-all-same" in done.summary["skipped"]
+
+
+def test_a_folder_and_its_index_page_in_two_files(site: SiteServer, tmp_path: Path) -> None:
+    files = {"/a.xml": urlset(site.url("/"), site.url("/shop/")), "/b.xml": urlset(site.url("/index.html"))}
+    site.routes = {"/robots.txt": robots(*map(site.url, files)), **files}
+    done = crawl(tmp_path, domain=site.url())
+    [found] = [finding for finding in done.of_type("finding") if finding["rule"] == "cross-same-page"]
+    assert (found["url"], found["value"], found["severity"]) == (site.url("/index.html"), site.url("/"), "warning")

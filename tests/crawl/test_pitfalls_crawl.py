@@ -21,7 +21,7 @@ from tests.crawl.documents import index, packed, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, moved, once, stalled
 
 DATA = Path(__file__).parents[1] / "data" / "hard"
-SETTINGS = {"DOWNLOAD_TIMEOUT": 2, "RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
+SETTINGS = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
 PAGE = "https://pages.example/"
 PLAIN = [f"{PAGE}one", f"{PAGE}two"]
 """What plain.xml lists."""

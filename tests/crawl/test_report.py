@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.report.folder import FEEDS, NAMES, PAGE
+from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE
 from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, environment
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.job_site import LISTED, PLAIN, JobSite
@@ -120,7 +120,12 @@ def test_sample_of_single_records_that_is_stopped(shop: JobSite, tmp_path: Path)
     job = Job(shop, tmp_path, arguments, {"JOBDIR": "", "SITEMAP_ITEMS": "records"}, within=WITHIN)
     with job.start() as running:
         shop.wait_for_requests(35, lambda: running.process.poll() is None)
-        running.process.send_signal(signal.SIGTERM)
+        shop.gate.clear()
+        try:
+            running.process.send_signal(signal.SIGTERM)
+            running.wait_until(lambda: "SIGTERM" in running.log)
+        finally:
+            shop.gate.set()
         done = running.finish()
     model = report(job).check()
     assert done.code == 3, done.log

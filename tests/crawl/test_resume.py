@@ -194,12 +194,14 @@ def test_second_signal_leaves_the_earlier_feed(shop: Shop) -> None:
     with job.start(settings={"SITEMAP_STOP_GRACE": 60}) as running:
         job.wait(running, expected.moment(0.3))
         shop.site.gate.clear()
-        running.process.send_signal(signal.SIGTERM)
-        running.wait_until(lambda: "SIGTERM" in running.log)
-        running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(ENDS_WITHIN_S) != 0
+        try:
+            running.process.send_signal(signal.SIGTERM)
+            running.wait_until(lambda: "SIGTERM" in running.log)
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(ENDS_WITHIN_S) != 0
+        finally:
+            shop.site.gate.set()
         assert "Traceback" not in running.log
-    shop.site.gate.set()
     assert (job.folder / FEED).read_text() == "earlier\n"
     job.complete(expected)
 

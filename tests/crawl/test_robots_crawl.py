@@ -12,10 +12,11 @@ import pytest
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl, start
 from tests.crawl.documents import index, page, robots, text, urlset
 from tests.crawl.site_server import Reply, Route, SiteServer, cut, endless, garbage, moved, reset, stalled
+from tests.ports import reserved_port
 
 ROBOTS = "/robots.txt"
 SITEMAP = "/sitemap.xml"
-QUICK = {"DOWNLOAD_TIMEOUT": 1, "RETRY_TIMES": 0}
+QUICK = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0}
 DENIED = "User-agent: *\nDisallow: /sitemap.xml\n"
 OPEN = "User-agent: *\nDisallow: /other\n"
 MIXED = """\
@@ -91,9 +92,9 @@ def test_what_an_answer_means(site: SiteServer, tmp_path: Path, name: str) -> No
 
 
 def test_no_server_forbids_everything(site: SiteServer, tmp_path: Path) -> None:
-    with SiteServer() as gone:
-        place = gone.url(SITEMAP)
-    done = crawl(tmp_path, settings=QUICK, sitemap=place)
+    with reserved_port() as port:
+        place = f"http://127.0.0.1:{port}{SITEMAP}"
+        done = crawl(tmp_path, settings=QUICK, sitemap=place)
     assert done.sitemaps[place]["error"] == "no answer to robots.txt: the connection was refused"
     [record] = done.of_type("robots")
     assert (record["outcome"], record["error"]) == ("unreachable", "the connection was refused")
@@ -273,3 +274,184 @@ def test_own_robots_lifts_the_directory_rule(site: SiteServer, tmp_path: Path) -
     site.routes[ROBOTS] = robots(site.url("/maps/a.xml"))
     done = crawl(tmp_path, domain=site.url())
     assert rules_of(done) == []
+
+
+# ---- odd files
+
+CACHED = "<!-- WP Super Cache is installed but broken. -->"
+VIEWER = '<html><head></head><body><pre style="word-wrap: break-word;">{}</pre></body></html>'
+
+
+def robots_findings(done: Crawl, site: SiteServer) -> dict[str, str]:
+    """The rules that found something in the site's robots.txt, and how severe that is."""
+    own = [record for record in done.of_type("finding") if record["sitemap"] == site.url(ROBOTS)]
+    return {record["rule"]: record["severity"] for record in own}
+
+
+@pytest.mark.parametrize(
+    "shape", [f"{CACHED}\n{{}}", f"{{}}{CACHED}\n", "<br />\n<b>Notice</b>: x\n<br />\n{}", VIEWER]
+)
+def test_sitemaps_of_a_robots_txt_with_markup_are_read_and_proven(site: SiteServer, tmp_path: Path, shape: str) -> None:
+    body = robots(site.url("/maps/a.xml"), rules=["Disallow: /other"]).decode()
+    site.routes = {ROBOTS: shape.format(f"# ours\n{body}"), "/maps/a.xml": urlset(site.url("/page"))}
+    for arguments in ({"domain": site.url()}, {"sitemap": site.url("/maps/a.xml")}):
+        done = crawl(tmp_path, **arguments)
+        assert (done.code, done.summary["urls"], rules_of(done)) == (0, 1, [])
+        rule = "robots-is-html" if shape == VIEWER else "robots-markup"
+        assert robots_findings(done, site) == {rule: "warning"}
+
+
+def test_page_in_place_of_robots_txt_names_no_sitemap(site: SiteServer, tmp_path: Path) -> None:
+    html = "<html><head><script>\nsite = {\n  sitemap: '/maps/a.xml',\n}\n</script></head><body>Not found</body></html>"
+    site.routes = {ROBOTS: Reply(html, headers={"Content-Type": "text/html"}), "/maps/a.xml": urlset(site.url("/page"))}
+    done = crawl(tmp_path, domain=site.url())
+    assert done.code == 4
+    assert robots_findings(done, site) == {"robots-is-html": "warning"}
+    assert asked_of(site, "/maps/a.xml") == 0
+
+
+def test_google_reads_fields_that_others_skip(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {ROBOTS: "User-agent: *\nDisallowed: /page\n", SITEMAP: urlset(site.url("/page"))}
+    done = crawl(tmp_path, domain=site.url(), agents="search")
+    [record] = done.of_type("url")
+    assert record["blocked_for"] == ["Googlebot"]
+    assert robots_findings(done, site) == {
+        "robots-field-misspelt": "warning",
+        "robots-no-sitemap": "info",
+        "robots-parsers-disagree": "info",
+    }
+
+
+def test_robots_txt_without_a_sitemap_matters_more_where_there_is_none(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {ROBOTS: robots()}
+    done = crawl(tmp_path, domain=site.url())
+    assert robots_findings(done, site) == {"robots-no-sitemap": "warning"}
+    site.routes[SITEMAP] = urlset()
+    for arguments in ({"domain": site.url()}, {"sitemap": site.url(SITEMAP)}):
+        done = crawl(tmp_path, agents="none", **arguments)
+        assert robots_findings(done, site) == {"robots-no-sitemap": "info"}
+
+
+def test_verdicts_that_protego_does_not_share(site: SiteServer, tmp_path: Path) -> None:
+    rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
+    listed = [site.url(path) for path in ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")]
+    site.routes = {ROBOTS: robots(site.url(SITEMAP), rules=rules), SITEMAP: urlset(*listed)}
+    done = crawl(tmp_path, domain=site.url())
+    found = [one for one in done.of_type("finding") if one["rule"] == "robots-parsers-disagree"]
+    assert [(one["line"], one["message"]) for one in found] == [
+        (
+            4,
+            f"'Disallow: /?u=/x': RFC 9309 denies '{listed[1]}' to Googlebot, protego allows it: Scrapy requests it, "
+            "and other listed URLs",
+        ),
+        (5, f"'Disallow: /price$': RFC 9309 allows '{listed[3]}' to Googlebot, protego denies it: Scrapy skips it"),
+    ]
+
+
+IMAGES = 'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+VIDEOS = 'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+
+
+def with_images(page: str, *images: str, video: str = "") -> str:
+    """A sitemap of one page with images, and with a video where its file is given."""
+    listed = "".join(f"<image:image><image:loc>{url}</image:loc></image:image>" for url in images)
+    held = f"<video:title>A</video:title><video:description>A</video:description><video:content_loc>{video}</video:content_loc>"
+    held = f"<video:video><video:thumbnail_loc>{video}.jpg</video:thumbnail_loc>{held}</video:video>" if video else ""
+    core = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    return f"<urlset {core} {IMAGES} {VIDEOS}><url><loc>{page}</loc>{listed}{held}</url></urlset>"
+
+
+def blocked_assets(done: Crawl) -> list[tuple[str, str]]:
+    """Rule and value of what is said of assets and robots.txt."""
+    rules = ("image-blocked-by-robots", "video-asset-blocked")
+    return [(finding["rule"], finding["value"]) for finding in done.of_type("finding") if finding["rule"] in rules]
+
+
+@pytest.mark.parametrize(
+    ("rules", "blocked"),
+    [
+        ("User-agent: *\nDisallow: /media/\n", True),
+        ("User-agent: Googlebot\nDisallow: /media/\n", True),
+        ("User-agent: Googlebot-Image\nDisallow: /media/\n\nUser-agent: *\nDisallow:\n", True),
+        ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot\nDisallow:\n", False),
+        ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nAllow: /\n", False),
+    ],
+)
+def test_images_are_judged_without_a_request(site: SiteServer, tmp_path: Path, rules: str, blocked: bool) -> None:
+    site.routes = {ROBOTS: rules, SITEMAP: with_images(site.url("/page"), site.url("/media/1.jpg"), site.url("/2.jpg"))}
+    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
+    assert blocked_assets(done) == ([("image-blocked-by-robots", site.url("/media/1.jpg"))] if blocked else [])
+    assert site.paths == [SITEMAP]
+    assert "image-blocked-by-robots" not in done.summary["skipped"]
+
+
+def test_files_of_videos_are_judged_without_a_request(site: SiteServer, tmp_path: Path) -> None:
+    rules = "User-agent: Googlebot-Video\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nDisallow: /media/*.jpg$\n"
+    site.routes = {ROBOTS: rules, SITEMAP: with_images(site.url("/page"), video=site.url("/media/1.mp4"))}
+    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
+    names = ("/media/1.mp4.jpg", "/media/1.mp4")
+    assert blocked_assets(done) == [("video-asset-blocked", site.url(name)) for name in names]
+
+
+def test_images_on_hosts_that_are_not_known_are_skipped(site: SiteServer, tmp_path: Path) -> None:
+    image = "https://cdn.example/1.jpg"
+    site.routes = {ROBOTS: OPEN, SITEMAP: with_images(site.url("/page"), image)}
+    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
+    assert blocked_assets(done) == []
+    assert done.summary["skipped"]["image-blocked-by-robots"] == 1
+    assert "video-asset-blocked" not in done.summary["skipped"]
+
+
+def test_an_image_that_is_requested_too_is_reported_once(site: SiteServer, tmp_path: Path) -> None:
+    rules = "User-agent: *\nDisallow: /media/\n"
+    listed = with_images(site.url("/page"), site.url("/media/1.jpg"))
+    site.routes = {ROBOTS: rules, SITEMAP: listed, "/page": page()}
+    done = crawl(tmp_path, sitemap=site.url(SITEMAP), verify="head", verify_assets="yes")
+    assert blocked_assets(done) == [("image-blocked-by-robots", site.url("/media/1.jpg"))]
+
+
+# ---- a robots.txt that is named as a sitemap, as Scrapy's own SitemapSpider takes it
+
+
+def test_sitemaps_of_a_named_robots_txt_are_read(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {ROBOTS: robots(site.url("/a.xml"), "/b.xml"), "/b.xml": urlset(site.url("/page"))}
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))
+    assert (done.code, done.locs()) == (0, [site.url("/page")])
+    assert {url: (one["found_by"], one["parent"], one["outcome"]) for url, one in done.sitemaps.items()} == {
+        site.url("/a.xml"): ("robots", site.url(ROBOTS), "failed"),
+        site.url("/b.xml"): ("robots", site.url(ROBOTS), "ok"),
+    }
+    assert robots_of(done, site)["issues"] == ["robots-sitemap-relative"]
+    assert asked_of(site, ROBOTS) == 1
+    site.routes = {ROBOTS: robots(site.url("/a.xml"))}
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS), select="none")
+    assert (done.code, done.sitemaps[site.url("/a.xml")]["status"]) == (4, 404)
+
+
+def test_named_robots_txt_without_sitemaps_is_nothing_read(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {ROBOTS: OPEN, SITEMAP: urlset(site.url("/page"))}
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))
+    assert (done.code, done.sitemaps) == (4, {})
+    assert f"{site.url(ROBOTS)}: names no sitemap that can be read" in done.log
+    site.routes = {}
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))
+    assert (done.code, done.sitemaps, robots_of(done, site)["status"]) == (4, {}, 404)
+    assert {exchange.path for exchange in site.exchanges} == {ROBOTS}
+
+
+def test_sitemaps_of_a_local_robots_txt(site: SiteServer, tmp_path: Path) -> None:
+    file = tmp_path / "robots.txt"
+    file.write_bytes(robots(site.url("/a.xml"), "/b.xml"))
+    site.routes = {"/a.xml": urlset(site.url("/page")), "/b.xml": urlset(site.url("/other"))}
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=str(file))
+    assert (done.code, done.locs()) == (0, [site.url("/page")])  # where the other is, is not known
+    assert (done.sitemaps[site.url("/a.xml")]["parent"], len(done.sitemaps)) == (file.as_uri(), 1)
+    done = crawl(tmp_path, settings=LOOPBACK, sitemap=str(file), base_url=site.url("/"))
+    assert (done.code, done.locs()) == (0, [site.url("/page"), site.url("/other")])
+    asked = len(site.exchanges)
+    done = crawl(tmp_path, sitemap=str(file), offline="yes")
+    assert (done.code, done.sitemaps, done.summary["skipped"]["offline"]) == (4, {}, 1)
+    assert "names 1 sitemap, none of them fetched: offline=yes" in done.log
+    (tmp_path / "b.xml").write_bytes(urlset(site.url("/beside")))
+    done = crawl(tmp_path, sitemap=str(file), offline="yes", base_url=site.url("/"))
+    assert (done.code, done.locs(), len(site.exchanges)) == (0, [site.url("/beside")], asked)

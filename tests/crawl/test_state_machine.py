@@ -93,6 +93,7 @@ class Jobs(RuleBasedStateMachine):
             running.process.send_signal(how)
             code = running.process.wait()
             assert "Traceback" not in running.log, running.log
+        self.site.settle()
         self.finished = code == FINISHED
         assert code in (FINISHED, STOPPED, -how)
 

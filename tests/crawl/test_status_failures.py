@@ -13,6 +13,7 @@ from tests.crawl.documents import packed, page
 from tests.crawl.downloaders import took_part
 from tests.crawl.site_server import Exchange, Reply, Route, cut, endless, garbage, reset, stalled
 from tests.crawl.verified import PATIENT, Verified, verifying
+from tests.ports import reserved_port
 
 HTML = "Content-Type: text/html\r\n"
 START = f"HTTP/1.1 200 OK\r\n{HTML}".encode()
@@ -126,10 +127,10 @@ def verify(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def closed_port() -> str:
+def closed_port() -> Iterator[str]:
     """A URL where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with reserved_port() as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def full_port() -> Iterator[str]:
 def visit(
     verify: str, downloader: str, closed_port: str, full_port: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Verified]:
-    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 2, "SITEMAP_DOWNLOADER": downloader}
+    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 5, "SITEMAP_DOWNLOADER": downloader}
     settings |= {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
     pages = {path: case.route for path, case in CASES.items()}
     folder = tmp_path_factory.mktemp("failures")

@@ -60,7 +60,7 @@ PAGES = {"/": page(), **ONLY_GET, **NEITHER, **HEAD_IS_ENOUGH, **SILENT, **ODD, 
 
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
-    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 1}
+    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 5}
     with verifying(tmp_path_factory.mktemp("head"), PAGES, settings=settings, verify="head") as found:
         yield found
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from tests.crawl.crawling import Crawl, crawl
@@ -165,3 +169,24 @@ def test_each_file_is_told_its_part_of_the_sample(draws: Draws, way: str) -> Non
     asked = Counter(record["sitemap"] for record in done.of_type("url") if record["reply"]["kind"] != "unchecked")
     assert told.keys() == asked.keys()
     assert all(told[sitemap]["message"].startswith(f"{number} of ") for sitemap, number in asked.items())
+
+
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_rows_are_in_the_order_of_their_file(site: SiteServer, tmp_path: Path, items: str) -> None:
+    names = [hashlib.md5(str(number).encode()).hexdigest() for number in range(120)]
+    files = {"/1.xml": names[:60], "/2.xml": names[60:]}
+    site.otherwise = Reply(page())
+    site.routes = {"/robots.txt": robots(*map(site.url, files)), "/gone": Reply(b"", 404)} | {
+        file: urlset(*(site.url(f"/{name}") for name in listed)).replace(b"\n", b"") for file, listed in files.items()
+    }
+    settings = {**PATIENT, "JOBDIR": "job", "SITEMAP_BATCH_SIZE": 7, "SITEMAP_ITEMS": items}
+    done = crawl(tmp_path, settings=settings, domain=site.url(), verify="head", sample=COUNT)
+    with duckdb.connect(tmp_path / "job" / "audit.duckdb", read_only=True) as database:
+        rows = database.execute("SELECT sitemap, loc, reply.kind FROM urls ORDER BY rowid").fetchall()
+    assert Counter(kind for _, _, kind in rows) == {"ok": COUNT, "unchecked": len(names) - COUNT}
+    for file, listed in files.items():
+        expected = [site.url(f"/{name}") for name in listed]
+        assert [loc for sitemap, loc, _ in rows if sitemap == site.url(file)] == expected
+        places = [expected.index(loc) for loc in done.locs(site.url(file))]
+        turns = sum(later < place for place, later in pairwise(places))
+        assert (sorted(places), turns) == ([*range(60)], 1), "those that might have been drawn come behind the others"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, Crawl, Running, start
+from tests.crawl.crawling import FEED, Crawl, Running, start, uncounted
 from tests.crawl.documents import index, packed, pages, robots, urlset
 from tests.crawl.downloaders import skip_without, took_part
 from tests.crawl.site_server import SiteServer, stalled
@@ -20,6 +20,8 @@ EARLIER = '{"type":"earlier"}\n'
 ENDS_WITHIN_S = 15
 """DESIGN, Jobs: seconds from the signal to the feeds in place."""
 SHORT = {"SITEMAP_STOP_GRACE": 0.3}
+GRACE_S = 10
+"""SITEMAP_STOP_GRACE where nobody sets it."""
 READ = ("/1.xml", "/2.xml")
 STUCK = ("/3.xml", "/4.xml", "/5.xml", "/6.xml", "/7.xml", "/8.xml")
 
@@ -33,7 +35,12 @@ def slow(site: SiteServer) -> None:
 
 def stuck(site: SiteServer, running: Running) -> None:
     """Return when the crawl has read what it can and waits for the rest."""
-    running.wait_until(lambda: sum(path in STUCK for path in site.paths) >= 4)
+    running.wait_until(
+        lambda: (
+            sum(path in STUCK for path in site.paths) >= 4
+            and all(f"{site.url(path)}: ok" in running.log for path in READ)
+        )
+    )
 
 
 @dataclass
@@ -70,7 +77,7 @@ def stopped(site: SiteServer, folder: Path, number: signal.Signals, **settings: 
 @pytest.fixture(scope="module")
 def terminated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
     """By SIGTERM, with the settings a user has."""
-    with SiteServer() as site:
+    with SiteServer() as site, uncounted():
         yield stopped(site, tmp_path_factory.mktemp("terminated"), signal.SIGTERM)
 
 
@@ -121,7 +128,7 @@ def test_grace_is_a_setting(site: SiteServer, tmp_path: Path, number: signal.Sig
     ended = stopped(site, tmp_path, number, **SHORT, SITEMAP_DOWNLOADER=downloader)
     assert took_part(downloader, ended.crawl.log)
     assert set(ended.crawl.sitemaps) == ended.asked
-    assert ended.seconds < 5
+    assert ended.seconds < GRACE_S
     assert ended.crawl.code == 3
     assert len(ended.crawl.locs()) == 6
     assert ended.crawl.summary["partial"]

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,9 +18,11 @@ import yaml
 from lxml import etree
 
 from sitemapcrawler import cli
+from sitemapcrawler.words import counted
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, environment
 from tests.crawl.documents import index, packed, page, robots, urlset
 from tests.crawl.site_server import SiteServer
+from tests.ports import reserved_port
 
 SETTINGS = [part for name, value in (NO_DELAYS | AT_HOME | LOOPBACK).items() for part in ("-s", f"{name}={value}")]
 HOME = "https://pages.example"
@@ -82,9 +85,11 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
     assert told(done) == [
         f"sub/../b.xml:3 warning cross-duplicate-url '{site.url('/1')}' is listed in 'sub/a.xml' too",
         "sub/../b.xml:4 error loc-relative '/2' is not absolute: it has no http:// or https:// and host in front",
-        "./i.xml info index-lastmod-missing 1 of 1 sitemaps have no lastmod",
+        "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
         "./i.xml info index-only-one-child the index lists a single sitemap",
-        "3 files, 4 URLs: 1 error, 1 warning, 2 info",
+        f"./i.xml:3 warning index-child-missing no file 'child.xml' beside the index, which lists"
+        f" '{site.url('/child.xml')}'",
+        "3 files, 4 URLs: 1 error, 2 warnings, 2 info",
         "not read: 1 sitemap that an index lists; no request is made for a file, and --base-url tells which stand beside"
         " it on disk",
     ]
@@ -100,6 +105,7 @@ def test_file_is_judged_where_it_will_live(tmp_path: Path, site: SiteServer) -> 
     assert {
         (record["rule"], record["sitemap"].rpartition("/")[2]) for record in records if record["type"] == "finding"
     } == {
+        ("index-child-missing", "i.xml"),
         ("index-child-outside-dir", "i.xml"),
         ("index-lastmod-missing", "i.xml"),
         ("loc-relative", "a.xml"),
@@ -113,6 +119,24 @@ def test_file_is_judged_where_it_will_live(tmp_path: Path, site: SiteServer) -> 
     assert records[-1]["skipped"]["offline"] == 2
     assert site.connections == 0
     assert done.returncode == 1
+
+
+def test_index_before_publishing_names_what_is_missing_beside_it(tmp_path: Path, site: SiteServer) -> None:
+    (tmp_path / "public" / "sub").mkdir(parents=True)
+    home = "https://example.com"
+    listed = (f"{home}/a.xml", f"{home}/sub/b.xml.gz", f"{home}/Case.xml", f"{home}/gone.xml")
+    write(tmp_path / "public", i_xml=index(*listed), a_xml=urls_of(f"{home}/1"), case_xml=urls_of(f"{home}/2"))
+    (tmp_path / "public/sub/b.xml.gz").write_bytes(packed(urls_of(f"{home}/sub/3")))
+    for options, files, shown in (((), 1, 0), (("--base-url", f"{home}/"), 3, 2)):
+        done = validate(tmp_path, "public/i.xml", *options, "--ignore", "index-lastmod-missing")
+        lines = told(done)
+        assert [line.partition(" beside")[0] for line in lines[:2]] == [
+            "public/i.xml:5 error index-child-missing no file 'Case.xml'",
+            "public/i.xml:6 error index-child-missing no file 'gone.xml'",
+        ]
+        assert lines[0].endswith("; 'case.xml' is there, but most servers are case-sensitive")
+        assert lines[2] == f"{counted(files, 'file')}, {counted(shown, 'URL')}: 2 errors"
+        assert done.returncode == 1
 
 
 def test_clean_file_from_standard_input(tmp_path: Path) -> None:
@@ -168,6 +192,70 @@ def test_report_goes_to_a_file(tmp_path: Path, format: str) -> None:
         ]
 
 
+ROBOTS = b"""\
+User-agent: *
+Disalow: /private
+Sitemap: /s.xml
+Sitemap: ftp://example.com/s.xml
+"""
+
+
+def places(done: subprocess.CompletedProcess[bytes]) -> list[list[str]]:
+    """Place, severity and rule of each line, without the summary."""
+    return [line.split(" ")[:3] for line in told(done)[:-1]]
+
+
+@pytest.mark.parametrize("name", ["robots.txt", "old-Robots.txt"])
+def test_local_robots_txt_is_judged_by_its_lines(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(ROBOTS)
+    done = validate(tmp_path, name)
+    assert places(done) == [
+        [f"{name}:2", "warning", "robots-field-misspelt"],
+        [f"{name}:3", "warning", "robots-sitemap-relative"],
+        [f"{name}:4", "error", "robots-sitemap-invalid"],
+    ]
+    assert told(done)[-1] == "1 file, 0 URLs: 1 error, 2 warnings"
+    assert done.returncode == 1
+
+
+def test_robots_txt_is_judged_where_it_will_live(tmp_path: Path) -> None:
+    (tmp_path / "robots.txt").write_bytes(b"User-agent: *\nSitemap: http://example.com/s.xml\nSitemap: /t.xml\n")
+    for place in ("https://example.com/", "https://example.com/robots.txt"):
+        done = validate(tmp_path, "robots.txt", "--base-url", place)
+        assert [rule for _, _, rule in places(done)] == ["robots-sitemap-http", "robots-sitemap-relative"]
+        assert told(done)[1].endswith("'Sitemap: /t.xml' is not absolute; https://example.com/t.xml would be")
+        assert done.returncode == 0
+    assert validate(tmp_path, "robots.txt", "--fail-on", "warning").returncode == 1
+
+
+def test_good_robots_txt_beside_a_sitemap(tmp_path: Path) -> None:
+    (tmp_path / "robots.txt").write_bytes(f"User-agent: *\nDisallow: /private\nSitemap: {HOME}/s.xml\n".encode())
+    write(tmp_path, s_xml=urls_of(f"{HOME}/1"))
+    done = validate(tmp_path, "robots.txt", "s.xml")
+    assert (told(done), done.returncode) == (["2 files, 1 URL: nothing found"], 0)
+    done = validate(tmp_path, "robots.txt", "--format", "json")
+    [record, _] = json.loads(done.stdout)
+    assert (record["robots"], record["outcome"]) == ((tmp_path / "robots.txt").as_uri(), "parsed")
+
+
+def test_page_in_place_of_robots_txt_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "robots.txt").write_bytes(page())
+    assert places(validate(tmp_path, "robots.txt")) == [["robots.txt", "warning", "robots-is-html"]]
+
+
+@pytest.mark.parametrize("module", ["sitemapcrawler.cli", "scrapy"])
+def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str) -> None:
+    words = [sys.executable, "-m", module, "validate", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        process.stdin.write(b" " * 2**20)  # more than a pipe holds: it is being read
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"")
+
+
 # The web
 
 
@@ -202,11 +290,31 @@ def test_page_and_missing_file_of_a_server_are_findings(server: SiteServer, tmp_
     assert done.returncode == 1
 
 
+def test_robots_txt_of_a_server_is_judged_without_its_sitemaps(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        url = site.url("/robots.txt")
+        site.routes = {"/robots.txt": ROBOTS, "/s.xml": urls_of(site.url("/good"))}
+        done = validate(tmp_path, url)
+        assert [rule for _, _, rule in places(done)] == [
+            "robots-field-misspelt",
+            "robots-sitemap-relative",
+            "robots-sitemap-invalid",
+        ]
+        assert (places(done)[0][0], done.returncode, site.paths) == (f"{url}:2", 1, [])
+        site.routes = {}
+        done = validate(tmp_path, url)
+        assert done.returncode == 2
+        assert done.stderr.decode() == f"sitemapcrawler: nothing could be read; {url}: HTTP status 404\n"
+    done = validate(tmp_path, url)
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == [f"sitemapcrawler: {url}: the connection was refused"]
+
+
 def test_host_without_an_answer_is_one_line_and_no_verdict(tmp_path: Path) -> None:
-    with SiteServer() as closed:
-        url = closed.url("/s.xml")
     write(tmp_path, a_xml=urls_of(f"{HOME}/1"))
-    done = validate(tmp_path, "a.xml", url, "--fail-on", "never")
+    with reserved_port() as port:
+        url = f"http://127.0.0.1:{port}/s.xml"
+        done = validate(tmp_path, "a.xml", url, "--fail-on", "never")
     assert done.stderr.decode().splitlines() == [
         f"sitemapcrawler: {url}: no answer to robots.txt: the connection was refused"
     ]
@@ -353,3 +461,14 @@ def test_rule_of_a_user_is_explained(tmp_path: Path) -> None:
     done = validate(tmp_path, "--explain", "shop-open", "-s", "SITEMAP_RULES=shop_rules.py")
     assert done.returncode == 0
     assert b"The shop is closed." in done.stdout and b"our handbook" in done.stdout
+
+
+def test_images_whose_robots_txt_is_not_known_are_said_to_be_skipped(tmp_path: Path) -> None:
+    image = f"<image:image><image:loc>{HOME}/1.jpg</image:loc></image:image>"
+    uri = "http://www.google.com/schemas/sitemap-image/1.1"
+    entry = f"<url><loc>{HOME}/1</loc><lastmod>2026-01-05T10:00:00Z</lastmod>{image}</url>"
+    core = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    text = f'<?xml version="1.0"?><urlset xmlns="{core}" xmlns:image="{uri}">{entry}</urlset>'
+    write(tmp_path, a_xml=text.encode())
+    skipped = "image-blocked-by-robots skipped for 1 file with images: the robots.txt of their host is not known"
+    assert told(validate(tmp_path, "a.xml")) == ["1 file, 1 URL: nothing found", skipped]

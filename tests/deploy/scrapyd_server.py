@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sysconfig
 import time
@@ -19,6 +18,7 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, build_opener
 
 from tests.crawl import programs
+from tests.ports import reserved_port
 
 ROOT = Path(__file__).parents[2]
 DEPLOYED = ("README.md", "bench", "demo", "pyproject.toml", "scrapy.cfg", "setup.py", "sitemapcrawler", "tests")
@@ -26,7 +26,7 @@ DEPLOYED = ("README.md", "bench", "demo", "pyproject.toml", "scrapy.cfg", "setup
 URL = "http://127.0.0.1:6800"
 """Where the documentation, and `scrapy.cfg`, have Scrapyd."""
 PROJECT, SPIDER = "sitemapcrawler", "sitemap"
-DEADLINE_S = 60
+DEADLINE_S = 180
 POLL_S = 0.05
 OPTIONS = {
     "bind_address": "127.0.0.1",
@@ -128,27 +128,20 @@ def encoded(text: str) -> str:
 def serving(folder: Path, **options: object) -> Iterator[Scrapyd]:
     """A server in a folder, with options besides `OPTIONS`; it ends with the block, and so do its jobs."""
     folder.mkdir(exist_ok=True)
-    port = free_port()
-    chosen = {**OPTIONS, "http_port": port, **options}
-    lines = [f"{name} = {value}" for name, value in chosen.items()]
-    (folder / "scrapyd.conf").write_text("\n".join(["[scrapyd]", *lines, ""]), "utf-8")
-    with (folder / "scrapyd.log").open("wb") as log:
-        process = subprocess.Popen([script("scrapyd")], cwd=folder, env=environment(folder), stdout=log, stderr=log)
-    server = Scrapyd(folder, process, f"http://127.0.0.1:{port}")
-    try:
-        server.wait_until(lambda: f"Site starting on {port}" in server.log)
-        yield server
-        server.end_jobs()
-    finally:
-        process.terminate()
-        process.wait(DEADLINE_S)
-
-
-def free_port() -> int:
-    """A port that nobody listens on; Scrapyd takes 0 for none at all."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    with reserved_port() as port:  # Scrapyd takes 0 for none at all
+        chosen = {**OPTIONS, "http_port": port, **options}
+        lines = [f"{name} = {value}" for name, value in chosen.items()]
+        (folder / "scrapyd.conf").write_text("\n".join(["[scrapyd]", *lines, ""]), "utf-8")
+        with (folder / "scrapyd.log").open("wb") as log:
+            process = subprocess.Popen([script("scrapyd")], cwd=folder, env=environment(folder), stdout=log, stderr=log)
+        server = Scrapyd(folder, process, f"http://127.0.0.1:{port}")
+        try:
+            server.wait_until(lambda: f"Site starting on {port}" in server.log)
+            yield server
+            server.end_jobs()
+        finally:
+            process.terminate()
+            process.wait(DEADLINE_S)
 
 
 def environment(folder: Path) -> dict[str, str]:

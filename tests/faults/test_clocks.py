@@ -22,8 +22,11 @@ from tests.crawl.verified import html
 DAY, YEAR = 86_400, 365 * 86_400
 PAGES = 12
 SOURCE = Path(__file__).with_name("wall_clock.c")
-WITHIN_S = 40
-DELAY_S = 0.1
+WITHIN_S = 60
+DELAY_S = 0.3
+APART_S = 0.3 * DELAY_S
+"""Seconds between two requests at least: a busy server hears one late, and the next one is close behind it then. Without a
+delay they come 5 to 15 ms apart."""
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +112,7 @@ def test_no_time_is_negative_or_a_day(jumped: tuple[Crawl, SiteServer]) -> None:
 def test_delay_and_retry_after_are_kept(jumped: tuple[Crawl, SiteServer]) -> None:
     _, site = jumped
     times = [exchange.at for exchange in site.exchanges][1:]
-    assert all(later - earlier > 0.8 * DELAY_S for earlier, later in pairwise(times))
+    assert all(later - earlier > APART_S for earlier, later in pairwise(times))
     for name in ("/a6", "/b8"):
         first, second = (exchange.at for exchange in site.exchanges if exchange.path == name)
         assert 0.5 < second - first < 10

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.crawling import COUNTED, environment
-from tests.fleet.fleets import Data, run, sites
+from tests.fleet.fleets import BUSY, Data, run, sites
 
 NODES = 3
 
@@ -18,6 +18,7 @@ NODES = 3
 def address(alone: None) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv(*BUSY.split("="))
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
         patch.delenv(COUNTED, raising=False)
         head = {"num_cpus": 1, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
@@ -39,7 +40,7 @@ def test_its_machines_share_the_domains(address: str, tmp_path: Path) -> None:
 
 def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
     """Another machine may go away, and only its crawls with it."""
-    from sitemapcrawler.fleet.cluster import Cluster
+    from sitemapcrawler.fleet.control.cluster import Cluster
 
     state, ray = import_module("ray._private.state"), import_module("ray")
     for _ in range(3):
@@ -47,3 +48,20 @@ def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
             cluster.look()
             control = state.actors()[cluster._control._actor_id.hex()]
             assert control["Address"]["NodeID"] == ray.get_runtime_context().get_node_id()
+
+
+def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sitemapcrawler.fleet.control import cluster
+
+    folder, removed = tmp_path / "ray", []
+
+    def remove(path: Path, ignore_errors: bool) -> None:
+        """As where a process makes a file meanwhile, once."""
+        removed.append(path)
+        if len(removed) > 1:
+            path.rmdir()
+
+    folder.mkdir()
+    monkeypatch.setattr(cluster.shutil, "rmtree", remove)
+    cluster.remove(folder)
+    assert removed == [folder, folder]

@@ -49,6 +49,7 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
         domains = [first.url(), second.url()]
         with start(tmp_path, domains) as fleet:
             first.wait_for("/1.xml")
+            second.wait_for("/1.xml")
             fleet.wait_until(lambda: len(crawls(fleet)) == 1)  # the other site's has ended
             crawls(fleet)[0].kill()
             first.wait_for("/1.xml", 2)
@@ -61,7 +62,7 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
             everything = below(fleet.process.pid)
             fleet.process.send_signal(signal.SIGKILL)
             fleet.process.wait()
-            crawls_left = [process for process in everything if "fleet.nursery" in process.command]
+            crawls_left = [process for process in everything if "worker.nursery" in process.command]
             assert crawls_left
             for process in crawls_left:
                 wait_for_end(process.pid)
@@ -79,7 +80,7 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
 
 def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path) -> None:
     with sites(1) as (site,), gated(site, "/1.xml"):
-        fleet = run(tmp_path, [site.url()], "--max-time", "3", settings={"SITEMAP_STOP_GRACE": 0})
+        fleet = run(tmp_path, [site.url()], "--max-time", "8", settings={"SITEMAP_STOP_GRACE": 0})
         row = Data(tmp_path / "out").domains()[site.url()]
     assert fleet.code == 0
     assert (row["state"], row["partial"]) == ("partial", "max_time")
@@ -138,7 +139,7 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
 def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
     with sites(1) as (site,), gated(site, "/1.xml"), start(tmp_path, [site.url()]) as fleet:
         site.wait_for("/1.xml")
-        running = [process for process in below(fleet.process.pid) if "fleet.nursery" in process.command]
+        running = [process for process in below(fleet.process.pid) if "worker.nursery" in process.command]
         for _ in range(2):
             os.killpg(fleet.process.pid, signal.SIGINT)
             fleet.wait_until(lambda: "come to their end" in fleet.log)

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import signal
 import socket
-import threading
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, run, sites, start
-from tests.processes import below
+from tests.processes import below, wait_for_end
 
 
 def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    over = threading.Event()
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
 
-    def never(exchange: Exchange) -> None:
-        over.wait()
-        exchange.head()
-
     with sites(1) as (site,):
-        site.routes["/1.xml"] = never
+        site.routes["/1.xml"] = Exchange.wait_until_client_goes
         with start(tmp_path, [site.url()]) as fleet:
             site.wait_for("/1.xml")
             others = below(fleet.process.pid)
             fleet.process.send_signal(signal.SIGTERM)
             ended = fleet.finish()
-        over.set()
     assert ended.code == 3
     assert "0 of 1 domain done" in ended.log
     assert "stopped before the end; the same command goes on" in ended.log
     assert not list(home.iterdir())
     assert "SIGTERM" not in ended.log
     assert others
-    assert not [process for process in others if process.alive]
+    for process in others:
+        wait_for_end(process.pid)
     assert not list((Data(tmp_path / "out").folder).rglob("*.parquet"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawl.crawling import COUNTED, Crawl, command, launch
+from tests.crawl.crawling import Crawl, command, launch, uncounted
 from tests.crawl.site_server import SiteServer
 from tests.namespace import alone_or_skipped
 from tests.security.hostile_site import fill
@@ -21,10 +21,9 @@ def alone() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def uncounted() -> Iterator[None]:
-    """Crawls whose lines are not counted: the memory and the time that they take are their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(COUNTED, raising=False)
+def measured() -> Iterator[None]:
+    """Memory and time of these crawls are compared with limits."""
+    with uncounted():
         yield
 
 

@@ -15,7 +15,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.credentials import CredentialsMiddleware, auth_of, take_from_environment
+from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, take_from_environment
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, environment, launch
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.downloaders import DOWNLOADERS, skip_without
@@ -220,8 +220,8 @@ def test_bad_login_ends_the_command(tmp_path: Path) -> None:
 
 def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.commands.fleet import passed
-    from sitemapcrawler.fleet.crawling import Job
-    from sitemapcrawler.fleet.task import Plan
+    from sitemapcrawler.fleet.worker.crawling import Job
+    from sitemapcrawler.fleet.worker.task import Plan
 
     settings = Settings()
     monkeypatch.setitem(os.environ, "SITEMAP_AUTH", AUTH)

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sitemapcrawler.params import ArgumentError, Params
+from sitemapcrawler.audit.params import ArgumentError, Params
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, launch
 from tests.crawl.documents import CORE, DECLARATION, page
 from tests.crawl.downloaders import DOWNLOADERS, skip_without

@@ -15,12 +15,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sitemapcrawler.store import Store, StoreError, check
-from sitemapcrawler.store.base import FILE
-from sitemapcrawler.store.making import create
+from sitemapcrawler.jobs.store import Store, StoreError, check
+from sitemapcrawler.jobs.store.base import FILE
+from sitemapcrawler.jobs.store.making import create
 from tests.crawl.crawling import crawl
 from tests.crawl.site_server import SiteServer
-from tests.unit.baselines import job, opened, page
+from tests.unit.jobs.baselines import job, opened, page
 
 MIB = 2**20
 SECRET = "what only its owner may read"
@@ -163,7 +163,8 @@ def test_crawl_refuses_it_before_anything_is_asked(site: SiteServer, tmp_path: P
 TRY = """
 import sys
 from pathlib import Path
-from sitemapcrawler.store import StoreError, Store, check
+from sitemapcrawler.jobs.store import StoreError, Store, check
+from sitemapcrawler.jobs.store.baseline import Baseline
 for name in sys.argv[1:]:
     path = Path(name)
     try:

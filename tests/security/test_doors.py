@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -150,7 +151,7 @@ def test_fleet_listens_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.Mon
     """Ray's processes talk by ports and sockets; nobody else's machine reaches them, and none stays."""
     pytest.importorskip("ray")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    before, temporary = folders_of_ray(), Path(mkdtemp(prefix="t", dir="/tmp"))
+    temporary = Path(mkdtemp(prefix="t", dir="/tmp"))
     monkeypatch.setenv("TMPDIR", str(temporary))
     with Watched() as site:
         site.folders = [temporary]
@@ -162,18 +163,17 @@ def test_fleet_listens_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.Mon
     assert {address for address in site.seen.listening if not address.startswith(("127.", "::1:"))} == set()
     assert not any(address.endswith(":8265") for address in site.seen.listening), "Ray's dashboard"
     assert working_in(tmp_path) == set()
-    assert folders_of_ray() == before
+    assert sessions(Path("/tmp"), site.running.process.pid) == []
     private = {name: mode for name, mode in site.seen.modes.items() if "/" not in name}
-    assert set(private.values()) == {PRIVATE_FOLDER} and any(f"{name}/ray" in site.seen.modes for name in private)
+    assert set(private.values()) <= {PRIVATE_FILE, PRIVATE_FOLDER}
+    assert any(re.fullmatch(rf"[^/]+/ray/session_\S+_{site.running.process.pid}", name) for name in site.seen.modes)
     assert list(temporary.iterdir()) == []
     temporary.rmdir()
 
 
-def folders_of_ray() -> set[str]:
-    """Folders that are there, with what everybody may know of them, where Ray would have its own."""
-    return {
-        str(path) for pattern in ("ray/session_2*", "sitemapcrawler-*/session_*") for path in Path("/tmp").glob(pattern)
-    }
+def sessions(folder: Path, pid: int) -> list[Path]:
+    """Folders of a process's cluster, in those of Ray or of ours. Ray gives them the number of the process."""
+    return [path for ours in ("", "sitemapcrawler-*/") for path in folder.glob(f"{ours}ray/session_*_{pid}")]
 
 
 def test_project_in_a_strangers_folder_is_not_run(tmp_path: Path) -> None:

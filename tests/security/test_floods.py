@@ -25,7 +25,7 @@ def test_site_that_gives_nothing_is_left_alone_and_others_are_read(tmp_path: Pat
             "/index.xml": index(*(slow.url(f"/{number}.xml") for number in range(SLOW))),
         }
         other.routes = {"/robots.txt": robots("/s.xml"), "/s.xml": urlset(other.url("/page"))}
-        settings = LOOPBACK | {"SITEMAP_MAX_SITE_TIME": 3, "DOWNLOAD_TIMEOUT": 1, "RETRY_TIMES": 0}
+        settings = LOOPBACK | {"SITEMAP_MAX_SITE_TIME": 7, "DOWNLOAD_TIMEOUT": 3, "RETRY_TIMES": 0}
         done = crawl(tmp_path, domain=f"{slow.url()},{other.url()}", settings=settings)
         assert done.locs() == [other.url("/page")]
         asked = len(done.sitemaps) - 2
@@ -72,7 +72,7 @@ def test_file_without_entries_lets_others_pass_and_ends_with_the_crawl(tmp_path:
         other.otherwise, other.routes["/robots.txt"] = level, robots()
         named = f"{busy.url('/busy.xml.gz')},{other.url('/')}"
         with start(tmp_path, sitemap=named, settings=LOOPBACK) as running:
-            other.wait_for("/11111111")
+            other.wait_for("/1111")
             asked = time.monotonic()
             running.process.send_signal(signal.SIGTERM)
             done = running.finish()

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from sitemapcrawler import feeds
-from sitemapcrawler.feedfile import create
-from sitemapcrawler.feednames import MAX_PART, Parts, part_of_name, uri_params
-from sitemapcrawler.jobs import remove_parts
-from sitemapcrawler.links import planted
-from sitemapcrawler.opening import folder_of
-from sitemapcrawler.report.folder import folder as report_folder
+from sitemapcrawler.feeds import setup as feeds
+from sitemapcrawler.feeds.feedfile import create
+from sitemapcrawler.feeds.feednames import MAX_PART, Parts, part_of_name, uri_params
+from sitemapcrawler.feeds.folder import folder as report_folder
+from sitemapcrawler.feeds.links import planted
+from sitemapcrawler.feeds.storages import AtomicFileStorage
+from sitemapcrawler.jobs.job import remove_parts
+from sitemapcrawler.jobs.opening import folder_of
 from sitemapcrawler.settings import FEED_URI_PARAMS
-from sitemapcrawler.storages import AtomicFileStorage
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import index, robots, urlset
 from tests.crawl.site_server import SiteServer

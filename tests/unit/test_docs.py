@@ -19,21 +19,22 @@ import duckdb
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from sitemapcrawler import __version__, running, settings, validating
-from sitemapcrawler.commands import validate
+from sitemapcrawler import __version__, settings
+from sitemapcrawler.audit.params import ARGUMENTS
+from sitemapcrawler.commands import running, validate
+from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.store.columns import columns
+from sitemapcrawler.jobs.store.schema import RECORDS as STORED
+from sitemapcrawler.jobs.store.schema import VIEWS, statements, tables
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News
 from sitemapcrawler.namespaces.video import Video
-from sitemapcrawler.params import ARGUMENTS
-from sitemapcrawler.store.columns import columns
-from sitemapcrawler.store.schema import RECORDS as STORED
-from sitemapcrawler.store.schema import VIEWS, statements, tables
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"
-FORMATS, SETTINGS, JOURNEY, JOBS = "docs/formats.md", "docs/settings.md", "docs/journey.md", "docs/jobs.md"
+FORMATS, SETTINGS, ARCHITECTURE, JOBS = "docs/formats.md", "docs/settings.md", "docs/architecture.md", "docs/jobs.md"
 PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
 COMMANDS = "docs/commands.md"
@@ -365,7 +366,7 @@ def test_functions_and_classes_that_are_named_exist(name: str) -> None:
         assert found & module if module else found, thing
 
 
-@pytest.mark.parametrize("name", [SETTINGS, JOURNEY])
+@pytest.mark.parametrize("name", [SETTINGS, ARCHITECTURE])
 def test_functions_and_classes_stand_in_the_file_that_is_named(name: str) -> None:
     found = list(named(name))
     assert found

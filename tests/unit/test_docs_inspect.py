@@ -9,10 +9,10 @@ from pathlib import Path
 from scrapy.settings import Settings
 
 from sitemapcrawler.commands.inspect import PASSED, Command
-from sitemapcrawler.overview import outline, screen
-from sitemapcrawler.overview.bounded import MAX_VALUES
-from sitemapcrawler.overview.document import document
-from tests.unit.overview.shown import inspection, record
+from sitemapcrawler.terminal.inspect import outline, screen
+from sitemapcrawler.terminal.inspect.document import document
+from sitemapcrawler.terminal.inspect.tally import MAX_VALUES
+from tests.unit.terminal.inspect.shown import inspection, record
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler import urls
-from sitemapcrawler.targets import read
+from sitemapcrawler.commands.targets import read
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import sitemapcrawler
+from sitemapcrawler.reader.sniff import sniff
+from sitemapcrawler.robots.decode import _AGENT_LINE, _FIELD
+from sitemapcrawler.rules.telltales import find_telling
 
 SHORT, LONG = 2_000, 8_000
 """Characters of the two texts."""
@@ -30,10 +35,10 @@ ROOT = Path(sitemapcrawler.__path__[0]).parent
 SOURCE = "\n".join(path.read_text("utf-8") for path in (ROOT / "sitemapcrawler").rglob("*.py"))
 HARMLESS = {
     "sitemapcrawler.reader.sniff.DOCTYPE_PART": "the search ends with a few parts that have no end",
-    "sitemapcrawler.userinfo._TYPED": "what was typed, cut at 4,096 characters",
-    "sitemapcrawler.userinfo._URL": "is tried at the beginning alone",
+    "sitemapcrawler.urls.userinfo._TYPED": "what was typed, cut at 4,096 characters",
+    "sitemapcrawler.urls.userinfo._URL": "is tried at the beginning alone",
     "sitemapcrawler.rules.catalogue._LABEL": "docstrings of rules",
-    "sitemapcrawler.sarif._SEMANTIC": "our own version",
+    "sitemapcrawler.feeds.sarif._SEMANTIC": "our own version",
 }
 """Expressions that are given no long text of strangers, or not to its end."""
 
@@ -91,6 +96,23 @@ def test_time_grows_with_the_length_of_the_text() -> None:
         if name not in HARMLESS and (found := [one for one in growths(name, pattern) if one[1] > GROWTH])
     }
     assert slow == {}
+
+
+@pytest.mark.parametrize(
+    ("read", "start", "unit"),
+    [
+        (_AGENT_LINE.search, "User-agent: a", " "),
+        (_FIELD.match, "User-agent: a", " \t"),
+        (lambda text: find_telling([text]), "https://example.com/", "a//"),
+        (lambda text: sniff(text, complete=True), "<html>", "<?a>"),
+    ],
+)
+def test_time_grows_with_the_length_of_a_text_that_begins_so(read: Callable[[str], Any], start: str, unit: str) -> None:
+    times = [
+        min(seconds(read, f"{start}{unit * (size // len(unit))}!") for _ in range(TRIES))
+        for size in (SHORT * 3, LONG * 3)
+    ]
+    assert times[1] < FLOOR_S or times[1] / times[0] < GROWTH
 
 
 def test_quadratic_expression_would_be_found() -> None:

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import ChildRecord, FindingRecord, Limits, SitemapRecord, UrlRecord, read_sitemap, sitemapfile
+from sitemapcrawler import ChildRecord, FindingRecord, Limits, SitemapRecord, UrlRecord, read_sitemap
+from sitemapcrawler import api as sitemapfile
 from tests.unit.rules.judging import NOW, URL, judge
 
 ROOT = Path(__file__).parents[2]

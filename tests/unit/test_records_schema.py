@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from sitemapcrawler.exporters import JsonLinesExporter
+from sitemapcrawler.feeds.exporters import JsonLinesExporter
 from sitemapcrawler.items import Counts, Hop, Record, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image

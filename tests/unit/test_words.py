@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.words import SEVERITIES, counted, duration, elapsed, findings, shortened, size
+from sitemapcrawler.rules.registry import SEVERITIES, findings
+from sitemapcrawler.words import counted, duration, elapsed, shortened, size
 
 
 def test_nouns_follow_their_number() -> None:

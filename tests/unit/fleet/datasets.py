@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitemapcrawler.arrow import Columns
+from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.records import BUCKETS, DOMAIN, TABLES, DomainRecord
 
 

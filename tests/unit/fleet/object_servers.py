@@ -19,6 +19,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.ports import reserved_port
+
 HOST = "127.0.0.1"
 BUCKET = "bucket"
 PATIENCE_S = 60
@@ -153,17 +155,16 @@ def s3_server() -> Iterator[str]:
 @contextmanager
 def gcs_server() -> Iterator[str]:
     """The URL of a server of Google Cloud Storage with a bucket."""
-    with socket.create_server((HOST, 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "gcp_storage_emulator", "start", f"--host={HOST}", f"--port={port}", "--quiet"]
-    command += ["--in-memory", f"--default-bucket={BUCKET}"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        try:
-            _until_open(port)
-            yield f"http://{HOST}:{port}"
-        finally:
-            process.terminate()
-            process.wait()
+    with reserved_port(HOST) as port:
+        command = [sys.executable, "-m", "gcp_storage_emulator", "start", f"--host={HOST}", f"--port={port}", "--quiet"]
+        command += ["--in-memory", f"--default-bucket={BUCKET}"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            try:
+                _until_open(port)
+                yield f"http://{HOST}:{port}"
+            finally:
+                process.terminate()
+                process.wait()
 
 
 def _until_open(port: int) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitemapcrawler.fleet.children import START_S, Child, Nursery, NurseryDied
-from sitemapcrawler.fleet.nursery import FAULT
+from sitemapcrawler.fleet.worker.children import START_S, Child, Nursery, NurseryDied
+from sitemapcrawler.fleet.worker.nursery import FAULT
 from tests.processes import LOOK_S, PATIENCE_S, alive, children_of, parent_of, wait_for_end
 
 
@@ -95,7 +95,7 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
 def test_a_child_that_came_too_late_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     nursery = Nursery()
     with monkeypatch.context() as hasty, pytest.raises(NurseryDied):
-        hasty.setattr("sitemapcrawler.fleet.children.START_S", 0.0)
+        hasty.setattr("sitemapcrawler.fleet.worker.children.START_S", 0.0)
         nursery.start()
     with nursery.start() as child:
         assert alive(child.pid)

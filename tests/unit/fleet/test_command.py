@@ -95,7 +95,9 @@ def test_settings_of_the_project_and_the_command_line_go_along() -> None:
     settings = Settings()
     settings.setmodule(ours, "project")
     settings.set("DOWNLOAD_DELAY", "7", "cmdline")
+    settings.set("SITEMAP_CONTACT_URL", "https://example.com/bot", "cmdline")
     found = passed(settings)
+    assert found["SITEMAP_CONTACT_URL"] == ("https://example.com/bot", 40)
     assert found["DOWNLOAD_DELAY"] == ("7", 40)
     assert found["BOT_NAME"] == ("sitemapcrawler", 20)
     assert "CONCURRENT_ITEMS" in found and "DNS_TIMEOUT" not in found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.fleet.control import LOST_S, REST_S, Control
-from sitemapcrawler.fleet.leases import LEASE_S
+from sitemapcrawler.fleet.control.leases import LEASE_S, LOST_S, REST_S, Control
 
 
 def test_the_last_attempt_at_a_domain_is_the_one_that_counts() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scrapy.extensions.feedexport import FileFeedStorage, apply_uri_params
 
-from sitemapcrawler.fleet.crawling import SUMMARY, Job, settings_of
 from sitemapcrawler.fleet.records import TABLES
+from sitemapcrawler.fleet.worker.crawling import SUMMARY, Job, settings_of
 
 
 @pytest.mark.parametrize("name", ["plain", "a b", "100%", "a%20b", "%(time)s", "%d", "a#b", "it's", "\u00fc"])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler import argument_values as values
-from sitemapcrawler.fleet import domains
-from sitemapcrawler.fleet.domains import Domain, Listed, domain, read_domains
+from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.fleet.control import domains
+from sitemapcrawler.fleet.control.domains import Domain, Listed, domain, read_domains
 from sitemapcrawler.fleet.records import BUCKETS
 
 IPV6 = "[2001:db8::1]"

@@ -15,17 +15,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from sitemapcrawler.arrow import Columns
-from sitemapcrawler.fleet.overview.writing import write_overview
+from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.records import BUCKETS, DOMAIN, TABLES, DomainRecord
-from sitemapcrawler.items import (
-    FindingRecord,
-    Lastmods,
-    ReplyRecord,
-    RobotsRecord,
-    SitemapRecord,
-    UrlRecord,
-)
+from sitemapcrawler.fleet.report.page import write_overview
+from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.namespaces.news import News

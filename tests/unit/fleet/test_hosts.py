@@ -12,9 +12,9 @@ from scrapy import Request, signals
 from scrapy.http import Response
 from scrapy.utils.conf import build_component_list
 
-from sitemapcrawler.fleet.crawling import Job, settings_of
-from sitemapcrawler.fleet.hosts import OneCrawlAHost
-from sitemapcrawler.fleet.link import Link
+from sitemapcrawler.fleet.worker.crawling import Job, settings_of
+from sitemapcrawler.fleet.worker.hosts import OneCrawlAHost
+from sitemapcrawler.fleet.worker.link import Link
 
 DELAY_S = 3.0
 REQUEST = Request("http://a.example/x")

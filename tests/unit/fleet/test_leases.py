@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from sitemapcrawler.fleet import leases
-from sitemapcrawler.fleet.leases import MAX_WAIT_S, NEXT_WAIT_S, PLACE_S, Leases
+from sitemapcrawler.fleet.control import leases
+from sitemapcrawler.fleet.control.leases import MAX_WAIT_S, NEXT_WAIT_S, PLACE_S, Leases
 
 CDN = "cdn.example"
 TERM = 10.0

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet import folders, objects
-from sitemapcrawler.fleet.failures import OutputFailed, reason
-from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.output import folders, objects
+from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.folders import OutputFailed, reason
 
 ROOT = Path(__file__).parents[3]
 NAME = "url/bucket=7/example.com-0.parquet"
@@ -47,7 +47,12 @@ def python(code: str, *arguments: str) -> subprocess.Popen[str]:
     """A process that says something when it is ready, and then waits."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     return subprocess.Popen(
-        [sys.executable, "-c", f"import sys\nfrom sitemapcrawler.fleet.output import Output\n{code}", *arguments],
+        [
+            sys.executable,
+            "-c",
+            f"import sys\nfrom sitemapcrawler.fleet.output.destination import Output\n{code}",
+            *arguments,
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.fleet import objects
-from sitemapcrawler.fleet.failures import OutputFailed
-from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.output import objects
+from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import BUCKET, Fault, Proxy, environment, gcs_server, proxy
 
 NAME = "url/bucket=7/example.com-0.parquet"

@@ -14,9 +14,9 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from sitemapcrawler.fleet import objects
-from sitemapcrawler.fleet.failures import OutputFailed
-from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.output import objects
+from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import BUCKET, PAGE, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
 
 ROOT = Path(__file__).parents[3]
@@ -203,7 +203,7 @@ def test_output_survives_a_fork_and_a_pickle(out: Output) -> None:
     """Workers are forked or get it pickled, after their parent has talked to the server."""
     code = """
 import os, pickle, sys
-from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.output.destination import Output
 out = Output(sys.argv[1])
 out.write_bytes("parent", b"1")
 child = os.fork()

@@ -11,11 +11,11 @@ import fsspec
 import pyarrow.parquet as pq
 import pytest
 
-from sitemapcrawler.arrow import Columns
-from sitemapcrawler.fleet.overview import source
-from sitemapcrawler.fleet.overview.model import BadShare, Denied, Format, Overview, Reason, Totals, Trouble
-from sitemapcrawler.fleet.overview.writing import write_overview
+from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.records import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
+from sitemapcrawler.fleet.report import loading as source
+from sitemapcrawler.fleet.report.model import BadShare, Denied, Format, Overview, Reason, Totals, Trouble
+from sitemapcrawler.fleet.report.page import write_overview
 from sitemapcrawler.items import SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.overview.model import (
+from sitemapcrawler.fleet.report.model import (
     AGES,
     MAX_AGENTS,
     MAX_DOMAINS,
@@ -25,9 +25,8 @@ from sitemapcrawler.fleet.overview.model import (
     Totals,
     Trouble,
 )
-from sitemapcrawler.fleet.overview.page import page
-from sitemapcrawler.fleet.overview.sections import MISSING, NAMES, SHADES, verdict
-from sitemapcrawler.fleet.overview.sums import ORDER
+from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, page, verdict
+from sitemapcrawler.fleet.report.sums import ORDER
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sitemaps", "sizes", "fleet"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.fleet.pace import FleetPace
+from sitemapcrawler.fleet.showing import FleetPace
 
 
 def pace(*moments: tuple[float, int, int]) -> FleetPace:

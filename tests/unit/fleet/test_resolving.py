@@ -9,9 +9,9 @@ from threading import Event, active_count
 
 import pytest
 
-from sitemapcrawler.fleet import resolving
-from sitemapcrawler.fleet.domains import domain
-from sitemapcrawler.fleet.resolving import RESOLVE_S, Resolver, addresses_of
+from sitemapcrawler.fleet.control import resolving
+from sitemapcrawler.fleet.control.domains import domain
+from sitemapcrawler.fleet.control.resolving import RESOLVE_S, Resolver, addresses_of
 
 DEADLINE_S = 20.0
 

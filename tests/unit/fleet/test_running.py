@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet import results
-from sitemapcrawler.fleet.domains import domain
-from sitemapcrawler.fleet.driver import Stop
-from sitemapcrawler.fleet.output import Output, OutputFailed
+from sitemapcrawler.fleet.control import driver
+from sitemapcrawler.fleet.control.domains import domain
+from sitemapcrawler.fleet.control.driver import Stop
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed
 from sitemapcrawler.fleet.records import TABLES, DomainRecord
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
+from sitemapcrawler.fleet.worker import results
 
 FLEET: Any = SimpleNamespace(tally=SimpleNamespace(failed=[]))
 
@@ -73,6 +74,14 @@ def test_signals_are_heard_and_a_terminal_that_goes_is_one(number: signal.Signal
         signal.raise_signal(number)
     assert (stop.begun, stop.now) == (True, now)
     assert signal.getsignal(number) == before
+
+
+def test_second_ctrl_c_may_come_as_soon_as_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Stop()
+    monkeypatch.setattr(driver.logger, "info", lambda _: signal.raise_signal(signal.SIGINT))
+    with stop.heard():
+        signal.raise_signal(signal.SIGINT)
+    assert stop.now
 
 
 def test_fleet_that_is_to_outlive_its_terminal_does() -> None:

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sitemapcrawler.fleet import schedule
-from sitemapcrawler.fleet.domains import Domain, domain
-from sitemapcrawler.fleet.schedule import Schedule
+from sitemapcrawler.fleet.control import schedule
+from sitemapcrawler.fleet.control.domains import Domain, domain
+from sitemapcrawler.fleet.control.schedule import Schedule
 
 PER_ADDRESS = 2
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from sitemapcrawler.fleet.control import Running
-from sitemapcrawler.fleet.view import FleetProgress, line, rows
-from sitemapcrawler.progress_rows import Row
+from sitemapcrawler.fleet.control.leases import Running
+from sitemapcrawler.fleet.showing import FleetProgress, line, rows
+from sitemapcrawler.terminal.progress import Row
 
 SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
 MIDDLE = FleetProgress(

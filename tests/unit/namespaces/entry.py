@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from sitemapcrawler.element import Element
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces.element import Element
 from tests.unit.reader.reading import CORE, read
 
 URIS = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitemapcrawler.element import Element
-from sitemapcrawler.namespaces.fields import attributed, fill, nested, own, text
+from sitemapcrawler.namespaces.element import Element, attributed, fill, nested, own, text
 from tests.unit.namespaces.entry import element
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.namespaces import MOBILE, NAMESPACES, PAGEMAP, PREFIXES, RECOGNISED, find
 from tests.unit.namespaces.entry import URIS, page
+from tests.unit.reader.reading import CORE
 
 NAMES = {"image": "images", "video": "videos", "news": "news", "xhtml": "alternates"}
 
@@ -70,6 +71,17 @@ def test_another_prefix_means_the_same() -> None:
     record = page("<i:image><i:loc>a</i:loc></i:image><image:image><image:loc>b</image:loc></image:image>", uris)
     assert [image.loc for image in record.images] == ["a"]
     assert record.extra == {"urn:not-images": [{"name": "image", "children": [{"name": "loc", "value": "b"}]}]}
+
+
+def test_elements_in_an_unrelated_namespace_or_in_that_of_the_sitemap_are_kept_in_extra() -> None:
+    links = '<xhtml:link rel="alternate" hreflang="de" href="x"/><link rel="alternate" hreflang="en" href="y"/>'
+    record = page(links, {"xhtml": "http://www.w3.org/1999/xlink"})
+    assert record.alternates == ()
+    assert record.extra is not None
+    assert {uri: tree["attributes"]["hreflang"] for uri, [tree] in record.extra.items()} == {
+        "http://www.w3.org/1999/xlink": "de",
+        CORE: "en",
+    }
 
 
 def test_mobile_and_pagemap_are_recognised_and_kept() -> None:

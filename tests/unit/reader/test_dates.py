@@ -11,8 +11,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitemapcrawler.reader.dates import FARTHEST_ZONE, MAX_LENGTH, dialect, iso, parse, utc, utc_of_plain
-from sitemapcrawler.reader.dialects import RFC2822_ZONES, ZONES
+from sitemapcrawler.reader.dates import (
+    FARTHEST_ZONE,
+    MAX_LENGTH,
+    RFC2822_ZONES,
+    ZONES,
+    dialect,
+    iso,
+    parse,
+    utc,
+    utc_of_plain,
+)
 
 DAY = "2024-01-05T00:00:00Z"
 MORNING = "2024-01-05T10:00:00Z"
@@ -91,6 +100,7 @@ WRITTEN = {
         "Fri, 05 Jan 24 10:00:00 Z": MORNING,
         "Fri, 05 Jan 124 10:00:00 Z": MORNING,
         "05 Jan 99 10:00:00 Z": "1999-01-05T10:00:00Z",
+        "Fri, 05 Jan 2024 02:00:00 MST": "2024-01-05T09:00:00Z",
     },
     "rfc850": {
         "Sunday, 06-Nov-94 08:49:37 GMT": "1994-11-06T08:49:37Z",
@@ -137,6 +147,16 @@ WRITTEN = {
         "5th of January, 2024": DAY,
         "5 January 2024 10:00": MORNING,
         "05 Jan 2024 10:00 PM": EVENING,
+        "Fri, 05 January 2024 05:00:00 EST": MORNING,
+        "Friday, 5 January 2024 05:00 EST": MORNING,
+        "5 January 2024 03:00:00 PDT": MORNING,
+        "Fri, 05 January 2024 10:00:00 +0000": MORNING,
+        "Fri, 05 January 2024 12:00:00 +0200": MORNING,
+        "Fri, 05 January 24 05:00:00 EST": MORNING,
+        "Fri, 05 January 24 10:00:00 GMT": MORNING,
+        "Tue, 03 Sept 2024 06:00:00 EDT": "2024-09-03T10:00:00Z",
+        "Tuesday, September 3, 2024 6:00 AM EDT": "2024-09-03T10:00:00Z",
+        "January 5, 2024 at 2:00 am PST": MORNING,
         "Friday, January 5, 2024 at 10:00 PM": EVENING,
         "Fri Jan 05 2024": DAY,
         "Fri Jan 05 2024 10:00:00 GMT+0200 (CEST)": EARLIER,
@@ -178,7 +198,7 @@ NO_DATES = {
     "no offset of a named place": ["2024-01-05T10:00:00[Europe/Berlin]", "2024-01-05 10:00 Europe/Berlin"],
     "a zone that several places use": [
         *("2024-01-05 10:00:00 CST", "Fri Jan 05 10:00:00 CST 2024", "Fri, 05 Jan 2024 10:00:00 IST"),
-        *("Fri, 05 Jan 2024 10:00:00 A", "5 January 2024 10:00 EST"),
+        *("Fri, 05 Jan 2024 10:00:00 A", "5 janvier 2024 10:00 EST"),
     ],
     "another weekday": [
         *("Mon, 05 Jan 2024 10:00:00 GMT", "Monday, 05-Jan-24 10:00:00 GMT", "Mon Jan  5 10:00:00 2024"),
@@ -365,6 +385,14 @@ def test_an_epoch_is_read_back_or_may_be_a_date_and_hour(moment: datetime, milli
 def test_a_named_zone_of_rfc_2822_is_read_back(moment: datetime, zone: str) -> None:
     value = f"{moment:%a, %d %b %Y %H:%M:%S} {zone.upper()}"
     assert parse(value) == moment - timedelta(hours=RFC2822_ZONES[zone])
+
+
+@given(
+    RECENT, st.sampled_from(sorted(RFC2822_ZONES)), st.sampled_from(["%A, %d %B %Y %H:%M:%S", "%a, %d %B %y %H:%M:%S"])
+)
+def test_a_named_zone_is_read_back_behind_a_whole_name_of_a_month(moment: datetime, zone: str, form: str) -> None:
+    if "%y" not in form or moment.year < 2050:
+        assert parse(f"{moment.strftime(form)} {zone.upper()}") == moment - timedelta(hours=RFC2822_ZONES[zone])
 
 
 @given(RECENT, OFFSETS, st.sampled_from(["%d.%m.%Y %H:%M:%S %z", "%b %d, %Y %I:%M:%S %p %z", "%Y-%m-%d %H:%M:%S %z"]))

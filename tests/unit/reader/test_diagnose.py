@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.diagnose import diagnose, rule_of
+from sitemapcrawler.reader.broken import diagnose, rule_of
 from tests.unit.reader.reading import GOOD, read, url, urlset
 
 

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from sitemapcrawler.reader.dates import dialect, utc
-from sitemapcrawler.reader.dialects import DIALECTS, MONTH_NAMES, MONTHS, WEEKDAY_NAMES, WEEKDAYS, simplified
+from sitemapcrawler.reader.dates import DIALECTS, MONTH_NAMES, MONTHS, WEEKDAY_NAMES, WEEKDAYS, dialect, simplified, utc
 
 # `-` stands for a month whose name means another one in a neighbouring language.
 LANGUAGES = {

@@ -159,6 +159,66 @@ def test_a_base_that_is_no_url_is_not_used() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "loc"),
+    [
+        ('<entry><link xml:base="https://f.com/a/" href="1"/></entry>', "https://f.com/a/1"),
+        ('<entry xml:base="2024/"><link xml:base="../05/" href="1"/></entry>', "https://e.com/news/05/1"),
+        ('<entry xml:base="2024/"><link xml:base="mailto:x" href="1"/></entry>', "https://e.com/news/2024/1"),
+        ('<entry><link xml:base="2024/" href="https://g.com/1"/></entry>', "https://g.com/1"),
+        ('<entry><link rel="self" xml:base="/no/" href="x"/><link href="1"/></entry>', "https://e.com/news/1"),
+        ('<entry><link xml:base="a/" href="1"/>&nbsp;</entry>', "https://e.com/news/a/1"),
+    ],
+)
+def test_base_of_a_link_stands_on_that_of_its_entry(entry: str, loc: str) -> None:
+    assert read(ATOM.format(' xml:base="/news/"', entry)).locs == [loc]
+
+
+@pytest.mark.parametrize(
+    ("text", "loc"),
+    [
+        (
+            '<rss version="2.0" xml:base="/a/"><channel xml:base="b/"><item xml:base="c/"><link>1</link></item></channel></rss>',
+            "https://e.com/a/b/c/1",
+        ),
+        ('<rss version="2.0"><channel xml:base="/b/"><item><link>1</link></item></channel></rss>', "https://e.com/b/1"),
+        ('<rss><channel xml:base="/b/"><item><link>1</link>&nbsp;</item></channel></rss>', "https://e.com/b/1"),
+        (
+            '<rss><channel xml:base="/no/"></channel><channel><item><link xml:base="/c/">1</link></item></channel></rss>',
+            "https://e.com/c/1",
+        ),
+        (
+            '<rss><channel xml:base="/b/"><item><guid xml:base="c/">1</guid></item></channel></rss>',
+            "https://e.com/b/c/1",
+        ),
+        (RDF.format('<item xml:base="/b/"><link>1</link></item>'), "https://e.com/b/1"),
+        (RDF.format('<item><link xml:base="/b/">1</link></item>'), "https://e.com/b/1"),
+        (ATOM_03.format('<entry xml:base="/b/"><link rel="alternate" href="1"/></entry>'), "https://e.com/b/1"),
+    ],
+)
+def test_base_may_stand_on_any_element_around_a_link(text: str, loc: str) -> None:
+    assert read(text).locs == [loc]
+    assert read(text, 7).locs == [loc]
+
+
+def test_base_of_a_channel_holds_behind_a_fault() -> None:
+    items = "<item><link>1</link><title>a & b</title></item>\n<item><link>2</link></item>\n"
+    reading = read(f'<rss><channel xml:base="https://f.com/?a&amp;b">{items}</channel></rss>')
+    assert reading.locs == ["https://f.com/1", "https://f.com/2"]
+    assert reading.recovered == ["https://f.com/1"]
+
+
+@pytest.mark.parametrize("link", ["{{ item.url }}", "{% url %}", "<![CDATA[<%= url %>]]>", "${link}", "/{{ slug }}"])
+def test_template_that_was_not_filled_in_is_left_out(link: str) -> None:
+    reading = rss(f"<link>{link}</link>", "<link>https://e.com/good</link>")
+    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"loc-invalid-uri": 1})
+
+
+def test_template_in_a_link_of_atom_is_left_out() -> None:
+    reading = atom('<link href="{{ url }}"/>', '<link href="/good"/>')
+    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"loc-invalid-uri": 1})
+
+
+@pytest.mark.parametrize(
     ("dates", "lastmod"),
     [
         ("<pubDate>Wed, 01 May 2024 10:00:00 GMT</pubDate>", "Wed, 01 May 2024 10:00:00 GMT"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.reader import broken
-from sitemapcrawler.reader.mismatch import read_mismatch
+from sitemapcrawler.reader.broken import read_mismatch
 from tests.unit.reader.reading import CORE, GOOD, read, urlset
 
 MISMATCHED = "<url><loc>https://e.com/1</loc><lastmod>2024-05-01</lastmd></url>\n"

@@ -14,7 +14,7 @@ from tests.unit.reader.reading import CORE, URL, read, url, urlset
 
 def taken(text: str, line: int = 1) -> tuple[list[UrlRecord], int, int]:
     records: list[UrlRecord] = []
-    position, line = read_plain(text, 0, line, URL, records)
+    position, line = read_plain(text, 0, line, URL, records, [])
     return records, position, line
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sitemapcrawler.reader import Limits
 from tests.unit.reader.reading import CORE, DECLARATION, END, GOOD, INDEX, URLSET, Reading, read, url, urlset
 from tests.unit.rules.judging import judge
 
@@ -410,3 +411,88 @@ def test_a_broken_feed_stays_a_feed() -> None:
     assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
     assert reading.recovered == ["https://e.com/1", "https://e.com/2"]
     assert reading.rules == {"doc-undeclared-entity": 1, "doc-unescaped-ampersand": 1, "doc-xml-malformed": 1}
+
+
+HIDDEN = "<url><loc>https://e.com/hidden</loc></url>"
+
+
+@pytest.mark.parametrize("size", [1, 7, None])
+@pytest.mark.parametrize(
+    ("section", "rule"),
+    [
+        (f"<!-- old -- {HIDDEN} -->", "doc-xml-malformed"),
+        (f"<!--- {HIDDEN} --->", "doc-xml-malformed"),
+        (f"<!-- old -- {URLSET}{HIDDEN}{END} -->", "doc-xml-malformed"),
+        (f"<!-- \x01 {HIDDEN} -->", "doc-control-character"),
+        (f"<?1 {HIDDEN} ?>", "doc-xml-malformed"),
+    ],
+)
+def test_a_malformed_section_behind_the_root_hides_its_entries(section: str, rule: str, size: int | None) -> None:
+    reading = read(f"{urlset(GOOD)}\n{section}\n", size)
+    assert reading.locs == [KEPT]
+    assert reading.rules == {rule: 1}
+    reading = read(f"{urlset(GOOD)}\n{section}\n{url(ONE)}", size)
+    assert (reading.locs, reading.recovered) == ([KEPT, ONE], [ONE])
+    assert reading.rules == {rule: 1, "doc-trailing-content": 1}
+    assert read(urlset(GOOD, f"{section}\n", GOOD), size).locs == [KEPT, KEPT]
+
+
+@pytest.mark.parametrize(
+    ("inside", "rules"),
+    [
+        ("x", {}),
+        ("a -- b", {"doc-xml-malformed": 1}),
+        ("-", {"doc-xml-malformed": 1}),
+        ("\x01 -- \x02", {"doc-control-character": 1}),
+    ],
+)
+@pytest.mark.parametrize("size", [3, 100, None])
+def test_a_comment_that_is_larger_than_the_limit_is_checked(
+    inside: str, rules: dict[str, int], size: int | None
+) -> None:
+    comment = f"<!--{HIDDEN * 30}{inside}-->"
+    for text in (urlset(GOOD, comment, GOOD), f"{urlset(GOOD, GOOD)}{comment}"):
+        reading = read(text, size, limits=Limits(max_element=500))
+        assert (reading.locs, reading.rules) == ([KEPT, KEPT], rules)
+
+
+VIDEO = "<video:video><video:title>a</video:title><video:description>b</video:description>"
+PICTURE = "<image:image><image:loc>https://e.com/i.png</image:loc>"
+SHOW = "<video:tvshow><video:show_title>a</video:show_title><video:video_type>full</video:video_type>"
+
+
+@pytest.mark.parametrize(
+    ("parts", "videos", "images"),
+    [
+        (VIDEO, 1, 0),
+        (f"{VIDEO}</video:video>{VIDEO}", 2, 0),
+        (f"{VIDEO}{VIDEO}</video:video>", 2, 0),
+        (f"{VIDEO}{PICTURE}</image:image>", 1, 1),
+        (f"{VIDEO}{SHOW}", 1, 0),
+        (f"{VIDEO}{SHOW}</video:video>", 1, 0),
+        (PICTURE, 0, 1),
+        (f"{PICTURE}</image:image>{PICTURE}", 0, 2),
+        (f"{PICTURE}<lastmod>2026-01-05</lastmod>", 0, 1),
+        ("<video:video><video:title>a", 0, 0),
+        ("<video:video><video:title>a</video:video>", 0, 0),
+        ("<video:video>", 0, 0),
+        (f"{VIDEO}</image:image>", 0, 0),
+    ],
+)
+@pytest.mark.parametrize("query", ["", "?a=1&b"])
+def test_a_video_that_lacks_nothing_but_its_end_tag_is_kept(parts: str, videos: int, images: int, query: str) -> None:
+    prefixes = f'xmlns:image="{IMAGE}" xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+    start = URLSET.replace("<urlset", f"<urlset {prefixes}")
+    reading = read(f"{start}{url(ONE + query, parts)}{GOOD}{END}")
+    assert reading.locs == [ONE + query, KEPT]
+    assert reading.recovered == [ONE + query]
+    record = reading.records[0]
+    assert (len(record.videos), len(record.images)) == (videos, images)
+    assert all((video.title, video.description) == ("a", "b") for video in record.videos)
+    assert all(image.loc == "https://e.com/i.png" for image in record.images)
+    assert not any(holder.extra for holder in (*record.videos, *record.images))
+
+
+def test_a_video_that_is_cut_is_left_out() -> None:
+    reading = read(f"{URLSET}<url><loc>{ONE}</loc>{VIDEO}")
+    assert (reading.recovered, reading.records[0].videos) == ([ONE], ())

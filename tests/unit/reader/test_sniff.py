@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.sniff import later_root, skip_prolog, sniff
+from sitemapcrawler.reader.sniff import blank_sections, later_root, skip_prolog, sniff
 from tests.unit.reader.reading import CORE, END, GOOD, URLSET, read
 
 HTML = "<html><head><title>Not found</title></head><body><p>Sorry</p></body></html>"
@@ -93,7 +93,7 @@ def test_what_may_stand_before_the_root_is_no_fault() -> None:
     "doctype",
     [
         "<!DOCTYPE urlset>",
-        "<!doctype urlset SYSTEM 'http://127.0.0.1/x.dtd'>",
+        "<!DOCTYPE urlset SYSTEM 'http://127.0.0.1/x.dtd'>",
         '<!DOCTYPE urlset [<!ENTITY x "a]>b"><!-- ]> --> <!ELEMENT urlset ANY> <?pi ]> ?>]>',
         "<!DOCTYPE urlset [\n<!ENTITY a '<urlset><url><loc>https://e.com/fake</loc></url></urlset>'>\n]>",
     ],
@@ -102,6 +102,12 @@ def test_a_doctype_is_skipped_whole_and_noted(doctype: str) -> None:
     reading = read(f'<?xml version="1.0"?>{doctype}<urlset>{GOOD}{END}')
     assert reading.locs == ["https://e.com/good"]
     assert reading.rules == {"doc-doctype": 1}
+
+
+def test_a_doctype_in_lower_case_is_skipped_and_is_an_error() -> None:
+    reading = read(f'<?xml version="1.0"?><!doctype urlset><urlset>{GOOD}{END}')
+    assert reading.locs == ["https://e.com/good"]
+    assert reading.rules == {"doc-doctype": 1, "doc-xml-malformed": 1}
 
 
 def test_a_doctype_without_end_hides_no_entries_behind_nothing() -> None:
@@ -158,3 +164,35 @@ def test_a_document_that_never_begins_is_given_up_after_the_limit() -> None:
     reading = read(b"<!-- " + b"x" * (3 << 20) + b" -->" + (URLSET + GOOD + END).encode(), size=1 << 16)
     assert reading.document.format == "unknown"
     assert reading.document.outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("a<!--b", "a     "),
+        ("<?a>b<?c", "    b   "),
+        ("<?a>b?>c<?d>e", "       c    e"),
+        ("<?>b<!-->c", "   b      "),
+        ("<![CDATA[a]]>b<![CDATA[<?c?>", "             b              "),
+    ],
+)
+def test_sections_are_blanked_also_without_an_end(text: str, hidden: str) -> None:
+    assert blank_sections(text) == hidden
+
+
+class Searched(str):
+    """A text that counts the characters that searches for the ends of sections pass over."""
+
+    passed = 0
+
+    def find(self, sub: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        found = super().find(sub, start)
+        self.passed += (len(self) if found < 0 else found) - start
+        return found
+
+
+@pytest.mark.parametrize("part", ["<?a>", "<?", "<!--", "<![CDATA[", "?><?"])
+def test_sections_without_end_are_searched_once(part: str) -> None:
+    text = Searched("<html>" + part * 2_000)
+    blank_sections(text)
+    assert text.passed <= len(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.element import Element
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.malformed import Malformed
 from sitemapcrawler.reader.scope import MAX_LENGTH, MAX_NAMES, Scope
 from sitemapcrawler.reader.strict import StrictParser

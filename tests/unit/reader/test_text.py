@@ -34,7 +34,16 @@ def test_tabs_blanks_marks_comments_and_blank_lines() -> None:
     reading = both("\ufeffhttps://e.com/1 \n\t\n  https://e.com/2\t\n# https://e.com/no\n\n\ufeffhttps://e.com/3")
     assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
     assert reading.lines == [1, 3, 6]
-    assert reading.rules == {"doc-bom": 1}
+    assert reading.rules == {"doc-bom": 1, "txt-not-url-line": 1}
+
+
+def test_comment_is_no_url() -> None:
+    reading = both("https://e.com/1\n # All pages\n#\n")
+    assert [(fault.rule, fault.line, fault.value) for fault in reading.document.faults] == [
+        ("txt-not-url-line", 2, "# All pages"),
+        ("txt-not-url-line", 3, "#"),
+    ]
+    assert reading.document.outcome == "ok"
 
 
 def test_what_stands_behind_a_url_is_no_part_of_it() -> None:

@@ -13,10 +13,17 @@ from sitemapcrawler.report.verdict import gaps, partial, verdict
     ("summary", "judged", "headline"),
     [
         (SummaryRecord(), 100, "No sitemap found"),
-        (SummaryRecord(sitemaps=1, urls=5), 100, "Healthy"),
-        (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "Healthy so far"),
-        (SummaryRecord(sitemaps=1, urls=5, severities={"info": 3}), 100, "Healthy"),
-        (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1}), 100, "Works, with warnings"),
+        (SummaryRecord(sitemaps=1, urls=5), 100, "The sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "The sitemap files are valid so far"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "The sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, partial="max_urls"), 100, "Healthy so far"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"info": 3}), 100, "Healthy"),
+        (
+            SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1}),
+            100,
+            "The sitemap files are valid, with warnings",
+        ),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"warning": 1}), 100, "Works, with warnings"),
         (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1, "error": 1}), 100, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5, severities={"error": 1}), None, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5), 0, "Not judged"),
@@ -26,6 +33,12 @@ from sitemapcrawler.report.verdict import gaps, partial, verdict
 )
 def test_verdict_follows_from_the_findings(summary: SummaryRecord, judged: int | None, headline: str) -> None:
     assert verdict(Report(summary, judged=judged)).headline == headline
+
+
+def test_verdict_without_a_requested_page_says_so() -> None:
+    assert "Pages were not checked (-a verify=get)." in verdict(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
+    asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
+    assert "No listed page was requested." in verdict(Report(asked)).sentences
 
 
 def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.reply import Kind, Reason
-from sitemapcrawler.report import wording, words
+from sitemapcrawler.replies import Kind, Reason
+from sitemapcrawler.report import wording
+from sitemapcrawler.report import wording as words
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,60 @@ def test_parser_unknown_fields_are_noted_and_sitemaps_are_none() -> None:
     assert [sitemap.line for sitemap in robots.sitemaps] == [1, 4]
 
 
+BOTH, NEITHER, GOOGLE, OTHERS = (False, False), (True, True), (False, True), (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("User-agent: *\nDisallowed: /x", GOOGLE),
+        ("User-agent: *\nDISALLOW-all: /x", GOOGLE),
+        ("User-agent: *\nDisallow pages: /x", GOOGLE),
+        ("User-agents: *\nDisallow: /x", GOOGLE),
+        ("User-agent-name: *\nDisallow: /x", GOOGLE),
+        ("User agents: *\nDisallow: /x", GOOGLE),
+        ("User-agent: *\nDisallow: /\nAllowed: /x", OTHERS),
+        ("User-agent: *\nDisalow: /x", BOTH),
+        ("User-agent: *\nDisallow /x", BOTH),
+        ("User-agent: *\nDissallowed /x", GOOGLE),
+        ("User-agent *\nDisallow: /x", BOTH),
+        ("User agent *\nDisallow: /x", OTHERS),
+        ("User-agent: *\nDisallow /x x:y", NEITHER),
+        ("User-agent: *\nPre-disallow: /x", NEITHER),
+        ("User-agent: *\n\xa0Disallow: /x", OTHERS),
+        ("User-agent: *\nDisallow: /x\xa0", OTHERS),
+        ("User-agent: *\nDisallow: /x\0yz", GOOGLE),
+        ("User-agent: *\n\0Disallow: /x", OTHERS),
+        ("User-agent: *\n\ufeffDisallow: /x", NEITHER),
+        ("\ufeff\ufeffUser-agent: *\nDisallow: /x", NEITHER),
+        ("User-agent: *\nDisallow: /x\ufeff", NEITHER),
+        ("User-agent: *\n" + " " * MAX_LINE + "Disallow: /x", OTHERS),
+    ],
+)
+def test_field_names_that_google_and_others_read_differently(text: str, allowed: tuple[bool, bool]) -> None:
+    robots = policy(text)
+    assert (robots.allows(at("/x"), "Googlebot"), robots.allows(at("/x"), "Bingbot")) == allowed
+    assert robots.allows(at("/x"), "Google-Extended") is allowed[0]
+    assert robots.allows(at("/x"), "foobot") is allowed[1]
+
+
+@pytest.mark.parametrize("name", ["Googlebot", "Googlebot2", "Googlebot.com", "googlebot/2.1", "GOOGLEBOT Mobile"])
+def test_product_token_of_google_ends_at_the_first_other_character(name: str) -> None:
+    assert not policy(f"User-agent: {name}\nDisallow: /x").allows(at("/x"), "Googlebot")
+
+
+def test_google_reads_at_most_so_many_octets_of_a_line() -> None:
+    path = "/" + "\u00e9" * (MAX_LINE // 2 - len("disallow: /") // 2)
+    robots = policy(f"User-agent: *\ndisallow: {path}abc")
+    assert not robots.allows(at(path), "Googlebot")
+    assert robots.allows(at(path), "Bingbot")
+
+
+def test_usual_file_is_read_once() -> None:
+    robots = policy("# all\nUser-agent: *\nUser-agent: foo-bot # x\nDisallow: /x$\nAllow:\nSitemap: /a\nCrawl-delay: 3")
+    assert robots.parsed_by_google is None
+
+
 def test_google_only_agents_are_known() -> None:
     known = {agent.name: agent for agent in parse_agents("AdsBot-Google,Mediapartners-Google,Googlebot-Image")}
     assert [agent.bound_by_star for agent in known.values()] == [False, False, True]

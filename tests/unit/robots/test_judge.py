@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.robots import Agent, Judge, Policy, automaton, parse_agents
+from sitemapcrawler.robots import Agent, Judge, Policy, parse_agents
+from sitemapcrawler.robots import ruleset as automaton
 from sitemapcrawler.robots.judge import lines_of
-from sitemapcrawler.robots.paths import PLAIN_URL, path_of
-from sitemapcrawler.robots.patterns import Pattern, Rule, clauses
+from sitemapcrawler.robots.patterns import PLAIN_URL, Pattern, Rule, clauses, path_of
 from sitemapcrawler.robots.ruleset import RuleSet
 
 from .real_ones import FILES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.robots import Kind, Policy, RobotsSitemap, by_robots
-from sitemapcrawler.robots.groups import MAX_NOTES
+from sitemapcrawler.robots.parse import MAX_NOTES
 
 from .saying import ROBOTS, at, decided, policy, rules
 
@@ -92,7 +92,7 @@ def test_sitemap_lines_are_read_wherever_they_stand() -> None:
         RobotsSitemap("https://example.com/e.xml", 9, "https://example.com/e.xml", typo=True),
     ]
     assert [sitemap.line for sitemap in robots.sitemaps] == [1, 3, 5, 9]
-    assert robots.notes == []
+    assert [(note.kind, note.line) for note in robots.notes] == [(Kind.SITEMAP_WITHOUT_URL, 8)]
 
 
 def test_unusable_sitemaps_repeat_nothing() -> None:

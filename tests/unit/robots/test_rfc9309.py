@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.robots import Outcome, Policy, robots_url
-from sitemapcrawler.robots.paths import path_of
+from sitemapcrawler.robots.patterns import path_of
 
 from .saying import ROBOTS, at, decided, policy, rules
 

@@ -151,13 +151,59 @@ def test_bytes_that_are_not_utf8_stay_the_bytes_they_are() -> None:
         b"<!DOCTYPE html><html>\nSitemap: https://e.com/s.xml\n</html>",
         b"\xef\xbb\xbf\n\n  <html lang=en>\nSitemap: https://e.com/s.xml",
         b"Not found\n<head>\nSitemap: https://e.com/s.xml",
-        b"<!-- cached -->\nSitemap: https://e.com/s.xml",
+        b"<!-- cached --><!doctype html>\nSitemap: https://e.com/s.xml",
+        b"<!-- cached -->\n<html>\nSitemap: https://e.com/s.xml",
+        b"<div>Not found</div>\n<p>Sitemap: /sitemap.xml</p>",
+        b"<html><head><script>\nconst site = {\n  sitemap: 'https://e.com/s.xml',\n  userAgent: navigator.userAgent,\n}\n",
+        b"<html><script>\nUser-agent: *\nSitemap: https://e.com/s.xml\n</script>\n<p>Not found</p>",
+        b"<html><body><p>Disallow: /</p>\n<p>Sitemap: https://e.com/s.xml</p></body></html>",
         b"<?xml version='1.0'?>\nSitemap: https://e.com/s.xml",
         "<html>\nSitemap: https://e.com/s.xml".encode("utf-16"),
     ],
 )
 def test_html_in_place_of_robots_names_nothing(body: bytes) -> None:
     assert sitemaps_of(body, ROBOTS) == []
+
+
+WRAPPER = '<html><head></head><body><pre style="word-wrap: break-word; white-space: pre-wrap;">{}</pre></body></html>'
+RULES = "User-agent: *\nDisallow: /x\n\n"
+NAMED = "Sitemap: https://e.com/s.xml"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<!-- WP Super Cache is installed but broken. -->\n{RULES}{NAMED}",
+        f"{RULES}{NAMED}\n<!-- WP Super Cache is installed but broken. -->\n",
+        f"<!-- cached -->\n{NAMED}",
+        f"<br />\n<b>Notice</b>:  Undefined index: x in <b>/a.php</b> on line <b>2</b><br />\n{RULES}{NAMED}",
+        f"{RULES}<br />\n<b>Warning</b>:  x in <b>/a.php</b> on line <b>2</b><br />\n{NAMED}",
+        f"\ufeff# ours\n{RULES}{NAMED}\n<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
+        WRAPPER.format(f"{RULES}{NAMED}\n"),
+        WRAPPER.format(f"{RULES}{NAMED}"),
+        WRAPPER.format(f"{NAMED}\n{RULES}"),
+        f"<!DOCTYPE html><html><body><p>{RULES}{NAMED}</p></body></html>".replace("\n", "<br>"),
+        f"<pre>\n{RULES}{NAMED}\n</pre>",
+        f"{RULES}{NAMED}\n".replace("\n", "<br />\n"),
+    ],
+)
+def test_sitemaps_are_read_from_a_robots_txt_with_markup(text: str) -> None:
+    robots = Policy.from_response(ROBOTS, 200, text.encode())
+    assert [sitemap.url for sitemap in robots.sitemaps] == ["https://e.com/s.xml"]
+    assert robots.names("https://e.com/s.xml")
+
+
+def test_a_wrapper_escapes_what_it_wraps() -> None:
+    assert found(WRAPPER.format(f"{RULES}Sitemap: /s.php?a=1&amp;b=2")) == ["https://e.com/s.php?a=1&b=2"]
+
+
+def test_field_behind_a_comment_is_none() -> None:
+    assert found(f"{RULES}# <b>{NAMED}</b>") == []
+
+
+def test_field_behind_a_tag_is_a_typo() -> None:
+    [sitemap] = sitemaps_of(f"{RULES}<br>{NAMED}".encode(), ROBOTS)
+    assert (sitemap.typo, sitemap.raw) == (True, f"<br>{NAMED}")
 
 
 def test_markup_inside_a_comment_does_not_make_robots_html() -> None:
@@ -247,6 +293,21 @@ def test_arbitrary_bytes_never_raise(body: bytes, prefix: bytes) -> None:
 def test_megabytes_of_anything_are_survived(unit: bytes) -> None:
     body = b"Sitemap: /first.xml\n" + unit * (3 * 2**20 // len(unit))
     assert sitemaps_of(body, ROBOTS)[0].url == "https://e.com/first.xml"
+
+
+@pytest.mark.parametrize("start", [b"", b"<html>\nUser-agent: *\n", b"<!-- x -->\n"])
+@pytest.mark.parametrize(
+    "unit",
+    [b"<!--", b"<!-- --", b"<a", b"<a>", b"<br>\n", b"</a ", b"<script>", b"<?", b"user-agent: a ", b"disallow: "],
+)
+def test_megabytes_of_markup_are_survived(start: bytes, unit: bytes) -> None:
+    sitemaps_of(start + unit * (2**20 // len(unit)) + b"!", ROBOTS)
+
+
+@pytest.mark.parametrize("blanks", [b" ", b"\t", b" \t"])
+def test_megabytes_of_blanks_in_a_field_are_survived(blanks: bytes) -> None:
+    for field in (b"user-agent", b"user-agent: a", b"disallow:", b"sitemap"):
+        sitemaps_of(b"<html>\n" + field + blanks * 2**20 + b"!", ROBOTS)
 
 
 @pytest.mark.parametrize(

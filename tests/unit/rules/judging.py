@@ -8,7 +8,7 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.judge import Judge
 
 URL = "https://example.com/sitemap.xml"

@@ -8,11 +8,11 @@ from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord, Entries
 from sitemapcrawler.rules import Needs, Rule, all_rules
-from sitemapcrawler.rules.facts import ChildFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
 
 from .judging import NOW, URL
 
-MODULES = ("loc", "place", "limit", "index")
+MODULES = ("loc", "place", "loc_content", "limit", "index")
 RULES: tuple[Rule, ...] = tuple(rule for rule in all_rules() if rule.check.__module__.rpartition(".")[2] in MODULES)
 """The rules about URLs, limits and indexes."""
 

@@ -11,9 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, Hop, SitemapRecord, UrlRecord
-from sitemapcrawler.page import PageFacts, read_page
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reply import (
+from sitemapcrawler.replies import (
     AddressRefused,
     Cut,
     Failed,
@@ -26,9 +25,10 @@ from sitemapcrawler.reply import (
     Reply,
     Unchecked,
 )
+from sitemapcrawler.replies.page import PageFacts, read_page
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import AssetFacts, Counted, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, ReplyFacts
 from sitemapcrawler.rules.judge import Judge
 
 URL = "https://example.com/a"

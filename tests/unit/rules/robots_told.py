@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
+from sitemapcrawler.audit.verdicts import Authority
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import RobotsFacts
+from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.verdicts import Authority
 
 URL = "https://example.com/robots.txt"
 NAMED = "Sitemap: https://example.com/sitemap.xml\n"
@@ -37,13 +38,15 @@ def told(
     agents: str = "search,ai",
     final: str = "",
     given_up: bool = False,
+    sitemap_read: bool = False,
+    disagreements: Sequence[Disagreement] = (),
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
     judged = parse_agents(agents) if agents else []
     authority = Authority(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
-    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up)
+    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements)
     Judge(Choice(all_rules()), 1_000_000).robots(facts)
     return list(getattr(record, "findings", ()))
 

@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.site_facts import SiteFacts
-from sitemapcrawler.store.schema import RECORDS, statements, tables
 
 HOME = "https://example.com"
 A, B, C = (f"{HOME}/{name}.xml" for name in "abc")
@@ -69,6 +69,17 @@ class Site:
         values = {name: plain(getattr(record, name)) for name in tables()[table] if hasattr(record, name)}
         names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" for _ in values)
         self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(values.values()))
+
+    def before(self, number: int) -> str:
+        """Attach an earlier crawl, in which two files listed so many pages; its name."""
+        self.connection.execute("ATTACH IF NOT EXISTS ':memory:' AS baseline")
+        for statement in statements():
+            if statement.startswith("CREATE TABLE "):
+                self.connection.execute(statement.replace("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS baseline."))
+        for sitemap, pages in ((A, number - 1), (B, 1)):
+            self.connection.execute("INSERT INTO baseline.sitemaps (sitemap, found_by) VALUES (?, 'robots')", [sitemap])
+            self.connection.execute("INSERT INTO baseline.urls (sitemap) SELECT ? FROM range(?)", [sitemap, pages])
+        return "baseline"
 
     def change(self, change: str, *paths: str) -> None:
         """What the comparison with a baseline says of paths."""

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reply import AddressRefused, Cut, Kind, Reason, Reply, Unchecked
-from sitemapcrawler.rules.facts import AssetFacts
+from sitemapcrawler.replies import AddressRefused, Cut, Kind, Reason, Reply, Unchecked
+from sitemapcrawler.rules.facts.given import AssetFacts
 
 from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, failed, findings, message, moved, ok, told
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.audit.verdicts import Authority
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts import FileFacts, VerdictFacts
+from sitemapcrawler.rules.facts.given import FileFacts, VerdictFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.verdicts import Authority
 
 from .robots_told import AGENTS, BODIES, URL, answered, short, told
 

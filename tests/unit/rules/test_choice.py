@@ -9,8 +9,7 @@ from datetime import date
 import pytest
 
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
-from sitemapcrawler.rules.allowlist import parse
-from sitemapcrawler.rules.choice import Allowance, Choice, check_names, severities
+from sitemapcrawler.rules.choice import Allowance, Choice, check_names, parse, severities
 
 TODAY = date(2026, 6, 1)
 

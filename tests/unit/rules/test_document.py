@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.bodies import Body
+from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import Document, Limits
-from sitemapcrawler.rules.document import MAX_BYTES, OURS
-from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.families.document import MAX_BYTES, OURS
 
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
@@ -150,7 +150,7 @@ def test_a_download_cut_by_us_is_not_truncated() -> None:
 
 
 def test_cuts_of_ours_are_known_by_their_words() -> None:
-    from sitemapcrawler.answers import _cut
+    from sitemapcrawler.download.answers import _cut
 
     overflowed, stopped, broken, lost = Body(10), Body(), Body(), Body()
     overflowed.overflowed, stopped.stopped, broken.error = True, True, OSError("disk full")

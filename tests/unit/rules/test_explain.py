@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.colours import painter, plain
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import first_sentence, listed, near, page
+from sitemapcrawler.terminal.colours import painter, plain
 
 RULES = {rule.id: rule for rule in all_rules()}
 

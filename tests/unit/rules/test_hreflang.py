@@ -12,8 +12,8 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import Message, all_rules
-from sitemapcrawler.rules.cluster import cluster_of, page_key
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.cluster import cluster_of, page_key
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.urls import visit_key
 
 from .expecting import bad_files, check_bad_file, rules_of

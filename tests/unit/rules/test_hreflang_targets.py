@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reply import Cut, Kind, Reason, Reply, Unchecked
+from sitemapcrawler.replies import Cut, Kind, Reason, Reply, Unchecked
 
 from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, message, moved, ok, told
 

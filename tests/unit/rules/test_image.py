@@ -12,10 +12,10 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.image import Image
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.assets import USUAL, flaw
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.image import RETIRED
-from sitemapcrawler.uri import BLANK, fault_of, form_of
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.families.assets import USUAL, flaw
+from sitemapcrawler.rules.families.image import RETIRED
+from sitemapcrawler.urls.grammar import BLANK, fault_of, form_of
 
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
@@ -129,6 +129,27 @@ def test_each_of_several_images_has_its_own_line() -> None:
     assert found(body) == [("image-loc-invalid", 5), ("image-loc-relative", 3)]
 
 
+@pytest.mark.parametrize(
+    ("image", "severity"),
+    [
+        ("https://example.com/summer sale.jpg", "warning"),
+        ("https://example.com/a\u00a0b.jpg", "warning"),
+        ("https://example.com?a b", "warning"),
+        ("https://exam ple.com/a.jpg", "error"),
+        ("https://example.com/a b|c.jpg", "error"),
+        ("https://example.com/a|c.jpg", "error"),
+    ],
+)
+def test_an_image_with_nothing_but_a_blank_in_it_is_a_warning(image: str, severity: str) -> None:
+    findings = judge(f"{ROOT}{listing(image)}</urlset>".encode())
+    assert [finding.severity for finding in findings if finding.rule == "image-loc-invalid"] == [severity]
+
+
+def test_a_repeated_image_is_for_information() -> None:
+    findings = judge(f"{ROOT}{listing('https://example.com/1.jpg', 'https://example.com/1.jpg')}</urlset>".encode())
+    assert [finding.severity for finding in findings if finding.rule == "image-duplicate"] == ["info"]
+
+
 def test_the_line_is_that_of_the_loc_inside_the_image() -> None:
     body = "<url><loc>https://example.com/a</loc>\n<image:image>\n<image:title>A</image:title>\n"
     assert found(body + "<image:loc>\n/a.jpg\n</image:loc></image:image></url>") == [("image-loc-relative", 4)]
@@ -173,7 +194,18 @@ def test_any_prefix_will_do() -> None:
 
 
 def test_one_invalid_url_listed_twice_is_not_called_a_duplicate_too() -> None:
-    assert found(listing("/a.jpg", "/a.jpg")) == [("image-loc-relative", 2), ("image-loc-relative", 3)]
+    invalid = "https://example.com/a b.jpg"
+    assert {rule for rule, _ in found(listing(invalid, invalid))} == {"image-loc-invalid"}
+
+
+def test_relative_url_is_a_duplicate_of_the_absolute_one() -> None:
+    assert found(listing("/a.jpg", "/a.jpg"), "image-duplicate") == [
+        ("image-duplicate", 3),
+        ("image-loc-relative", 2),
+        ("image-loc-relative", 3),
+    ]
+    assert ("image-duplicate", 3) in found(listing("https://example.com/a.jpg", "a.jpg"), "image-duplicate")
+    assert "image-duplicate" not in dict(found(listing("/a.jpg", "/b/a.jpg"), "image-duplicate"))
 
 
 def test_the_same_image_on_two_pages_is_no_duplicate() -> None:

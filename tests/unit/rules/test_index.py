@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 import pytest
 
-from sitemapcrawler.answers import Answer
-from sitemapcrawler.bodies import Body
-from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.audit.selection import Selection
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
-from sitemapcrawler.params import Params
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.entries import ChildRecord
-from sitemapcrawler.reading import Reading
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.selection import Selection
 
 from .expecting import bad_files, check_bad_file, rules_of
 from .judged_as import BAD, check, keywords
@@ -178,7 +178,7 @@ def test_a_cut_index_is_not_counted() -> None:
 def test_missing_dates_are_told_once_with_their_number() -> None:
     some = f"<sitemap><loc>{HOME}/c.xml</loc></sitemap></sitemapindex>".encode()
     [finding] = [one for one in judge(index("/b.xml").replace(b"</sitemapindex>", some)) if one.rule in OURS]
-    assert (finding.rule, finding.message) == ("index-lastmod-missing", "1 of 2 sitemaps have no lastmod")
+    assert (finding.rule, finding.message) == ("index-lastmod-missing", "1 of 2 sitemaps has no lastmod")
 
 
 def test_clean_children_are_counted_and_not_kept() -> None:

@@ -16,7 +16,7 @@ from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import ABOUT, Judge
 
 from .expecting import BAD

@@ -13,8 +13,8 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.rules.choice import Allowance, Choice
+from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage
-from sitemapcrawler.rules.site_facts import SiteFacts
 
 from .sites import RULES, A, B, Site, page
 

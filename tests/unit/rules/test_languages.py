@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.languages import MAX_CODE, is_country, is_language, is_script, read_code
+from sitemapcrawler.rules.facts.languages import MAX_CODE, is_country, is_language, is_script, read_code
 
 
 @pytest.mark.parametrize(

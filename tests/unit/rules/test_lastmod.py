@@ -13,8 +13,8 @@ from sitemapcrawler.reader import ChildRecord, Document
 from sitemapcrawler.reader.dates import iso, utc
 from sitemapcrawler.reader.plain import read_plain
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts import ChildFacts, FileFacts, UrlFacts
-from sitemapcrawler.rules.written import MAX_BYTES, Form, Standard, Written, written
+from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.written import MAX_BYTES, Form, Standard, Written, written
 
 from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import NOW, URL, judge
@@ -279,9 +279,9 @@ def test_coverage_counts_what_is_written() -> None:
     assert said(
         urlset("2026-05-13", entry=f"{two}<url><loc>https://example.com/c</loc><lastmod>{{1}}</lastmod></url>"),
         "lastmod-missing",
-    ) == ["2 of 3 entries (66 %) have a date"]
+    ) == ["1 of 3 entries (33 %) has no date"]
     assert said(rss("", "<pubDate>Wed, 13 May 2026 10:00:00 GMT</pubDate>"), "lastmod-missing") == [
-        "1 of 2 entries (50 %) have a date"
+        "1 of 2 entries (50 %) has no date"
     ]
 
 
@@ -396,7 +396,7 @@ def test_no_rule_speaks_of_an_entry_that_is_passed_as_clean(dates: list[str]) ->
         for place, date in enumerate(dates)
     )
     text = "".join(entries)
-    assert read_plain(text, 0, 1, URL, records)[0] == len(text)
+    assert read_plain(text, 0, 1, URL, records, [])[0] == len(text)
     file = FileFacts(URL, SitemapRecord(URL), Document(URL), fetched_at=NOW)
     suspects = {id(record) for record, _ in file.suspects.take(records)}
     clean = [record for record in records if id(record) not in suspects]

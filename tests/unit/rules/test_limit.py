@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sitemapcrawler.answers import Answer
-from sitemapcrawler.bodies import Body
-from sitemapcrawler.frontier import Frontier, Visit
+from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.audit.selection import Selection
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
-from sitemapcrawler.params import Params
 from sitemapcrawler.reader import Limits
-from sitemapcrawler.reading import Reading
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.document import MAX_BYTES
+from sitemapcrawler.rules.families.document import MAX_BYTES
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.selection import Selection
 
 from .expecting import bad_files, rules_of
 from .judged_as import check

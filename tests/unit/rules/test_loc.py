@@ -10,8 +10,8 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules import Needs
-from sitemapcrawler.rules.facts import ChildFacts, UrlFacts
-from sitemapcrawler.uri import Invalid, parse
+from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
+from sitemapcrawler.urls.grammar import Invalid, parse
 
 from .expecting import bad_files, rules_of
 from .judged_as import check
@@ -50,7 +50,7 @@ def test_each_rule_has_a_bad_file() -> None:
         "/caf%C3%A9/%d0%b0",
         "/.well-known/security.txt",
         "/..a/b../...",
-        "//a//b",
+        "/?url=//a//b",
         "/?url=https://example.net/?a=b",
         "/?a=/?b",
         "/100%25",
@@ -144,6 +144,25 @@ def test_an_invalid_url_is_told_once(url: str) -> None:
 def test_the_reason_of_an_invalid_url(url: str, words: str) -> None:
     with pytest.raises(Invalid, match=words.replace("[", r"\[").replace("+", r"\+").replace("?", r"\?")):
         parse(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "severity"),
+    [
+        ("https://example.com/a[b", "warning"),
+        ("https://example.com/?size[]=1&a|b", "warning"),
+        ("https://example.com/a#b|c", "warning"),
+        ("https://example.com/a|b^c", "error"),
+        ("https://example.com/{a}[b]", "error"),
+        ("https://example.com/100%|", "error"),
+        ("https://[example].com/a", "error"),
+        ("https://exam|ple.com/", "error"),
+        ("https://example.com/a[b#c#d", "error"),
+    ],
+)
+def test_brackets_and_bars_alone_are_a_warning(url: str, severity: str) -> None:
+    found = [finding for finding in judge(f"{url}\n".encode()) if finding.rule == "loc-invalid-uri"]
+    assert [finding.severity for finding in found] == [severity]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from sitemapcrawler.rules.news import _folded
-from sitemapcrawler.uri import form_of
+from sitemapcrawler.rules.families.news import _folded
+from sitemapcrawler.urls.grammar import form_of
 from tests.unit.rules.listing import on_url
 
 LENGTH = 50_000

@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import news
 from sitemapcrawler.namespaces.news import News
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
-from sitemapcrawler.rules.news import MAX_ARTICLES, RETIRED
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.families.news import MAX_ARTICLES, RETIRED
 
-from .expecting import bad_files, check_bad_file, places, rules_of
+from .expecting import BAD, bad_files, check_bad_file, places, rules_of
+from .judged_as import keywords
 from .judging import judge
 
 RULES = rules_of("news")
@@ -64,7 +66,7 @@ def said(*articles: str) -> str:
 
 @pytest.mark.parametrize("name", bad_files("news"))
 def test_a_bad_file_gives_what_it_expects(name: str) -> None:
-    check_bad_file(name, CHECKED)
+    check_bad_file(name, CHECKED, **keywords((BAD / name).read_bytes()))
 
 
 def test_each_rule_has_a_bad_file() -> None:
@@ -199,15 +201,16 @@ def test_the_names_of_publications(names: list[str], severity: str | None) -> No
 
 
 def test_a_name_with_and_without_parentheses_is_one_publication() -> None:
-    assert said(article("Example (Sport)"), article("Example")) == (
+    assert said(article("Example (Sport)"), article("Example", title="Match")) == (
         "one publication, spelled in different ways: 'Example (Sport)', 'Example'"
     )
 
 
 def test_the_number_of_articles() -> None:
-    assert told(*[article()] * MAX_ARTICLES) == []
-    assert told(*[article()] * (MAX_ARTICLES + 1)) == [("news-too-many", "error")]
-    assert said(*[article()] * (MAX_ARTICLES + 1)) == "1,001 articles; 1,000 are allowed in a file"
+    articles = [article(title=f"Merger {number}") for number in range(MAX_ARTICLES + 1)]
+    assert told(*articles[1:]) == []
+    assert told(*articles) == [("news-too-many", "error")]
+    assert said(*articles) == "1,001 articles; 1,000 are allowed in a file"
 
 
 def test_pages_without_articles_do_not_count() -> None:
@@ -292,3 +295,47 @@ PIECES = st.sampled_from([
 @given(st.lists(PIECES, max_size=15).map("".join))
 def test_no_markup_makes_a_rule_fail(text: str) -> None:
     assert "internal-rule-failed" not in {finding.rule for finding in judge(document(text, text))}
+
+
+@pytest.mark.parametrize(
+    ("title", "placeholder"),
+    [
+        ("Untitled", True),
+        (" test ", True),
+        ("{{ article.title }}", True),
+        ("Lorem ipsum dolor sit amet, consectetur", True),
+        ("Sans titre", True),
+        ("undefined", True),
+        ("Untitled painting sold for 80 million", False),
+        ("A test of courage", False),
+        ("None of the above", False),
+    ],
+)
+def test_titles_that_are_placeholders(title: str, placeholder: bool) -> None:
+    rules = [finding.rule for finding in judge(document(article(title=title)))]
+    assert ("news-title-placeholder" in rules) is placeholder
+
+
+def test_titles_that_are_repeated_are_told_once_for_a_file() -> None:
+    titles = ["Live blog"] * 3 + ["Weather"] * 2 + ["Merger"]
+    findings = judge(document(*(article(title=title) for title in titles)))
+    [message] = [finding.message for finding in findings if finding.rule == "news-title-repeated"]
+    assert message == "3 articles have the title 'Live blog'; 1 more title is repeated"
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "fires"),
+    [
+        ("news-sitemap.xml", True, True),
+        ("sitemap-news-2.xml", True, True),
+        ("news-sitemap.xml", False, False),
+        ("sitemap.xml", True, False),
+        ("newsletter-archive.xml", True, False),
+    ],
+)
+def test_a_news_sitemap_without_articles(name: str, declared: bool, fires: bool) -> None:
+    namespace = f' xmlns:news="{news.URI}"' if declared else ""
+    core = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    data = f'<urlset xmlns="{core}"{namespace}><url><loc>https://example.com/a</loc></url></urlset>'
+    rules = [finding.rule for finding in judge(data.encode(), f"https://example.com/{name}")]
+    assert ("news-without-articles" in rules) is fires

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.hreflang import Alternate
 from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.page import Canonical, Denial, Head, PageDate, PageFacts, Place, Refresh, page_of, read_page
-from sitemapcrawler.reply import Kind, Reply, Unchecked
-from sitemapcrawler.reply.kinds import Reason
+from sitemapcrawler.replies import Kind, Reply, Unchecked
+from sitemapcrawler.replies.kinds import Reason
+from sitemapcrawler.replies.page import Canonical, Denial, Head, PageDate, PageFacts, Place, Refresh, page_of, read_page
 from sitemapcrawler.rules import all_rules
 
 from .replying import (

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from sitemapcrawler.rules.facts import UrlFacts
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.rules.judge import Judge
 
 from .expecting import rules_of
 from .judging import judge
@@ -117,6 +122,16 @@ def test_a_proven_file_may_list_from_its_root_and_its_entries_are_clean() -> Non
 )
 def test_an_entry_of_an_index_has_one_finding_on_its_place(url: str, rule: str) -> None:
     assert on_child(url, "https://e.com/maps/index.xml") == [rule]
+
+
+@pytest.mark.parametrize(("prove", "severity"), [(None, "info"), (lambda url, files: False, "warning")])
+def test_a_folder_is_for_information_where_no_robots_txt_is_read(prove: Any, severity: str) -> None:
+    file = file_at("https://e.com/maps/s.xml")
+    file.prove = prove
+    records = listed(file, "https://e.com/b")
+    Judge(Choice(all_rules()), per_rule=10).urls(records, file)
+    told = [(finding.rule, finding.severity) for record in records for finding in getattr(record, "findings", ())]
+    assert told == [("loc-outside-sitemap-dir", severity)]
 
 
 @pytest.mark.parametrize("url", ["http://localhost:1313/a", "http://192.0.2.7/a"])

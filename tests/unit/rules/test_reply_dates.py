@@ -6,7 +6,7 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reply import Reply
+from sitemapcrawler.replies import Reply
 
 from .replying import SELF, SITEMAP, URL, Told, error, facts, message, moved, ok, page, told
 

@@ -75,13 +75,50 @@ def test_what_another_sites_robots_answered_is_told_there() -> None:
         (b"<!DOCTYPE html>\n<html><body>\nDisallow: /\nfoo\n</body></html>", "an HTML page or other markup"),
         (b'{"error": "not found"}', "JSON"),
         (bytes(range(256)) * 8, "binary data"),
-        (b"<pre>\nUser-agent: *\nDisallow: /\n</pre>", "rules for 1 crawlers are found in it all the same"),
+        (b"<pre>\nUser-agent: *\nDisallow: /\n</pre>", "rules for 1 crawler are found in it all the same"),
     ],
 )
 def test_what_is_no_text_is_one_finding(body: bytes, words: str) -> None:
     [finding] = told(answered(body))
     assert (finding.rule, finding.severity) == ("robots-is-html", "warning")
     assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("body", "rules"),
+    [
+        (f"<!-- cached -->\n{OPEN}", [("robots-markup", 1, "warning")]),
+        (f"{OPEN}<!-- cached -->\n<!-- again -->\n", [("robots-markup", 4, "warning")]),
+        (f"{OPEN}Disallow: /a<br>\n", [("robots-markup", 4, "warning")]),
+        (f"{OPEN}# <b>bold</b>\nDisallow: /a<b\n", []),
+        (f"<html><body><pre>{OPEN}</pre></body></html>", [("robots-is-html", None, "warning")]),
+        ("<!-- gone -->", [("robots-is-html", None, "warning")]),
+    ],
+)
+def test_lines_of_markup(body: str, rules: Found) -> None:
+    assert found(body) == rules
+
+
+def test_markup_names_what_is_found_in_it() -> None:
+    [finding] = told(answered(f"<html><body><pre>\n{OPEN}</pre></body></html>"))
+    assert finding.message.endswith("rules for 1 crawler and 1 sitemap are found in it all the same")
+    [finding] = told(answered(f"{OPEN}<br />\n<b>Notice</b>: x\n<br />"))
+    assert finding.message == "'<br />' and 2 more lines contain HTML"
+
+
+def test_byte_order_mark_further_down() -> None:
+    body = f"{OPEN}\ufeffUser-agent: a\nDisallow: /a\ufeff\n\ufeff# comment\n\ufeff\n"
+    assert found(body) == [("robots-bom", 4, "warning"), ("robots-bom", 5, "warning")]
+    [hidden, value] = told(answered(body))
+    assert hidden.message == "a byte order mark (U+FEFF) in 'User-agent: a' hides the line from crawlers"
+    assert value.message == "a byte order mark (U+FEFF) in 'Disallow: /a' is part of the field or value"
+
+
+def test_no_sitemap_matters_less_where_one_was_found() -> None:
+    robots = answered("User-agent: *\nDisallow: /cart\n")
+    assert short(told(robots)) == [("robots-no-sitemap", None, "warning")]
+    assert short(told(robots, sitemap_read=True)) == [("robots-no-sitemap", None, "info")]
+    assert short(told(robots, ["https://example.com/a"])) == [("robots-no-sitemap", None, "info")]
 
 
 def test_size_encoding_and_mark() -> None:
@@ -116,7 +153,9 @@ def test_bytes_that_are_no_utf8_matter_in_rules(line: bytes, severity: str) -> N
         ("Sitemap: https://example.com/maps/a.xml?b=c", []),
         ("sitemap:https://example.com/a.xml", []),
         ("", [("robots-no-sitemap", None, "warning")]),
-        ("Sitemap:", [("robots-no-sitemap", None, "warning")]),
+        ("Sitemap:", [("robots-sitemap-invalid", 3, "warning")]),
+        (f"{NAMED}Sitemap: # none", [("robots-sitemap-invalid", 4, "warning")]),
+        ("Sitemap: https://example.com/a.xml<br />", [("robots-sitemap-invalid", 3, "error")]),
         ("Sitemap: /sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
         ("Sitemap: //example.com/sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
         ("Sitemap: ftp://example.com/sitemap.xml", [("robots-sitemap-invalid", 3, "error")]),
@@ -136,6 +175,8 @@ def test_bytes_that_are_no_utf8_matter_in_rules(line: bytes, severity: str) -> N
         ("https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
         ("Sitmap: https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
         ("Sitemap: https://example.com/a.xml # pages", [("robots-sitemap-inline-comment", 3, "info")]),
+        ("Sitemap: https://example.com/a.xml # <br>", [("robots-sitemap-inline-comment", 3, "info")]),
+        ("Sitemap: https://example.com/a.xml<br> # x", [("robots-sitemap-invalid", 3, "error")]),
         (f"{NAMED}{NAMED}", [("robots-sitemap-duplicate", 4, "info")]),
         (f"{NAMED}Sitemap: HTTPS://example.com:443/sitemap.xml", [("robots-sitemap-duplicate", 4, "info")]),
     ],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots.groups import MAX_NOTES
-from sitemapcrawler.robots.parse import MAX_LINE
+from sitemapcrawler.robots.parse import MAX_LINE, MAX_NOTES
+from sitemapcrawler.robots.patterns import Rule
+from sitemapcrawler.robots.second_opinion import Disagreement
 
-from .robots_told import NAMED, Found, answered, found, only, short, told
+from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
 
 # ---- lines
 
@@ -82,12 +83,15 @@ def test_lines_beyond_the_notes_are_counted() -> None:
         ("User-agent: *\nCrawl-delay: 3600", 721, "warning", "take 30.0 days"),
         ("User-agent: bingbot\nCrawl-delay: 86400", 31, "warning", "Bingbot: 86400 s between two requests"),
         ("User-agent: slurp\nCrawl-delay: 86400", 31, "info", "slurp: 86400 s"),
-        ("User-agent: Googlebot\nCrawl-delay: 86400", 31, "info", "Googlebot: 86400 s"),
+        ("User-agent: Googlebot\nCrawl-delay: 86400", 31, "info", "has no effect: Googlebot ignores it"),
+        ("User-agent: YandexBot\nUser-agent: Yandex\nCrawl-delay: 9", 31, "info", "YandexBot, yandex ignore it"),
+        ("User-agent: Googlebot-Mobile\nCrawl-delay: 9", 31, "info", "googlebot-mobile ignores it"),
+        ("User-agent: *\nUser-agent: Googlebot\nCrawl-delay: 60", 60, "info", "*: 60 s between two requests, so that"),
         (
             "User-agent: Amazonbot\nUser-agent: ClaudeBot\nCrawl-delay: 86400",
             31,
             "warning",
-            "Amazonbot, ClaudeBot: 86400 s",
+            "ClaudeBot: 86400 s",
         ),
         ("User-agent: *\nCrawl-delay: soon", 1, "warning", "'soon' is no number of seconds"),
         ("User-agent: *\nCrawl-delay: nan", 1, "warning", "'nan' is no number of seconds"),
@@ -98,6 +102,69 @@ def test_a_crawl_delay_in_days(group: str, urls: int, severity: str, words: str)
     [finding] = told(policy, (f"https://example.com/{number}" for number in range(urls)))
     assert (finding.rule, finding.line, finding.severity) == ("robots-crawl-delay", 2 + group.count("\n"), severity)
     assert words in finding.message
+
+
+def test_no_duration_is_computed_for_crawlers_that_ignore_a_delay() -> None:
+    policy = answered(f"{NAMED}User-agent: Googlebot\nUser-agent: Bingbot\nCrawl-delay: 60\nDisallow: /a\n")
+    [finding] = told(policy, ["https://example.com/"])
+    assert finding.message == "Bingbot: 60 s between two requests, so that the listed URL takes 1.0 minutes"
+
+
+STAR = f"{NAMED}User-agent: *\nDisallow: /a\nDisallow: /b*.php$\nDisallow: /c?\n\n"
+
+
+@pytest.mark.parametrize(
+    ("group", "severity"),
+    [
+        ("User-agent: Googlebot\nCrawl-delay: 0", "warning"),
+        ("User-agent: Yandex\nClean-param: a", "warning"),
+        ("User-agent: Googlebot", "warning"),
+        ("User-agent: Pinterest\nCrawl-delay: 0", "info"),
+        ("User-agent: Bingbot\nDisallow: /d", "info"),
+        ("User-agent: Bingbot\nAllow: /a/b\nDisallow: /a", "info"),
+        ("User-agent: Bingbot\nDisallow: /a\nDisallow: /b", None),
+        ("User-agent: Bingbot\nDisallow: /", None),
+        ("User-agent: Bingbot\nDisallow: /\nAllow: /d", None),
+        ("User-agent: Bingbot\nDisallow:", None),
+        ("User-agent: Bingbot\nAllow: /\nDisallow: /d", None),
+        ("User-agent: Bingbot\nAllow: *\nDisallow: /d", None),
+        ("User-agent: AdsBot-Google\nCrawl-delay: 0", None),
+        ("User-agent: Mediapartners-Google\nDisallow: /d", None),
+    ],
+)
+def test_group_that_drops_the_rules_of_star(group: str, severity: str | None) -> None:
+    findings = told(answered(f"{STAR}{group}\n"))
+    dropped = [finding for finding in findings if finding.rule == "robots-group-drops-rules"]
+    assert [(finding.line, finding.severity) for finding in dropped] == ([(7, severity)] if severity else [])
+
+
+def test_dropped_rules_are_named() -> None:
+    finding = only("robots-group-drops-rules", f"{STAR}User-agent: foo\nHost: a\n\nUser-agent: Bingbot\nHost: a\n")
+    assert finding.message == (
+        "foo, Bingbot follow their own groups, which lack 3 Disallow rules that others follow: "
+        "'Disallow: /a' on line 3 and 2 more"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nDisallow: /a\n",
+        "User-agent: *\nDisallow: /\nAllow: /a\n\nUser-agent: Googlebot\nCrawl-delay: 0\n",
+        "User-agent: *\nDisallow: /a\nAllow: /a\n\nUser-agent: Googlebot\nCrawl-delay: 0\n",
+        "User-agent: *\nDisallow: /a\n\nUser-agent: Googlebot\nDisallow: /b\n",
+        "User-agent: *\nDisallow:\n\nUser-agent: Googlebot\nCrawl-delay: 0\n",
+        "User-agent: *\nUser-agent: Googlebot\nDisallow: /a\nDisallow: /b\n",
+        "User-agent: Googlebot\nCrawl-delay: 0\n",
+    ],
+)
+def test_group_that_drops_nothing(body: str) -> None:
+    assert not [one for one in told(answered(NAMED + body)) if one.rule == "robots-group-drops-rules"]
+
+
+def test_group_that_would_follow_another_crawlers() -> None:
+    body = f"{NAMED}User-agent: Googlebot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Googlebot-News\nHost: a\n"
+    assert only("robots-group-drops-rules", body).line == 6
 
 
 def test_groups_that_deny_everything() -> None:
@@ -123,4 +190,26 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     assert told(policy, urls) == []
     [finding] = told(answered(f"User-agent: *\nDisallow: /a\n{NAMED}"), urls)
     assert finding.rule == "robots-nobody-allowed"
-    assert finding.message == "1 of 3 listed URLs are allowed to none of the 30 judged crawlers"
+    assert finding.message == "1 of 3 listed URLs is allowed to none of the 30 judged crawlers"
+
+
+@pytest.mark.parametrize(
+    ("one", "line", "message"),
+    [
+        (
+            Disagreement(Rule(False, "/x$", 2, "Disallow: /x$"), True, "https://example.com/x$y", "Googlebot"),
+            2,
+            "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' to Googlebot, protego denies it: Scrapy skips it",
+        ),
+        (
+            Disagreement(None, False, "https://example.com/a", "Bingbot", 3),
+            None,
+            "RFC 9309 denies 'https://example.com/a' to Bingbot, protego allows it: Scrapy requests it, "
+            "and other listed URLs",
+        ),
+    ],
+)
+def test_parsers_that_disagree(one: Disagreement, line: int | None, message: str) -> None:
+    [finding] = told(answered(OPEN), disagreements=[one])
+    assert (finding.rule, finding.severity, finding.line) == ("robots-parsers-disagree", "info", line)
+    assert finding.message == message

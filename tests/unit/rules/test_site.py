@@ -34,7 +34,7 @@ def test_a_page_in_two_files() -> None:
 
 def test_a_page_in_three_files_under_two_spellings() -> None:
     site = Site(page("/a", A), page("https://EXAMPLE.com:443/a", B), page("/%61", C), page("/a", C))
-    assert site.told() == [(TWICE, "/a", "'/a' is listed in '/c.xml' and in 1 more files too")]
+    assert site.told() == [(TWICE, "/a", "'/a' is listed in '/c.xml' and in 1 more file too")]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,54 @@ def test_dates_of_a_page_in_two_files(one: str, other: str, conflict: bool) -> N
 
 
 def test_conflicting_dates_are_told_with_the_older() -> None:
-    image = [Image(f"{HOME}/a.jpg")]
-    site = Site(dated("/a", A, "2026-03-01"), dated("/a", B, "2026-01-05", images=image))
-    assert site.told() == [(DATES, "/a", "dated 2026-01-05 here, and 2026-03-01 in '/a.xml'")]
-    assert site.findings()[0].sitemap == B
+    site = Site(dated("/a", A, "2026-03-01"), dated("/a", B, "2026-01-05"))
+    assert site.told()[0] == (DATES, "/a", "dated 2026-01-05 here, and 2026-03-01 in '/a.xml'")
+    assert site.findings()[1].sitemap == B
+
+
+def test_conflicting_dates_are_told_as_written() -> None:
+    moment = "2026-03-01T10:00:00Z"
+    odd = page("/a", B, lastmod="Sun, 1 Mar 2026 10:00:00 GMT", lastmod_at=moment)
+    [(_, _, text), _] = Site(dated("/a", A, "2026-01-05"), odd).told()
+    assert text == "dated 2026-01-05 here, and Sun, 1 Mar 2026 10:00:00 GMT in '/b.xml'"
+
+
+FEED = {"format": "rss", "found_by": "robots", "status": 200}
+JPG, OTHER_JPG = [Image(f"{HOME}/a.jpg")], [Image(f"{HOME}/b.jpg")]
+LINKS = {"de": "/a", "en": "/b"}
+OVERLAPS: dict[str, tuple[list[Any], bool, bool]] = {
+    "feed": ([dated("/a", B, "2026-01-05"), SitemapRecord(B, **FEED)], False, False),
+    "two feeds": (
+        [dated("/a", B, "2026-01-05"), SitemapRecord(B, **FEED), SitemapRecord(A, **{**FEED, "format": "atom"})],
+        False,
+        False,
+    ),
+    "list": ([page("/a", B), SitemapRecord(B, format="list")], False, False),
+    "images": ([dated("/a", B, "2026-01-05", images=JPG)], False, False),
+    "images of some pages": ([page("/a", B), page("/b", B, images=JPG)], False, False),
+    "images of few pages": ([*(page(f"/{n}", B) for n in "abc"), page("/d", B, images=JPG)], True, False),
+    "videos": ([dated("/a", B, "2026-01-05", videos=[Video(content_loc=f"{HOME}/a.mp4")])], False, False),
+    "language versions": ([dated("/a", B, "2026-01-05", links=LINKS)], False, True),
+    "news": ([dated("/a", B, "2026-01-05", news=News())], False, False),
+    "pages": ([dated("/a", B, "2026-01-05")], True, True),
+}
+"""What another file than the one of all pages lists; whether that is a second entry of the page, and another date."""
+
+
+@pytest.mark.parametrize("what", OVERLAPS)
+def test_files_that_list_pages_again(what: str) -> None:
+    records, twice, dates = OVERLAPS[what]
+    rules = Site(dated("/a", A, "2026-03-01"), *records).rules()
+    assert ((TWICE, "/a") in rules, (DATES, "/a") in rules) == (twice, dates)
+
+
+def test_more_images_of_a_page_that_has_some() -> None:
+    assert (TWICE, "/a") not in Site(page("/a", A, images=JPG), page("/a", B, images=[*JPG, *OTHER_JPG])).rules()
+
+
+def test_the_same_language_versions_in_two_files() -> None:
+    pages = [page(path, file, links={"de": "/a", "en": "/b"}) for file in (A, B) for path in ("/a", "/b")]
+    assert Site(*pages).rules() == [(TWICE, "/a"), (TWICE, "/b")]
 
 
 def test_dates_within_one_file_are_no_matter_of_the_site() -> None:
@@ -123,12 +167,14 @@ def test_another_port_is_another_site() -> None:
 @pytest.mark.parametrize(("news", "urls", "told"), [(1, 10, True), (5, 10, False), (10, 10, False), (0, 10, False)])
 def test_news_among_pages(news: int, urls: int, told: bool) -> None:
     record = SitemapRecord(A, found_by="robots", format="xml-urlset", url_count=urls, counts=Counts(news=news))
-    assert Site(record).told() == ([(NEWS, "/a.xml", f"{news} of {urls} entries (10 %) are of news")] if told else [])
+    assert Site(record).told() == (
+        [(NEWS, "/a.xml", f"{news} of {urls} entries (10 %) {'is' if news == 1 else 'are'} of news")] if told else []
+    )
 
 
 def test_dates_in_one_of_two_files() -> None:
     site = Site(dated("/a", A, "2026-01-05"), page("/b", B), page("/c", B, news=News()))
-    text = "1 of 2 entries (50 %) of all files have a date; 1 of 2 files have none, such as '/b.xml'"
+    text = "1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
     assert site.told() == [(COVERAGE, None, text)]
     assert site.told(narrowed_by={"since": 1}) == []
 
@@ -198,7 +244,7 @@ def test_robots_txt_that_names_nothing_but_what_is_gone() -> None:
 
 def test_robots_txt_with_an_index_and_its_children() -> None:
     site = Site(robots(A, B, C), children=[(A, B), (A, C)])
-    assert site.told() == [(BOTH, "/robots.txt", "names '/b.xml' and 1 more files, and '/a.xml', which lists them")]
+    assert site.told() == [(BOTH, "/robots.txt", "names '/b.xml' and 1 more file, and '/a.xml', which lists them")]
     assert Site(robots(B, C), children=[(A, B), (A, C)]).told() == []
 
 
@@ -206,11 +252,11 @@ def test_what_has_changed() -> None:
     site = Site(*(page(f"/{n}", A if n < 6 else B) for n in range(10)))
     site.change("added", "/0", "/1")
     site.change("removed", "/8", "/9")
-    assert site.told(baseline_urls=8) == [
+    assert site.told(baseline=site.before(8)) == [
         ("cross-added-url", "/a.xml", "2 URLs are new, such as '/0'"),
         ("cross-removed-url", "/b.xml", "2 URLs are not listed any more, such as '/8'"),
     ]
-    assert site.told(baseline_urls=9)[1][2] == "8 URLs, 9 in the crawl before: 11 % fewer"
+    assert site.told(baseline=site.before(1))[1][2] == "8 URLs, 9 in the crawl before: 11 % fewer"
 
 
 def test_removed_urls_take_no_part() -> None:
@@ -219,11 +265,11 @@ def test_removed_urls_take_no_part() -> None:
     assert site.told() == []
 
 
-@pytest.mark.parametrize("facts", [{"narrowed_by": {"max_urls": 1}}, {"baseline_whole": False}])
+@pytest.mark.parametrize("facts", [{"narrowed_by": {"max_urls": 1}}, {"uncompared": ["example.com"]}])
 def test_nothing_is_compared_where_one_of_the_crawls_is_not_whole(facts: dict[str, Any]) -> None:
     site = Site(page("/a"))
     site.change("added", "/a")
-    assert site.told(baseline_urls=100, **facts) == []
+    assert site.told(baseline=site.before(100), **facts) == []
     assert site.judge.skipped["cross-count-drop"] == 1
 
 
@@ -231,3 +277,105 @@ def test_without_a_baseline_nothing_is_skipped() -> None:
     site = Site(page("/a"))
     assert site.told() == []
     assert not site.judge.skipped
+
+
+OTHER = "https://www.other.example"
+"""Another site of the same crawl."""
+
+
+def file(url: str, by: str = "robots", **fields: Any) -> SitemapRecord:
+    parent = f"{url.rpartition('/')[0]}/robots.txt" if by == "robots" else None
+    return SitemapRecord(url, **{"parent": parent, "found_by": by, "format": "xml-urlset", "status": 200, **fields})
+
+
+def test_two_sites_in_one_crawl_are_judged_apart() -> None:
+    own = [dated("/a", A, "2026-01-05"), file(A), file(f"{HOME}/x.xml", "common-path")]
+    site = Site(*own, page("/a", f"{OTHER}/a.xml"), page("/a", f"{OTHER}/b.xml"))
+    assert site.told() == [
+        (TWICE, "/a", f"'/a' is listed in '{OTHER}/b.xml' too"),
+        (ORPHAN, "/x.xml", "found by its usual name only: neither robots.txt nor an index names it"),
+    ]
+
+
+def test_dates_of_each_site() -> None:
+    there = [dated(f"/{n}", f"{OTHER}/{n}.xml", "2026-01-05") for n in "cd"]
+    assert Site(page("/a", A), page("/b", B), *there).told() == []
+    some = Site(dated("/a", A, "2026-01-05"), page("/b", B), *there)
+    text = "example.com: 1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
+    assert some.told() == [(COVERAGE, None, text)]
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        file(f"{OTHER}/a.xml", outcome="failed", status=503),
+        file(f"{OTHER}/a.xml", "argument"),
+        file("https://cdn.example/1.xml", parent=f"{OTHER}/robots.txt", outcome="blocked", status=None),
+    ],
+    ids=["broken", "alone", "elsewhere"],
+)
+def test_what_is_missing_of_one_site_says_nothing_of_another(there: SitemapRecord) -> None:
+    site = Site(found(A), page("/de/", B, links={"de": "/de/", "fr": "/fr/"}), there)
+    assert {(ORPHAN, "/a.xml"), ("hreflang-target-not-in-sitemap", "/de/")} <= {*site.rules()}
+    assert site.judge.skipped[ORPHAN] == 1
+    left = Site(found(A), file(f"{OTHER}/b.xml", "common-path"))
+    assert left.rules(narrowed_sites=["other.example"]) == [(ORPHAN, "/a.xml")]
+
+
+def test_links_to_a_site_of_which_a_file_is_missing() -> None:
+    entries = [page(f"{OTHER}/{n}", f"{OTHER}/b.xml") for n in range(30)]
+    linking = page("/de/", links={"de": "/de/", "en": f"{OTHER}/en/"})
+    assert ("hreflang-target-not-in-sitemap", "/de/") in Site(linking, *entries).rules()
+    broken = file(f"{OTHER}/a.xml", outcome="failed", status=503)
+    assert ("hreflang-target-not-in-sitemap", "/de/") not in Site(linking, *entries, broken).rules()
+
+
+def test_files_belong_to_what_names_them() -> None:
+    cdn = "https://cdn.example/{}.xml"
+    index = file(cdn.format("index"), parent=ROBOTS, format="xml-index")
+    child = file(cdn.format("a"), "index", parent=index.sitemap, depth=1)
+    other = file(cdn.format("b"), parent=f"{OTHER}/robots.txt")
+    apart = Site(index, child, other, page("/a", child.sitemap), page("/a", other.sitemap))
+    assert (TWICE, "/a") not in apart.rules()
+    together = file(other.sitemap, parent="https://www.example.com/robots.txt")
+    assert (TWICE, "/a") in Site(
+        index, child, together, page("/a", child.sitemap), page("/a", together.sitemap)
+    ).rules()
+
+
+def test_a_file_that_two_robots_files_name_belongs_to_its_own_host() -> None:
+    def site(parent: str) -> Site:
+        theirs = RobotsRecord(f"{OTHER}/robots.txt", status=200, sitemaps=[A, f"{OTHER}/b.xml"])
+        entries = page("/a", A), page("/a", f"{OTHER}/b.xml"), page("/a", B)
+        return Site(file(A, parent=parent), robots(A, B), theirs, *entries, file(B), file(f"{OTHER}/b.xml"))
+
+    for parent in (ROBOTS, f"{OTHER}/robots.txt"):
+        assert (TWICE, "/a", "'/a' is listed in '/b.xml' too") in site(parent).told()
+
+
+def test_each_site_is_compared_with_what_it_was() -> None:
+    mine = [page(f"/{n}", A) for n in range(7)]
+    there = [page(f"/{n}", f"{OTHER}/a.xml") for n in range(50)]
+    site = Site(*mine, *there, file(A), file(f"{OTHER}/a.xml"))
+    site.connection.execute("UPDATE urls SET change = 'added' WHERE sitemap LIKE '%other%'")
+    text = "example.com: 7 URLs, 10 in the crawl before: 30 % fewer"
+    assert ("cross-count-drop", None, text) in site.told(baseline=site.before(10))
+    assert "cross-added-url" not in dict(site.rules(baseline="baseline")), "it was in no crawl before"
+
+
+def test_robots_txt_of_a_host_that_is_no_site_of_the_crawl() -> None:
+    foreign = RobotsRecord("https://foreign.example/robots.txt", status=200, sitemaps=[A, B])
+    moved = RobotsRecord(f"{OTHER}/robots.txt", status=200, sitemaps=[A, B], final_url=ROBOTS)
+    rules = Site(robots(A, B), foreign, moved, file(A, format="xml-index"), children=[(A, B)]).rules()
+    assert rules == [(BOTH, "/robots.txt")]
+
+
+def test_an_entry_that_was_read_as_a_sitemap() -> None:
+    read = [found(f"{HOME}/list.php", "index"), found(f"{HOME}/moved", "index", final_url=f"{HOME}/feed", format="rss")]
+    none = [found(f"{HOME}/page", "index", format="html"), found(f"{HOME}/gone", "index", outcome="failed")]
+    paths = ("/%6Cist.php", "/feed", "/page", "/gone", "/other")
+    site = Site(*read, *none, *map(page, paths), page("/list.php", B, issues=["loc-is-sitemap"]))
+    text = "'/feed' is listed as a page, and was read as a sitemap"
+    told = [one for one in site.told() if one[0] == "loc-is-sitemap"]
+    assert [path for _, path, _ in told] == ["/%6Cist.php", "/feed"]
+    assert told[1] == ("loc-is-sitemap", "/feed", text)

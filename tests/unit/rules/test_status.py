@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
-from sitemapcrawler.reply import AddressRefused, Cut, Kind, Reason, RedirectLoop, Reply, Unchecked
+from sitemapcrawler.replies import AddressRefused, Cut, Kind, Reason, RedirectLoop, Reply, Unchecked
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.replied import is_home
+from sitemapcrawler.rules.facts.replied import is_home
 
 from .replying import (
     REPLIES,
@@ -272,7 +272,7 @@ def test_the_share_of_dirt(replies: dict[str, int], dirty: bool) -> None:
 def test_dirt_is_counted() -> None:
     [found] = told_of_file(ok=960, redirected=30, http_error=10, blocked=7)
     assert found.message == (
-        "40 of 1,000 URLs that were checked do not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
+        "40 of 1,000 checked URLs did not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
     )
     assert found.severity == "warning"
 
@@ -280,9 +280,9 @@ def test_dirt_is_counted() -> None:
 def test_a_sample_says_what_it_tells() -> None:
     [found] = told_of_file(ok=500, sampled_out=9_500)
     assert (found.rule, found.severity) == ("status-sampled", "info")
-    assert found.message.startswith("500 of 10,000 URLs were asked, by chance; not answered with 200: 0.0 %")
+    assert found.message.startswith("500 of 10,000 URLs were checked (random sample); not answered with 200: 0.0 %")
     [found] = told_of_file(sampled_out=20)
-    assert found.message == "0 of 20 URLs were asked, by chance"
+    assert found.message == "0 of 20 URLs were checked (random sample)"
 
 
 @given(REPLIES, st.none() | st.text(), st.text())

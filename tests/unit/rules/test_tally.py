@@ -12,7 +12,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.news import News
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import iso, utc
-from sitemapcrawler.rules.tally import MAX_PRIORITIES, MAX_PUBLICATIONS, STALE, Tally, share
+from sitemapcrawler.rules.facts.tally import MAX_PRIORITIES, MAX_PUBLICATIONS, STALE, Tally, share
 
 from .judging import NOW
 
@@ -115,5 +115,15 @@ def test_a_day_is_in_the_future_until_it_begins_somewhere(hour: int, day: str, e
     assert Tally(NOW.replace(hour=hour)).is_future(day) is expected
 
 
-def test_a_share_is_not_rounded_up() -> None:
-    assert share(999, 1000, "dates") == "999 of 1000 dates (99 %)"
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [
+        (2, 3, "2 of 3 dates (67 %) have none"),
+        (1, 213, "1 of 213 dates (0.5 %) has none"),
+        (1, 1, "1 of 1 date (100 %) has none"),
+        (99_999, 100_000, "99,999 of 100,000 dates (>99.9 %) have none"),
+        (1, 100_000, "1 of 100,000 dates (<0.1 %) has none"),
+    ],
+)
+def test_a_share_is_rounded_but_never_to_all_or_none(part: int, whole: int, text: str) -> None:
+    assert share(part, whole, ("date", "dates"), ("has none", "have none")) == text

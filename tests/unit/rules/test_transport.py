@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler import answers
+from sitemapcrawler.download import answers
 from sitemapcrawler.items import Hop, SitemapRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.rules.facts import FileFacts
+from sitemapcrawler.rules.facts.given import FileFacts
 
 from .expecting import rules_of
 
@@ -26,7 +26,11 @@ CHALLENGE = b"<html><head><title>Just a moment...</title></head></html>"
 
 
 def found(
-    data: bytes | None = DATA, content_type: str | None = "application/xml", url: str = URL, **fields: object
+    data: bytes | None = DATA,
+    content_type: str | None = "application/xml",
+    url: str = URL,
+    content_encoding: str | None = None,
+    **fields: object,
 ) -> dict[str, str]:
     """{rule: severity} of an answer; without `data` nothing was read."""
     document = Document(url)
@@ -40,7 +44,7 @@ def found(
             setattr(record, name, getattr(document, name))
     for name, value in fields.items():
         setattr(record, name, value)
-    facts = FileFacts(url, record, document, content_type)
+    facts = FileFacts(url, record, document, content_type, content_encoding)
     return {rule.id: message.severity or rule.severity for rule in RULES.values() for message in rule.check(facts)}
 
 
@@ -192,6 +196,18 @@ def test_a_file_of_this_machine_has_no_content_type() -> None:
 def test_name_and_compression(url: str, data: bytes, content_type: str | None, fires: bool) -> None:
     status = None if url.startswith("file:") else 200
     assert found(data, content_type, url, status=status) == ({"doc-gzip-name-mismatch": "info"} if fires else {})
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/xml", "text/xml; charset=utf-8", "text/plain", None, "", "application/octet-stream"]
+)
+def test_gzip_that_nothing_announces(content_type: str | None) -> None:
+    packed = gzip.compress(DATA)
+    assert found(packed, content_type, content_encoding="")["doc-gzip-name-mismatch"] == "warning"
+    for encoding in ("gzip", "x-gzip", "deflate, gzip"):
+        assert "doc-gzip-name-mismatch" not in found(packed, content_type, content_encoding=encoding)
+    assert "doc-gzip-name-mismatch" not in found(packed, content_type, f"{URL}.gz", content_encoding="")
+    assert "doc-gzip-name-mismatch" not in found(DATA, content_type, content_encoding="")
 
 
 def test_gzip_is_seen_whatever_pieces_it_comes_in() -> None:

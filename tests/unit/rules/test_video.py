@@ -12,7 +12,7 @@ from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.video import FIELDS, Video
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
@@ -401,3 +401,26 @@ PIECES = st.sampled_from([*(f"<video:{name}>" for name in FIELDS), *(f"</video:{
 def test_no_markup_makes_a_rule_fail(text: str) -> None:
     data = f"{ROOT}<url><loc>https://example.com/a</loc><video:video>{text}</video:video></url></urlset>".encode()
     assert "internal-rule-failed" not in {finding.rule for finding in judge(data)}
+
+
+@pytest.mark.parametrize(
+    ("url", "fires"),
+    [
+        ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", True),
+        ("https://m.youtube.com/watch?v=dQw4w9WgXcQ", True),
+        ("https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ", True),
+        ("https://youtu.be/dQw4w9WgXcQ", True),
+        ("https://youtube.com/shorts/dQw4w9WgXcQ", True),
+        ("https://vimeo.com/76979871", True),
+        ("https://player.vimeo.com/video/76979871", True),
+        ("https://www.dailymotion.com/video/x7tgad0", True),
+        ("https://www.dailymotion.com/embed/video/x7tgad0", True),
+        ("https://player.vimeo.com/external/76979871.hd.mp4?s=1", False),
+        ("https://player.vimeo.com/progressive_redirect/playback/1/rendition/720p", False),
+        ("https://cdn.example.com/youtube.com/watch.mp4", False),
+        ("https://example.com/watch?v=1", False),
+    ],
+)
+def test_pages_of_platforms_are_no_media_files(url: str, fires: bool) -> None:
+    assert ("video-content-is-page" in {rule for rule, _ in told(content_loc=url)}) is fires
+    assert "video-content-is-page" not in {rule for rule, _ in told(player_loc=url)}

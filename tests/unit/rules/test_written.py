@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.written import Form, Standard, span, written
+from sitemapcrawler.rules.facts.written import Form, Standard, span, written
 
 
 @pytest.mark.parametrize(

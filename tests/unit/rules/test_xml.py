@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,6 +79,71 @@ def test_a_wrong_namespace_declared_on_an_entry_has_the_line_of_its_element() ->
     image = '<i:image xmlns:i="http://www.google.com/schemas/sitemap-image/1.0"><i:loc>https://example.com/i</i:loc></i:image>'
     text = f'<urlset xmlns="{CORE}">\n<url><loc>https://example.com/a</loc>\n{image}</url></urlset>'
     assert found(text) == [("xml-ext-namespace-wrong", 3)]
+
+
+LINK = '<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de"/>'
+IMAGE = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
+VIDEO = "<video:video><video:title>a</video:title></video:video>"
+NEWS = "<news:news><news:title>a</news:title></news:news>"
+XHTML = "http://www.w3.org/1999/xhtml"
+
+
+@pytest.mark.parametrize(
+    ("declared", "parts", "ignored"),
+    [
+        ('xmlns:xhtml="http://www.w3.org/1999/xlink"', LINK, "all 3 language versions are"),
+        ('xmlns:xhtml="http://www.w3.org/1999/html"', LINK * 2, "all 6 language versions are"),
+        ('xmlns:xhtml="http://www.w3.org/2005/Atom"', LINK, "all 3 language versions are"),
+        (f'xmlns:xhtml="{XHTML.replace("http:", "https:")}"', LINK, "all 3 language versions are"),
+        (f'xmlns:xhtml="{XHTML}/"', LINK, "all 3 language versions are"),
+        (f'xmlns:xhtml="{XHTML}" xmlns:x="urn:x"', LINK + LINK.replace("xhtml", "x"), "3 language versions are"),
+        ('xmlns:image="urn:images"', IMAGE, "all 3 images are"),
+        ('xmlns:image="http://www.google.com/schemas/sitemap-image/1.0"', IMAGE, "all 3 images are"),
+        ('xmlns:image="http://google.com/schemas/sitemap-image/1.1"', IMAGE, "all 3 images are"),
+        ('xmlns:image="schemas/sitemap-image/1.0"', IMAGE, "all 3 images are"),
+        ('xmlns:video="http://www.google.com/schemas/video/1.1"', VIDEO, "all 3 videos are"),
+        ('xmlns:news="http://www.google.com/schemas/news/0.9"', NEWS, "all 3 news articles are"),
+    ],
+)
+def test_what_a_wrong_namespace_hides_is_counted_once_for_a_file(declared: str, parts: str, ignored: str) -> None:
+    urls = "".join(f"<url><loc>https://example.com/{number}</loc>{parts}</url>" for number in range(3))
+    findings = judge(f'<urlset xmlns="{CORE}"\n {declared}>\n{urls}</urlset>'.encode())
+    [finding] = [finding for finding in findings if finding.rule.startswith("xml-")]
+    assert (finding.rule, finding.severity, finding.line) == ("xml-ext-namespace-wrong", "error", 2)
+    assert finding.message.startswith(f"{ignored} ignored: the namespace of <")
+
+
+@pytest.mark.parametrize(
+    ("part", "ignored"),
+    [
+        (LINK, "all 2 language versions"),
+        (IMAGE, "all 2 images"),
+        (VIDEO, "all 2 videos"),
+        (NEWS, "all 2 news articles"),
+    ],
+)
+def test_extensions_without_a_prefix_are_counted_once_for_a_file(part: str, ignored: str) -> None:
+    part = re.sub("(</?)[a-z]+:", r"\1", part)
+    urls = "".join(f"<url><loc>https://example.com/{number}</loc>\n{part}</url>" for number in range(2))
+    findings = judge(f'<urlset xmlns="{CORE}">{urls}</urlset>'.encode())
+    [finding] = [finding for finding in findings if finding.rule.startswith("xml-")]
+    assert (finding.rule, finding.line) == ("xml-ext-namespace-wrong", 2)
+    assert finding.message.startswith(f"{ignored} are ignored: the namespace of <")
+
+
+def test_one_ignored_element_is_one() -> None:
+    text = (
+        f'<urlset xmlns="{CORE}" xmlns:i="urn:i"><url><loc>https://example.com/a</loc>{IMAGE.replace("image:", "i:")}'
+    )
+    [message] = [found.message for found in judge(f"{text}</url></urlset>".encode()) if found.rule.startswith("xml-")]
+    uri = "http://www.google.com/schemas/sitemap-image/1.1"
+    assert message == f"1 image is ignored: the namespace of <image> is urn:i, not {uri}"
+
+
+def test_elements_that_only_have_a_familiar_name_are_no_extension() -> None:
+    parts = '<o:image>a.png</o:image><o:link href="b"/><o:news><o:id>1</o:id></o:news>'
+    text = f'<urlset xmlns="{CORE}" xmlns:o="urn:o"><url><loc>https://example.com/a</loc>{parts}</url></urlset>'
+    assert found(text) == []
 
 
 def test_an_urlset_whose_entries_were_left_out_is_not_empty() -> None:

@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.element import Element
 from sitemapcrawler.namespaces import NAMESPACES, image, video
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader import entries as reader_entries
 from sitemapcrawler.schemas import CORE, check, schema, text_of
 from sitemapcrawler.schemas.check import core_namespaces, violations
-from sitemapcrawler.schemas.parts import MAX_REPEATED
-from sitemapcrawler.schemas.terms import FILES, HOLDERS, NAMES
-from sitemapcrawler.schemas.violation import RULES, Violation
+from sitemapcrawler.schemas.mending import MAX_REPEATED
+from sitemapcrawler.schemas.terms import FILES, HOLDERS, NAMES, RULES, Violation
 from sitemapcrawler.schemas.writing import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, Writer
 
 LOC = "<loc>https://example.com/abc</loc>"

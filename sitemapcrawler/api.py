@@ -1,0 +1,283 @@
+"""One sitemap read from Python, without a crawl: bytes in, records and findings out, as a stream."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.reader.document import DEFAULT_LIMITS
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import NONE, Choice, check_names
+from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import Needs
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
+"""A path, the content, a binary stream, or the content in pieces."""
+CHUNK_BYTES = 1 << 16
+"""Bytes read at a time."""
+
+
+def place_of(source: Source, url: str | None) -> str:
+    """The URL of a sitemap: the one given, the `file:` URL of a path, or empty. ValueError for what is no URL, or no
+    path."""
+    if url is not None:
+        if not urls.is_web(url) and urls.local_path(url) is None:
+            raise ValueError(f"url={url!r} is no absolute http, https or file URL")
+        return url
+    if not isinstance(source, (str, os.PathLike)):
+        return ""
+    path = os.fspath(source)
+    if urls.is_web(path):
+        raise ValueError(f"{path!r} is a URL, and nothing is fetched here: give the content, and this as url")
+    if path.lstrip()[:1] == "<":
+        raise ValueError("a text is a path: give the content of a sitemap as bytes")
+    return urls.file_url(path)
+
+
+def chunks_of(source: object) -> Iterator[bytes]:
+    """The content of anything but a path, piece by piece. TypeError, perhaps later, for what holds no bytes."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _slices(memoryview(source).cast("B"))
+    read = getattr(source, "read", None)
+    if read is not None:
+        return _reads(read)
+    if isinstance(source, Iterable):
+        return map(_binary, source)
+    raise TypeError(f"a path, bytes, a binary stream or an iterable of bytes is needed, not {type(source).__name__}")
+
+
+def _slices(data: memoryview) -> Iterator[bytes]:
+    for start in range(0, len(data), CHUNK_BYTES):
+        yield bytes(data[start : start + CHUNK_BYTES])
+
+
+def _reads(read: Callable[[int], object]) -> Iterator[bytes]:
+    while chunk := _binary(read(CHUNK_BYTES)):
+        yield chunk
+
+
+def _binary(chunk: object) -> bytes:
+    if isinstance(chunk, (bytes, bytearray, memoryview)):
+        return bytes(chunk)
+    raise TypeError(f"bytes are needed, not {type(chunk).__name__}: open files with mode 'rb'")
+
+
+MET = {Needs.URL, Needs.EVERY_URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
+"""Needs that a file alone meets."""
+NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP}
+"""Needs of rules that only speak where there is something to compare with, to fail, to allow or to give up."""
+
+
+class JudgedFile:
+    """A file before the rules that were chosen: its entries as they are read, then itself."""
+
+    def __init__(self, file: FileFacts, choice: Choice, per_rule: int) -> None:
+        """`per_rule`: findings of one rule that become records at most. With the choice `none` nothing is judged."""
+        self.findings: list[FindingRecord] = []
+        """Entry by entry, then those on the file."""
+        self.counts: Counter[str] = Counter()
+        """Findings by rule, complete."""
+        self.skipped: Counter[str] = Counter()
+        """Rules that could not judge."""
+        self._file = file
+        self._choice = choice
+        self._judge = Judge(choice, per_rule) if NONE not in choice.select else None
+        if self._judge is not None:
+            self.counts, self.skipped = self._judge.counts, self._judge.skipped
+
+    def entries(self, entries: Sequence[UrlRecord | ChildRecord]) -> None:
+        """Judge entries in the order of the file; those of an index wait for its end."""
+        if self._judge is None:
+            return
+        pages = []
+        for entry in entries:
+            if isinstance(entry, UrlRecord):
+                pages.append(entry)
+            else:
+                self._file.list_child(entry)
+        if pages and self._judge.urls(pages, self._file):
+            for page in pages:
+                self.findings += getattr(page, "findings", ())
+
+    def conclude(self) -> None:
+        """Judge the file, which has been read and described."""
+        if self._judge is None:
+            return
+        record = self._file.record
+        self._file.indexes = int(record.format == "xml-index")
+        self._judge.file(record, self._file)
+        self.findings += getattr(record, "findings", ())
+        for rule in filter(self._choice.chosen, self._choice.all_rules):
+            if not (MET | NEVER_SKIPPED).intersection(rule.needs):
+                self.skipped[rule.id] += 1
+
+
+FINDINGS_PER_RULE = 100
+"""Findings of one rule that become records, as the setting SITEMAP_FINDINGS_PER_RULE has it; all are counted."""
+
+
+def read_sitemap(
+    source: Source,
+    url: str | None = None,
+    *,
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    findings_per_rule: int = FINDINGS_PER_RULE,
+    at: datetime | None = None,
+) -> SitemapFile:
+    r"""Read one sitemap: a urlset, an index, RSS, Atom or text, also as gzip, in whatever state it is.
+
+    `source` is a path (`str` or path object), the content (`bytes`), a binary stream, which is not closed, or an
+    iterable of bytes, such as the chunks of a download. Nothing is fetched. It is read piece by piece: memory does not
+    grow with it, but for some ten bytes a URL that find duplicates, up to a million URLs.
+
+    `url` is where the file is, or will be, on the web: relative URLs are resolved against it, and rules on what a file
+    may list, by its place, need it. Without it, a path counts as its `file:` URL, and anything else has no URL.
+    `select` and `ignore` are ids and families of rules (docs/rules.md), a text with commas or a list; `select="none"`
+    judges nothing, and is fastest. `at` is the moment, with its zone, by which dates are judged: now without it.
+
+    >>> data = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>/a#top</loc></url></urlset>"
+    >>> sitemap = read_sitemap(data, url="https://example.com/sitemap.xml", select="loc")
+    >>> for entry in sitemap:
+    ...     print(entry.loc, entry.lastmod_at)
+    https://example.com/a#top None
+    >>> sitemap.sitemap.format, sitemap.sitemap.outcome
+    ('xml-urlset', 'ok')
+    >>> for finding in sitemap.findings:
+    ...     print(finding.severity, finding.rule, finding.line)
+    error loc-relative 1
+    warning loc-fragment 1
+
+    Raises OSError where a file cannot be opened (FileNotFoundError, IsADirectoryError...), ValueError for a `url` that
+    is none, a URL in place of a path, or a name that is no rule, TypeError for a source of another kind. Content never
+    raises: what is wrong with it is a finding. What a stream raises comes through.
+    """
+    place = place_of(source, url)
+    choice = Choice(all_rules(), _names(select), _names(ignore))
+    return SitemapFile(source, place, choice, limits, findings_per_rule, at or datetime.now(UTC))
+
+
+class SitemapFile:
+    """A sitemap that is read while one iterates over it, once: its entries, `UrlRecord`s in the order of the file, or
+    `ChildRecord`s of an index.
+
+    Everything else is known when it has been read: `sitemap`, `findings`, `counts`, `skipped`. Asked for before the
+    reading has begun, they read the file to its end first; asked for in its midst, they raise RuntimeError. To end
+    earlier, `close()` it, or use it in a `with` statement.
+    """
+
+    def __init__(
+        self, source: Source, url: str, choice: Choice, limits: Limits, findings_per_rule: int, at: datetime
+    ) -> None:
+        self._document = Document(url, limits=limits, keep_elements=NONE not in choice.select)
+        self._record = SitemapRecord(url)
+        facts = FileFacts(url, self._record, self._document, fetched_at=at)
+        self._judged = JudgedFile(facts, choice, findings_per_rule)
+        self._concluded = False
+        self._opened = Path(source).open("rb") if isinstance(source, (str, os.PathLike)) else None  # noqa: SIM115 - closed by close()
+        self._chunks = chunks_of(self._opened if self._opened is not None else source)
+        self._entries = self._read()
+
+    def __iter__(self) -> Iterator[UrlRecord | ChildRecord]:
+        """The entries that have not been read yet."""
+        return self._entries
+
+    def records(self) -> Iterator[UrlRecord | ChildRecord | FindingRecord | SitemapRecord]:
+        """All records in the order of a feed: each entry and the findings on it, then the sitemap and those on it."""
+        for entry in self._entries:
+            yield entry
+            yield from getattr(entry, "findings", ())
+        yield self.sitemap
+        yield from getattr(self._record, "findings", ())
+
+    @property
+    def sitemap(self) -> SitemapRecord:
+        """The record of the file: format, outcome, counts, dates..."""
+        self._conclude()
+        return self._record
+
+    @property
+    def findings(self) -> list[FindingRecord]:
+        """What rules found, entry by entry, then on the file; of each rule `findings_per_rule` at most."""
+        self._conclude()
+        return self._judged.findings
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Findings by rule, complete."""
+        self._conclude()
+        return self._judged.counts
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Rules that could not judge, since they need more than the file: robots.txt, replies, the whole site, or the
+        rest of a file that was not read to its end."""
+        self._conclude()
+        return self._judged.skipped
+
+    def close(self) -> None:
+        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`, or `failed` where no entry was read.
+        Closes what `read_sitemap` opened."""
+        if inspect.getgeneratorstate(self._entries) != inspect.GEN_CLOSED:
+            self._document.cut_short("the reading was ended")
+            self._entries.close()
+        if self._opened is not None:
+            self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        opened = getattr(self, "_opened", None)  # unset where opening failed
+        if opened is not None:
+            opened.close()
+
+    def _read(self) -> Generator[UrlRecord | ChildRecord]:
+        try:
+            for entries in self._document.read(self._counted()):
+                self._judged.entries(entries)
+                yield from entries
+        except Exception as error:
+            self._document.cut_short(f"the source failed: {error}")
+            raise
+        finally:
+            if self._opened is not None:
+                self._opened.close()
+
+    def _counted(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self._record.bytes_fetched += len(chunk)
+            yield chunk
+
+    def _conclude(self) -> None:
+        """Judge the file when it has been read."""
+        state = inspect.getgeneratorstate(self._entries)
+        if state == inspect.GEN_CREATED:
+            for _ in self._entries:
+                pass
+        elif state != inspect.GEN_CLOSED:
+            raise RuntimeError("the sitemap is still being read: go on to its end, or close() it")
+        if not self._concluded:
+            self._concluded = True
+            self._document.describe(self._record)
+            self._judged.conclude()
+
+
+def _names(chosen: str | Iterable[str]) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in (chosen.split(",") if isinstance(chosen, str) else chosen) if name.strip())
+    check_names(names, all_rules())
+    return names

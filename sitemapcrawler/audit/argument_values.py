@@ -1,0 +1,235 @@
+"""The values of arguments: a function each, which takes a text, and raises ValueError with what is wrong about it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sitemapcrawler import urls
+from sitemapcrawler.robots.agents import named
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import NONE, check_names
+from sitemapcrawler.urls.userinfo import masked_argument, masked_url
+
+MAX_SHOWN = 80  # characters of a value in a message
+MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
+_COMMENT = re.compile(r"(?:^|\s)#")
+_COUNT = re.compile(r"[0-9]{1,12}")
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_WITHOUT_PATH = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
+_SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
+# host.tld/, host:port/, localhost/ or [::1]/
+BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
+COMMA = re.compile(",")
+# A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file, host.tld/ or [::1]/.
+COMMA_BEFORE_URL = re.compile(
+    r",\s*(?=https?://|file:|\.{0,2}/|@|(?:[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?/|,|\Z)", re.IGNORECASE
+)
+BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
+"""What a folder may hold that a crawl can be compared with, the most telling first: of a job, or of a report."""
+BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
+ANSWERS = ("yes", "no", "true", "false")
+_WRITTEN_LIST = re.compile(r"""\[\s*["']""")
+PASSWORD = "holds a user name or a password, which the setting or environment variable SITEMAP_AUTH takes"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A site to discover."""
+
+    url_candidates: tuple[str, ...]
+    """Origins in the order to try: https, then http of a bare host; the one origin of a URL."""
+
+    def __str__(self) -> str:
+        """The item of `domain` that gives this start."""
+        if len(self.url_candidates) == 1:
+            return self.url_candidates[0]
+        # A port that is one scheme's default shows in the other's origin only.
+        return max((url.partition("://")[2] for url in self.url_candidates), key=len)
+
+
+def read_list(path: str) -> str:
+    """The text of an @file. Raises OSError or UnicodeDecodeError."""
+    file = Path(path)
+    if not file.is_file():
+        raise OSError("no such file")
+    if file.stat().st_size > MAX_LIST_BYTES:
+        raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
+    return file.read_text("utf-8-sig")
+
+
+def without_comment(line: str) -> str:
+    """What a line of an @file names, without blanks around it; empty for a blank line or a mere comment."""
+    return _COMMENT.split(line, maxsplit=1)[0].strip()
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: quoted, without passwords, and cut to `MAX_SHOWN` characters."""
+    value = masked_argument(value) if isinstance(value, str) else value
+    text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
+    whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
+    return text if whole else f"{text[: MAX_SHOWN - 4]}...{text[-1]}"
+
+
+def start(item: str) -> Start:
+    """A host, or a URL, of which the origin counts: discovery is per origin, whatever the path."""
+    scheme = _SCHEME.match(item)
+    if scheme is not None and scheme[1].lower() not in urls.DEFAULT_PORTS:
+        raise ValueError(f"scheme {shown(scheme[1])} is not crawled")
+    place, _, path = re.split(r"[?#]", item[scheme.end() if scheme else 0 :])[0].partition("/")
+    if "@" in place:
+        raise ValueError(PASSWORD)
+    if _SITEMAP_FILE.search(path):
+        raise ValueError("is a file, which the argument sitemap takes")
+    origins = [urls.origin(f"{name}://{place}") for name in ([scheme[1]] if scheme else ["https", "http"])]
+    found = tuple(url for url in origins if url is not None)
+    if not found:
+        bare = urls.is_web(f"http://[{place}]")
+        raise ValueError("no valid host and port" + (": write an IPv6 address in brackets, [::1]" if bare else ""))
+    return Start(found)
+
+
+def sitemap(item: str) -> str:
+    """A web URL, or the `file:` URL of a readable file. Bare `host.tld/path` is https, other bare text a path."""
+    scheme = _SCHEME.match(item)
+    if item[:5].lower() == "file:" or (scheme is None and not BARE_URL.match(item)):
+        return named_file(item)
+    return web_url(item)
+
+
+def web_url(item: str) -> str:
+    """A web URL without its fragment; https where no scheme is given."""
+    written = item if _SCHEME.match(item) else f"https://{item}"
+    if masked_url(written) != written:
+        raise ValueError(PASSWORD)
+    url = urls.resolve("", written)
+    if url is None:
+        raise ValueError("no valid http or https URL")
+    return url.partition("#")[0].replace(" ", "%20")
+
+
+def base_url(text: str) -> str:
+    """The web URL of a file or, where it ends in `/`, of a folder; a host alone is its root folder."""
+    url = web_url(text)
+    return f"{url}/" if url == _WITHOUT_PATH.match(url)[0] else url  # type: ignore[index]  # it matches every web URL
+
+
+def named_file(item: str) -> str:
+    """The `file:` URL of a readable file, given as path or URL."""
+    path = urls.local_path(item) if item[:5].lower() == "file:" else item
+    try:
+        readable = path is not None and Path(path).is_file() and os.access(path, os.R_OK)
+    except (OSError, ValueError):
+        readable = False
+    if path is None or not readable:
+        raise ValueError("no such file, or not a readable one")
+    return urls.file_url(path)
+
+
+def choice(text: str, accepted: tuple[str, ...]) -> str:
+    """One of the accepted words."""
+    if text not in accepted:
+        raise ValueError("no such choice")
+    return text
+
+
+def expression(text: str) -> re.Pattern[str]:
+    """A regular expression."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{error.msg[:MAX_SHOWN]} at position {error.pos}") from None
+    except (OverflowError, RecursionError):
+        raise ValueError("too large or too deep") from None
+
+
+def moment(text: str) -> datetime:
+    """A date or a time, UTC without a zone."""
+    date = text + {len("2024"): "-01-01", len("2024-05"): "-01"}.get(len(text), "")
+    try:
+        moment = datetime.fromisoformat(date.upper())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("no such date or time") from None
+
+
+def count(text: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number."""
+    if not _COUNT.fullmatch(text) or int(text) < least or (most is not None and int(text) > most):
+        raise ValueError("no such number")
+    return int(text)
+
+
+def yes(text: str) -> bool:
+    """True for yes or true, False for no or false. Scrapy Cloud writes these as Python does."""
+    return choice(text.lower(), ANSWERS) in ("yes", "true")
+
+
+def joined(value: object) -> object:
+    """A list of texts as one text, separated by commas; any other value as it is.
+
+    So is one that was written as Python or JSON writes it: Scrapy Cloud makes such a text of a list.
+    """
+    items = value
+    if isinstance(value, str) and _WRITTEN_LIST.match(value):
+        with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+            items = ast.literal_eval(value)
+    if isinstance(items, (list, tuple)) and all(isinstance(item, str) for item in items):
+        return ",".join(items)
+    return value
+
+
+def list_file(text: str) -> str:
+    """The `file:` URL of a list, named with or without `@`."""
+    return named_file(text.removeprefix("@"))
+
+
+def baseline(text: str) -> str:
+    """The path of what a crawl is compared with: a database, or a feed. Of a folder, the best that it holds."""
+    try:
+        return str(_baseline(Path(text).resolve()))
+    except OSError as error:
+        raise ValueError(f"cannot be looked at, {error.strerror or error}") from None
+
+
+def _baseline(path: Path) -> Path:
+    if path.is_dir():
+        held = [path / name for name in BASELINES if (path / name).is_file()]
+        if not held:
+            raise ValueError(f"the folder holds none of {', '.join(BASELINES)}")
+        return held[0]
+    if not path.is_file():
+        raise ValueError("no such file or folder")
+    if not path.name.endswith(BASELINE_SUFFIXES):
+        raise ValueError(f"the name ends with none of {', '.join(BASELINE_SUFFIXES)}")
+    return path
+
+
+def seconds(text: str, what: str = "time") -> float:
+    """A number above 0; `what` it is, for the message."""
+    if not _SECONDS.fullmatch(text) or float(text) <= 0:
+        raise ValueError(f"no such {what}")
+    return float(text)
+
+
+def rule(text: str) -> str:
+    """The id or family of a rule."""
+    check_names([text], all_rules())
+    return text
+
+
+def agent(text: str) -> str:
+    """The name of a crawler or of a group of crawlers, or none."""
+    if text != NONE:
+        named(text)
+    return text

@@ -1,0 +1,210 @@
+"""Settings as the parts of a crawl need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import product
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.frontier import Frontier, Patience
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PARQUET
+from sitemapcrawler.feeds.setup import FILTER, REPORT, is_stream, local_path, prepared
+from sitemapcrawler.middlewares.robots import own_agent
+from sitemapcrawler.reader import Limits
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.own import load_rules
+from sitemapcrawler.verification.asking import Asker, Heard, Memo, Sender
+from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.verifying import Admission, Verifier
+
+MAX_ALLOWLIST_BYTES = 2**20
+"""Size of an allowlist: some 5,000 entries."""
+
+
+def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
+    """The choice of a crawl; ValueError, one line, for a setting that cannot be used."""
+    load_rules(settings)
+    rules = all_rules()
+    try:
+        levels = severities(settings.getdict("SITEMAP_SEVERITIES"), rules)
+    except JSONDecodeError:
+        raise ValueError("""setting SITEMAP_SEVERITIES: no JSON such as '{"lastmod": "info"}'""") from None
+    except ValueError as error:
+        raise ValueError(f"setting SITEMAP_SEVERITIES: {error}") from None
+    select, ignore = (params.select, params.ignore) if params else ((), ())
+    return Choice(rules, select, ignore, levels, _allowances(settings.get("SITEMAP_ALLOW")))
+
+
+def _allowances(path: str | None) -> tuple[Allowance, ...]:
+    if not path:
+        return ()
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_ALLOWLIST_BYTES + 1)
+        if len(data) > MAX_ALLOWLIST_BYTES:
+            raise ValueError(f"more than {MAX_ALLOWLIST_BYTES} bytes")
+        return parse(data.decode("utf-8-sig"), all_rules())
+    except OSError as error:
+        raise ValueError(f"setting SITEMAP_ALLOW={path!r}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"setting SITEMAP_ALLOW={path!r}: {error}") from None
+
+
+SWITCHED = {
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": "COOKIES_ENABLED",
+    "scrapy.extensions.remote_control.RemoteControl": "REMOTE_CONTROL_ENABLED",
+}
+"""Parts of Scrapy that do nothing without a setting, and bring whole HTTP clients along to find that out: an eighth of
+the time that a crawl takes to start."""
+
+
+def names_in(settings: BaseSettings, setting: str) -> list[str]:
+    """The names in a setting of components that are not switched off."""
+    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
+
+
+def prepare_feeds(settings: BaseSettings) -> None:
+    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
+    feeds = settings.getdict("FEEDS")
+    if feeds:
+        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
+        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def write_anew(settings: BaseSettings, job: str) -> None:
+    """Have a feed that is named after the job replaced where nothing is said of that, not appended to.
+
+    Scrapyd names its feeds so, `items/PROJECT/SPIDER/JOB.jl`; a job that goes on writes all it has found.
+    """
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    for uri, options in feeds.items():
+        path = local_path(uri)
+        if path is not None and path.stem == job:
+            feeds[uri] = {"overwrite": True, **options}
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def leave_out(settings: BaseSettings) -> None:
+    """Have Scrapy not even import those of `SWITCHED` that are switched off."""
+    for setting in ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
+        parts = settings.getdict(setting)
+        off = {part for part in parts if part in SWITCHED and not settings.getbool(SWITCHED[part])}
+        if off:
+            settings.set(setting, {part: order for part, order in parts.items() if part not in off}, "spider")
+
+
+def check_report(settings: BaseSettings, params: Params) -> None:
+    """ValueError, one line, for a report that cannot be made with these settings."""
+    if params.report is None:
+        return
+    given = f"argument report={params.report!r}"
+    if not settings.getbool("SITEMAP_STORE"):
+        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
+    folder = Path(params.report)
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and folder in path.resolve().parents:
+            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
+    log = settings.get("LOG_FILE")
+    if log and folder in (Path(log).resolve(), *Path(log).resolve().parents):
+        raise ValueError(f"{given}: the log {log} would stand in that folder; accepted: another LOG_FILE")
+    jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
+    if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
+        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
+
+
+def check_places(settings: BaseSettings, params: Params) -> None:
+    """ValueError, one line, for a feed that would be written over a file that is to be read."""
+    read = {Path(named).resolve() for url in params.named_files if (named := urls.local_path(url)) is not None}
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and path.resolve() in read and not is_stream(path):
+            raise ValueError(f"{uri} cannot be written: it is a file that is to be read; name another one")
+
+
+def report_feeds(settings: BaseSettings) -> list[str]:
+    """Names of the feeds of a report that `add_feeds` has added."""
+    return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
+
+
+def add_feeds(settings: BaseSettings) -> None:
+    """Add the feeds of a report to the FEEDS setting, Parquet where pyarrow is installed. Nothing that is set for other
+    feeds holds for them."""
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    written = names_in(settings, "FEED_EXPORTERS")
+    formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]
+    for format, feed in product(formats, FEEDS):
+        feeds[f"{REPORT}:{feed}.{format}"] = {
+            "format": format,
+            "item_classes": [FEEDS[feed]],
+            "item_filter": FILTER,
+            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
+            "encoding": "utf-8",
+            "fields": None,
+            "indent": None,
+            "store_empty": True,
+            "batch_item_count": 0,
+            "uri_params": None,
+            "overwrite": True,
+        }
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def at_least_one(settings: BaseSettings, name: str) -> int:
+    """A setting that counts things to do at once; none at all would never end."""
+    return max(1, settings.getint(name))
+
+
+def limits(settings: BaseSettings) -> Limits:
+    """The reader's limits, each a setting."""
+    return Limits(
+        max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
+        max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
+        max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
+        max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
+        max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
+    )
+
+
+def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
+    """The queue of the sitemaps of a crawl."""
+    return Frontier(
+        params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
+        params.max_depth,
+        at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
+        at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
+        Patience(settings.getfloat("SITEMAP_MAX_SITE_TIME", 0)),
+    )
+
+
+def new_status(
+    crawler: Crawler,
+    params: Params,
+    policies: Policies,
+    judge: Judge,
+    stopped: Callable[[], bool],
+    heard: Heard | None,
+) -> Status | None:
+    """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends;
+    `heard`: told what came of each request."""
+    if params.verify == "off":
+        return None
+    settings, head = crawler.settings, params.verify == "head"
+    own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
+    sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
+    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], heard)
+    at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
+    verifier = Verifier(asker, at_once, per_host, stopped)
+    return Status(params, Admission(params, policies, own), verifier, asker, judge)

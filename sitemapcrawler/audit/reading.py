@@ -1,0 +1,463 @@
+"""Reading one sitemap file of a crawl: from the answer to url records and the file's own record."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.selection import Selection
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.store.baseline import Earlier
+from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.reader.limits import FULL
+from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts, MissingFile
+from sitemapcrawler.urls import authority
+from sitemapcrawler.urls.grammar import folder_of
+from sitemapcrawler.words import counted
+
+MAX_HOMES = 20
+"""URL folders that are tried for the folder of an index whose own URL is not known."""
+
+MAX_TRIED = 1000
+"""Sitemaps that are looked for to choose among these folders."""
+
+
+def file_beside(index: str, place: str, url: str) -> str | None:
+    """The `file:` URL of what an index lists as `url`, in the folder of the index or below; None where there is none.
+
+    `index`: its own `file:` URL; `place`: the URL at which it will live. Nothing outside of the folder is ever named,
+    whatever the URL and whatever links the folder holds.
+    """
+    here, start = urls.local_path(index), urls.origin(place)
+    if here is None or start is None or url.partition("?")[0] != url:
+        return None
+    home = urls.visit_key(start + folder_of(place))
+    key = urls.visit_key(url)
+    if not key.startswith(home):
+        return None
+    folder = Path(here).parent
+    try:
+        # `..` goes by the text, as in any URL: what is looked at is what is named, whatever links stand before it
+        path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
+        inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
+    except (OSError, ValueError):
+        return None
+    return urls.file_url(str(path)) if inside else None
+
+
+def missing_files(index: str, place: str | None, listed: Sequence[tuple[str, int | None]]) -> list[MissingFile]:
+    """The sitemaps of an index on this machine that have no file beside it, in order.
+
+    `index`: its `file:` URL; `place`: the URL at which it will live; `listed`: URL and line of each sitemap. Without
+    `place`, the index is taken to live in the URL folder for which most files are there. A sitemap on another host,
+    outside of that folder or with a query is none of these. Names must match in case, as on most servers.
+    """
+    here = urls.local_path(index)
+    if here is None or not Path(here).parent.is_dir() or not Path(here).is_file() or here.startswith("/dev/"):
+        return []
+    search = _Search(Path(here).parent)
+    keys = [urls.visit_key(url) for url, _ in listed]
+    homes = _homes(keys) if place is None else [_home(place)]
+    tried = keys[:MAX_TRIED]
+    home = max(homes, key=lambda home: sum(search.holds(path) for key in tried if (path := _path(key, home, here))))
+    found = []
+    for (url, line), key in zip(listed, keys, strict=True):
+        path = _path(key, home, here)
+        if path and not search.holds(path):
+            found.append((line, url, _readable(path), search.hint(path)))
+    certain = place is not None or len(found) < sum(_path(key, home, here) is not None for key in keys)
+    return [MissingFile(*one, certain or bool(one[-1])) for one in found]
+
+
+def _home(place: str) -> str:
+    return urls.visit_key(f"{urls.origin(place)}{folder_of(place)}")
+
+
+def _homes(keys: Sequence[str]) -> list[str]:
+    """URL folders that hold sitemaps of the most frequent origin, those nearest to the root first."""
+    origins = Counter(start for key in keys if (start := urls.origin(key)) is not None)
+    if not origins:
+        return ["file:"]
+    [(start, _)] = origins.most_common(1)
+    folders: dict[str, None] = {}
+    for key in keys:
+        if key.startswith(f"{start}/") and len(folders) < MAX_HOMES:
+            above = PurePosixPath(key[len(start) :].partition("?")[0]).parents
+            folders |= dict.fromkeys(start + str(folder).rstrip("/") + "/" for folder in above)
+    return sorted(folders, key=lambda folder: folder.count("/"))[:MAX_HOMES]
+
+
+def _path(key: str, home: str, index: str) -> str | None:
+    """Where the file of a listed URL would be, relative to the folder of the index; None outside of it."""
+    if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose own URL is not known
+        path = os.path.relpath(local, Path(index).parent)
+    elif key.startswith(home) and "?" not in key:
+        path = os.path.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
+    else:
+        return None
+    outside = path.startswith("/") or path.partition("/")[0] in (".", "..")
+    return None if outside or "\0" in path else path
+
+
+def _readable(path: str) -> str:
+    """The path as it is shown: percent-encoded, as in its URL, where it is not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return quote(os.fsencode(path))
+    return path
+
+
+class _Search:
+    """Finds files in a folder by the exact spelling of their names, also where the file system knows no case."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names = cache(_names_in)
+
+    def holds(self, path: str) -> bool:
+        """True for the path of a file."""
+        return self._walk(path)[1] is None
+
+    def hint(self, path: str) -> str:
+        """What is there in place of a missing file; empty for nothing like it."""
+        folder, name = self._walk(path)
+        if name is None or not folder.resolve().is_relative_to(self._folder.resolve()):
+            return ""
+        names, named = self._names(folder), _readable(name)
+        if name in names:
+            return f"{named!r} is {'a folder there' if (folder / names[name]).is_dir() else 'not a regular file'}"
+        for other in names:
+            if other.casefold() == name.casefold():
+                return f"{_readable(other)!r} is there, but most servers are case-sensitive"
+        if name.endswith(".gz") and name.removesuffix(".gz") in names:
+            return f"{named.removesuffix('.gz')!r} is there, not compressed"
+        return f"{named + '.gz'!r} is there" if f"{name}.gz" in names else ""
+
+    def _walk(self, path: str) -> tuple[Path, str | None]:
+        """Where a path ends: the folder and the name that is missing in it, None for a file that is there."""
+        folder = self._folder
+        *folders, last = Path(unicodedata.normalize("NFC", path)).parts
+        for name in folders:
+            real = self._names(folder).get(name)
+            if real is None or not (folder / real).is_dir():
+                return folder, name
+            folder /= real
+        real = self._names(folder).get(last)
+        return folder, None if real is not None and (folder / real).is_file() else last
+
+
+def _names_in(folder: Path) -> dict[str, str]:
+    """{name in composed characters, as URLs have it: name as the file system has it}; empty where it cannot be read."""
+    try:
+        return {unicodedata.normalize("NFC", file.name): file.name for file in folder.iterdir()}
+    except OSError:
+        return {}
+
+
+logger = logging.getLogger(__name__)
+
+OUT_OF_MEMORY = "there is no more memory"
+"""Why a file was not read to its end."""
+START_BYTES = 16 * 1024
+"""Of a file, enough to tell a page by."""
+BATCH_BYTES = 2**20
+"""Bytes of a file, uncompressed, of which the entries make one batch at most: 300 entries with 30 languages.
+An entry may hold a thousand times as much."""
+SLICE_S = 0.1
+"""Seconds that are spent on a file at once: then whatever else waits has its turn."""
+NOT_FOUND = ("html", "unknown")
+"""Formats that are no sitemap."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What reading one file told the crawl besides its records: what a job needs to go on without reading it again."""
+
+    digest: str = ""
+    """Of the body as it was fetched, in hexadecimal."""
+    children: list[tuple[str, str | None]] = field(default_factory=list)
+    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order; `Reading.max_children`."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """What the file lists and the arguments leave out, by argument."""
+    alias: bool = False
+    """True where its redirects led to a file that was read already."""
+    taken: bool = False
+    """True where it has not changed since the baseline, whose entries are taken over."""
+    tally: dict[str, Any] = field(default_factory=dict)
+    """What the baseline says that the file adds to the counts of a crawl, where it is taken over."""
+    trust: dict[str, Any] | None = None
+    """The evidence on its dates (`trust.Trust.state`); None where nothing was verified."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What reading a file of one crawl depends on."""
+
+    selection: Selection
+    frontier: Frontier
+    limits: Limits
+    batch_size: int
+    stopping: Callable[[], bool]
+    """Asked between batches: True where the crawl ends."""
+    follow: Callable[[str], object] | None = None
+    """Test on the URLs of children; all are followed without one."""
+    judging: bool = False
+    """True where rules run: records then carry the facts they need."""
+    prove: Callable[[str, Sequence[str]], bool] | None = None
+    """Knows which file may list a URL of another host; see `rules.facts.FileFacts.proven`."""
+    offline: bool = False
+    """True where files of this machine alone are read."""
+    name_file: Callable[[str], None] | None = None
+    """Told the `file:` URL of what an index lists and is read from beside it."""
+    max_children: int = MAX_CHILDREN
+    """Children of one index that are kept for later, at most."""
+    indexes: Counter[str] = field(default_factory=Counter)
+    """Indexes read so far, by site."""
+    opened: list[Body] = field(default_factory=list)
+    """Of the files that are being read."""
+    records: int = 0
+    """Records of files that were made."""
+    ran_out: Callable[[], None] = lambda: None
+    """Called where the machine has no more memory for what is being read: the crawl is to end."""
+
+    @property
+    def begun(self) -> float:
+        """Files that were read, or are known without, and the parts of others that were."""
+        return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
+
+    def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord | None]:
+        """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap. None in between:
+        it is time to do something else."""
+        record = _record(visit, answer)
+        told = record.told = Told(answer.body.digest().hex())
+        document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
+        if self.judging:
+            facts = self._facts(visit, record, document, answer.at, answer.header("Content-Type"))
+            facts.content_encoding = answer.content_encoding
+            record.know(facts)
+        if answer.ok:
+            with self._open(answer.body):
+                yield from self._read(visit, answer, record, document, told)
+        else:
+            record.outcome = "blocked" if answer.blocked else "failed"
+            record.error = answer.error or f"HTTP status {answer.status}"
+        if visit.probe and record.format in NOT_FOUND:
+            return
+        level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
+        logger.log(level, "%s: %s, %s%s", visit.url, record.outcome, _entries(record), _why(record))
+        self.records += 1
+        yield record
+
+    def queue(self, index: Visit, url: str, listed_at: str | None) -> bool:
+        """Queue what an index lists, the file beside it where there is one; False where it will not be read."""
+        return self._queue(index, url, lambda found, place: index.child(found, listed_at, place))
+
+    def queue_named(self, robots: Visit, url: str) -> bool:
+        """Queue a sitemap that a robots.txt names, under the same conditions."""
+        return self._queue(robots, url, robots.named)
+
+    def _queue(self, parent: Visit, url: str, visit_of: Callable[[str, str | None], Visit]) -> bool:
+        beside = file_beside(parent.url, parent.place, url) if parent.place is not None else None
+        if beside is None and self.offline:
+            self.frontier.skipped["offline"] += 1
+            return False
+        if beside is None:
+            return self.frontier.add(visit_of(url, None))
+        if self.name_file is not None:
+            self.name_file(beside)
+        return self.frontier.add(visit_of(beside, url))
+
+    def refused(self, visit: Visit, reason: str) -> SitemapRecord:
+        """The record of a file whose URL cannot be asked for."""
+        logger.warning("%s: failed (%s)", visit.url, reason)
+        record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record.offsite = is_offsite(visit.url, visit.parent) or None
+        record.outcome, record.error, record.told = "failed", reason, Told()
+        self.records += 1
+        self._know(visit, record, datetime.now(UTC))
+        return record
+
+    def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
+        """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
+        if not visit.probe:
+            logger.info("%s: read already as %s", visit.url, answer.final_url)
+            record = _record(visit, answer)
+            record.told = Told(answer.body.digest().hex(), alias=True)
+            self._know(visit, record, answer.at)
+            self.records += 1
+            yield record
+
+    def unchanged(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
+        """The record of a file that has not changed since the baseline. `answer`: None where it was not asked for."""
+        found = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record = unchanged_record(earlier.line, found if answer is None else _record(visit, answer))
+        record.told = Told(earlier.digest, taken=True, tally=earlier.tally)
+        self.records += 1
+        logger.info("%s: unchanged, %s", visit.url, _entries(record))
+        return record
+
+    def _know(self, visit: Visit, record: SitemapRecord, at: datetime) -> None:
+        """Let the rules judge a record without a document."""
+        if self.judging:
+            record.know(self._facts(visit, record, Document(visit.url), at))
+
+    def _facts(
+        self, visit: Visit, record: SitemapRecord, document: Document, at: datetime, content_type: str | None = None
+    ) -> FileFacts:
+        return FileFacts(
+            visit.url,
+            record,
+            document,
+            content_type,
+            fetched_at=at,
+            served_at=visit.place,
+            ancestors=visit.ancestors,
+            listed_at=visit.listed_at,
+            prove=self.prove,
+            site=visit.judged_with,
+        )
+
+    @contextmanager
+    def _open(self, body: Body) -> Iterator[None]:
+        self.opened.append(body)
+        try:
+            yield
+        finally:
+            self.opened.remove(body)
+
+    def _read(
+        self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: Told
+    ) -> Iterator[UrlBatch | None]:
+        try:
+            yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
+        except MemoryError:
+            logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
+            document.cut_short(OUT_OF_MEMORY)
+            self.ran_out()
+        except Exception as error:
+            logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
+            document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
+        document.describe(record)
+        if document.format == "xml-index":
+            self.indexes[visit.judged_with] += 1
+            if self.judging:
+                record.file.indexes = self.indexes[visit.judged_with]
+                if self.offline:
+                    record.file.missing = missing_files(visit.url, visit.place, record.file.listed)
+
+    def _batches(
+        self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: Told
+    ) -> Iterator[UrlBatch | None]:
+        size = self.batch_size
+        waiting: list[UrlRecord] = []
+        taken = 0
+        began = time.monotonic()
+        for records in document.read(answer.body.chunks(), answer.deflated):
+            if paused := time.monotonic() - began > SLICE_S:
+                yield None
+                began = time.monotonic()
+            if visit.probe and 0 < document.url_count == len(records):
+                self.frontier.count_guess()
+            before = self.selection.skipped.copy()
+            pages = self._pages(visit, records, file, told)
+            self.frontier.earn(visit, len(pages))
+            waiting += self.selection.keep(pages)
+            told.skipped += self.selection.skipped - before
+            while len(waiting) >= size:
+                yield UrlBatch(visit.url, waiting[:size], file)
+                waiting = waiting[size:]
+                taken = document.bytes
+            if waiting and document.bytes - taken > BATCH_BYTES:
+                yield UrlBatch(visit.url, waiting, file)
+                waiting, taken = [], document.bytes
+            if self.selection.full or ((records or paused) and self.stopping()):
+                document.cut_short(FULL if self.selection.full else "the crawl was stopped")
+                break
+        if waiting:
+            yield UrlBatch(visit.url, waiting, file)
+
+    def _pages(
+        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, told: Told
+    ) -> list[UrlRecord]:
+        pages: list[UrlRecord] = []
+        for record in records:
+            if isinstance(record, UrlRecord):
+                pages.append(record)
+                continue
+            if file is not None:
+                file.list_child(record)
+                if self.offline and len(file.listed) < self.max_children:
+                    file.listed.append((record.loc, record.line))
+            if self.follow is not None and not self.follow(record.loc):
+                self.frontier.skipped["follow"] += 1
+                told.skipped["follow"] += 1
+                continue
+            if len(told.children) < self.max_children:
+                told.children.append((record.loc, record.lastmod_at))
+            before = self.frontier.skipped.copy()
+            if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
+                file.left_out += self.frontier.skipped - before
+        return pages
+
+
+def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
+    """What the baseline says of a file, which was found and answered as it was `now`."""
+    record = msgspec.json.decode(line, type=SitemapRecord)
+    for name in ("parent", "found_by", "depth", "offsite", "status", "final_url", "hops", "bytes_fetched"):
+        setattr(record, name, getattr(now, name))
+    record.outcome = "unchanged"
+    record.etag = now.etag or record.etag
+    record.last_modified = now.last_modified or record.last_modified
+    return record
+
+
+def _record(visit: Visit, answer: Answer) -> SitemapRecord:
+    record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+    record.offsite = is_offsite(visit.url, visit.parent) or None
+    record.status = None if visit.url.startswith("file:") else answer.status
+    record.final_url = answer.final_url if answer.hops else None
+    record.hops = answer.hops
+    record.bytes_fetched = answer.body.size
+    record.etag = answer.header("ETag")
+    record.last_modified = answer.header("Last-Modified")
+    return record
+
+
+def is_page(answer: Answer) -> bool:
+    """True for an answer that begins like an HTML page."""
+    start = Document(answer.final_url)
+    for _ in start.read([answer.content(START_BYTES)]):
+        pass
+    return start.format == "html"
+
+
+def is_offsite(url: str, parent: str | None) -> bool:
+    """True for a URL on another host than the file that names it."""
+    here, there = authority(url), authority(parent) if parent else None
+    return here is not None and there is not None and here.host != there.host
+
+
+def _entries(record: SitemapRecord) -> str:
+    return counted(record.url_count, "entry", "entries")
+
+
+def _why(record: SitemapRecord) -> str:
+    return f" ({record.error})" if record.error else ""

@@ -1,0 +1,61 @@
+"""Zyte Scrapy Cloud: whether a crawl runs there, and what is different then.
+
+Its jobs are started by `start-crawl` of scrapinghub-entrypoint-scrapy (`sh_scrapy`), which makes the settings. Here
+they are looked at, and nothing of that package is imported.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
+"""Writes each item to the item storage of the job; `sh_scrapy.settings` puts it into EXTENSIONS_BASE."""
+OUR_STORAGE = "sitemapcrawler.feeds.item_storage.ItemStorage"
+SCRATCH = "jobdata-"
+"""Beginning of the temporary folder that `sh_scrapy.settings` makes the JOBDIR of every job."""
+NOT_GIVEN = ("", "None")
+"""What an argument without a value arrives as: of a field left empty, and of a null."""
+
+
+def runs_there(settings: BaseSettings) -> bool:
+    """True where items go to the item storage of Scrapy Cloud.
+
+    The extension says so, and no variable of the environment: a program that a job starts has those too.
+    """
+    extensions = settings.getwithbase("EXTENSIONS")
+    return any(extensions.get(storage) is not None for storage in (THEIR_STORAGE, OUR_STORAGE))
+
+
+def adapt(settings: BaseSettings) -> None:
+    """Settle what is different there; twice is as good as once. Elsewhere nothing changes.
+
+    Items are single records, unless a setting says otherwise. Ours takes the place of the extension that writes them.
+    A JOBDIR that nobody asked for is none.
+    """
+    if not runs_there(settings):
+        return
+    if settings["SITEMAP_ITEMS"] == "auto":
+        settings.set("SITEMAP_ITEMS", "records", (settings.getpriority("SITEMAP_ITEMS") or 0) + 1)
+    for setting in ("EXTENSIONS_BASE", "EXTENSIONS"):
+        extensions = settings.getdict(setting)
+        if THEIR_STORAGE in extensions:
+            order = extensions.pop(THEIR_STORAGE)
+            above = max(settings.getpriority(setting) or 0, SETTINGS_PRIORITIES["spider"])
+            settings.set(setting, {**extensions, OUR_STORAGE: order}, above)
+    if is_scratch(settings.get("JOBDIR")):
+        settings.set("JOBDIR", None, SETTINGS_PRIORITIES["cmdline"] + 1)
+
+
+def is_scratch(folder: str | None) -> bool:
+    """True for the folder that every job is given, which is gone with it."""
+    path = Path(folder or "")
+    return path.name.startswith(SCRATCH) and path.parent == Path(tempfile.gettempdir())
+
+
+def given(arguments: Mapping[str, str]) -> dict[str, str]:
+    """The arguments that have a value."""
+    return {name: value for name, value in arguments.items() if value.strip() not in NOT_GIVEN}

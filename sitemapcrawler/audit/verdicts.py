@@ -1,0 +1,260 @@
+"""Who may crawl what: the verdicts of robots.txt on every listed URL, and the record of each robots.txt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
+
+from scrapy.exceptions import DownloadCancelledError
+
+from sitemapcrawler import urls
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.refusals import AddressRefused
+from sitemapcrawler.items import RobotsRecord, UrlRecord
+from sitemapcrawler.replies import Reason, Unchecked
+from sitemapcrawler.robots import Agent, Judge, Outcome, Policy
+from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
+from sitemapcrawler.rules import judge as rules
+from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
+
+ASSET_AGENTS = {
+    "image": agent("Googlebot-Image"),
+    "thumbnail_loc": agent("Googlebot-Image"),
+    "content_loc": agent("Googlebot-Video"),
+}
+"""Who fetches an image or a file of a video, by the element that names it. Both follow the group of Googlebot where
+they have none. Source: https://developers.google.com/search/docs/crawling-indexing/overview-google-crawlers"""
+ASSET_RULES = {
+    "image": "image-blocked-by-robots",
+    "thumbnail_loc": "video-asset-blocked",
+    "content_loc": "video-asset-blocked",
+}
+OURS = (AddressRefused, DownloadCancelledError)
+"""Failures that are our own doing: what the host would say is not known."""
+
+
+class Verdicts:
+    """Judges listed URLs for `agents`. `own` is who we are ourselves, for the delay that is asked of us."""
+
+    def __init__(self, policies: Policies, agents: Sequence[Agent], own: Agent, judge: rules.Judge) -> None:
+        self.agents = tuple(agents)
+        self.skipped: Counter[str] = Counter()
+        """URLs that were not judged, by reason."""
+        self._with_sitemap: set[str | None] = set()
+        self._budget = Budget()
+        self._policies = policies
+        self._own = own
+        self._rules = judge
+        self._judges: dict[str, Authority] = {}
+        self._asset_judges: dict[str, Judge | None] = {}
+
+    @property
+    def blocked(self) -> Counter[str]:
+        """URLs that each crawler is denied, over all authorities; crawlers that are denied nothing are left out."""
+        return sum((authority.blocked for authority in self._judges.values()), Counter())
+
+    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> bool:
+        """Say of each record whom robots.txt denies it; True where some have findings of it now."""
+        if not self.agents:
+            return False
+        found = False
+        by = list(by_origin(records))
+        await self._policies.prepare(origin for origin, _ in by if self._policies.at(origin) is None)
+        for origin, alike in by:
+            policy = self._policies.at(origin)
+            if policy is None or isinstance(self._policies.failure(origin), OURS):
+                self.skipped["robots"] += len(alike)
+                continue
+            denied = self._authority(origin, policy).judge(alike)
+            if file is not None:
+                facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
+                for together in denied:
+                    found |= self._rules.verdicts(together, facts_of)
+        return found
+
+    def note_sitemap(self, url: str) -> None:
+        """Note that the sitemap at a URL could be read."""
+        self._with_sitemap.add(urls.origin(url))
+
+    def judge_assets(self, records: Sequence[UrlRecord], file: FileFacts | Counted, count_skipped: bool = True) -> bool:
+        """Judge the images and video files of entries, without a request; True where some entries have findings now.
+
+        Hosts whose robots.txt is not known are left to `Status`, which may request the files; `count_skipped` says that
+        it does not.
+        """
+        named = [(one, role, url) for one in records if one.images or one.videos for role, url in assets(one)]
+        by: dict[str, list[tuple[UrlRecord, str, str]]] = {}
+        for asset in named if self._rules.judges(ASSET_RULES.values()) else ():
+            by.setdefault(urls.origin(asset[2]) or "", []).append(asset)
+        found = False
+        for origin, alike in by.items():
+            judge = self._asset_judge(origin, keep_unknown=not count_skipped)
+            if judge is not None:
+                found |= self._rules.assets(_denied(judge, alike), file)
+            elif count_skipped:
+                self._rules.skip({ASSET_RULES[role] for _, role, _ in alike}, file)
+        return found
+
+    def judged_assets_of(self, url: str) -> bool:
+        """True for an image or a video file on a host for which `judge_assets` has the verdicts."""
+        return self._asset_judges.get(urls.origin(url) or "") is not None
+
+    def _asset_judge(self, origin: str, keep_unknown: bool) -> Judge | None:
+        """The verdicts of a host's robots.txt on assets; None where it is not known.
+
+        `keep_unknown`: it stays unknown, as `Status` may have requested files of the host. Otherwise nothing is kept of
+        such hosts, of which a sitemap may name any number.
+        """
+        if origin in self._asset_judges:
+            return self._asset_judges[origin]
+        policy = self._policies.at(origin)
+        unknown = policy is None or policy.outcome is Outcome.UNREACHABLE
+        judge = None if unknown or policy is None else Judge(policy, ASSET_AGENTS.values())
+        if judge is not None or keep_unknown:
+            self._asset_judges[origin] = judge
+        return judge
+
+    def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
+        """Count URLs of an authority that an earlier run of the job has judged, or could not."""
+        self.skipped["robots"] += skipped
+        policy = self._policies.at(origin)
+        if policy is not None:
+            authority = self._authority(origin, policy)
+            authority.urls += judged
+            authority.nobody += nobody
+            authority.blocked.update(blocked)
+
+    def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Compare with protego what an earlier run of the job found denied: URLs, and the crawlers of each."""
+        for url, agents in denied:
+            policy = self._policies.at(url)
+            if policy is not None:
+                self._authority(urls.origin(url) or "", policy).compare(url, tuple(agents))
+
+    def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord]:
+        """The record of each robots.txt that was asked for, judged. `starts`: the sites that the crawl was to visit;
+        `given_up`: those of them that were visited over http in place of https."""
+        asked = set(starts)
+        for origin, policy in self._policies.known.items():
+            authority = self._authority(origin, policy)
+            record = authority.record(self._own, self._policies.final_url(policy))
+            start, over_http, found = origin in asked, origin in given_up, origin in self._with_sitemap
+            if origin.startswith("file:"):
+                record.robots = origin
+            disagreements = authority.disagreements() if start else []
+            facts = RobotsFacts(record, policy, self.agents, start, authority.nobody, over_http, found, disagreements)
+            self._rules.robots(facts)
+            yield record
+
+    def _authority(self, origin: str, policy: Policy) -> Authority:
+        known = self._judges.get(origin)
+        if known is None:
+            known = self._judges[origin] = Authority(policy, self.agents, self._budget)
+        elif known.policy is not policy:
+            known.renew(policy)
+        return known
+
+
+def _denied(judge: Judge, named: Sequence[tuple[UrlRecord, str, str]]) -> Iterator[AssetFacts]:
+    """Those of the images and video files that robots.txt denies to Google's crawler for them."""
+    verdicts = judge.judge([url for _, _, url in named])
+    for (record, role, url), denied in zip(named, verdicts, strict=True):
+        if ASSET_AGENTS[role].name in denied:
+            yield AssetFacts(record, url, role, Unchecked(reason=Reason.BLOCKED), [ASSET_AGENTS[role].name])
+
+
+class Authority:
+    """The verdicts of one robots.txt."""
+
+    def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget | None = None) -> None:
+        """`budget`: time for comparing verdicts with protego's; None to compare none."""
+        self.urls = 0
+        """URLs judged."""
+        self.nobody = 0
+        """URLs that no crawler is allowed."""
+        self.policy = policy
+        self._agents = agents
+        self._budget = budget
+        self._judge = Judge(policy, agents)
+        self._opinion = None if budget is None else SecondOpinion(policy, self._judge.agents, budget)
+
+    @property
+    def blocked(self) -> Counter[str]:
+        """URLs by crawler that is denied them."""
+        return self._judge.blocked
+
+    def renew(self, policy: Policy) -> None:
+        """Go on with a newer answer."""
+        earlier = self.blocked
+        self.policy = policy
+        self._judge = Judge(policy, self._agents)
+        self._judge.blocked = earlier
+        if self._budget is not None:
+            self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
+
+    def judge(self, records: Sequence[UrlRecord]) -> Iterable[list[UrlRecord]]:
+        """Say of each record whom it is denied; those that are denied somebody, by whom that is."""
+        denied: dict[tuple[str, ...], list[UrlRecord]] = {}
+        locs = [record.loc for record in records]
+        for record, agents in zip(records, self._judge.judge(locs), strict=True):
+            record.blocked_for = agents
+            if agents:
+                denied.setdefault(agents, []).append(record)
+        for agents, alike in denied.items():
+            self.nobody += len(alike) * (len(agents) == len(self._agents))
+        self.urls += len(records)
+        if self._opinion is not None:
+            self._opinion.add(locs, ((record.loc, agents) for agents, alike in denied.items() for record in alike))
+        return denied.values()
+
+    def compare(self, url: str, agents: tuple[str, ...]) -> None:
+        """Compare the verdict on a URL that was judged before, if time allows."""
+        if self._opinion is not None:
+            self._opinion.add([], [(url, agents)])
+
+    def disagreements(self) -> list[Disagreement]:
+        """Rules that protego reads otherwise, with the URLs that still wait compared as far as time allows."""
+        if self._opinion is None:
+            return []
+        self._opinion.compare()
+        return list(self._opinion.found.values())
+
+    def record(self, own: Agent, final_url: str) -> RobotsRecord:
+        """What is known of the file, and what came of it."""
+        policy = self.policy
+        return RobotsRecord(
+            policy.url,
+            policy.status,
+            str(policy.outcome),
+            final_url if final_url != policy.url else None,
+            policy.facts.size,
+            [sitemap.url for sitemap in policy.sitemaps if not (sitemap.relative and policy.url.startswith("file:"))],
+            policy.timing(own).crawl_delay,
+            self.urls,
+            dict(self.blocked),
+            {agent.name: group for agent in self._agents if (group := inherited(policy, agent)) is not None},
+            error=policy.reason,
+        )
+
+
+def inherited(policy: Policy, agent: Agent) -> str | None:
+    """Whose group a crawler follows that has none of its own; None where it has, or follows none."""
+    group = policy.group_of(agent)
+    return None if group is None or group.token == agent.name.lower() else group.token
+
+
+def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:
+    """The records of each authority; those without one are left out."""
+    first = urls.origin(records[0].loc) if records else None
+    home = f"{first}/"
+    if first is not None and all(record.loc.startswith(home) for record in records):
+        yield first, records
+        return
+    found: dict[str, list[UrlRecord]] = {}
+    for record in records:
+        origin = urls.origin(record.loc)
+        if origin is not None:
+            found.setdefault(origin, []).append(record)
+    yield from found.items()

@@ -1,0 +1,113 @@
+"""Which sitemaps are asked for next, and which are passed by: an earlier run of the job has read them, or they have
+not changed since the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.reading import Reading, is_page
+from sitemapcrawler.audit.sites import Site, Sites
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.jobs.comparing import NOT_MODIFIED
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.readback import Done
+from sitemapcrawler.jobs.store.baseline import Earlier
+
+
+class Visits:
+    """The sitemaps of a crawl, one after the other."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        sites: Sites,
+        policies: Policies,
+        reading: Reading,
+        job: Job | None,
+        count: Callable[[dict[str, Any]], None],
+    ) -> None:
+        """`count`: adds what a file that is passed by has added to the counts of an earlier crawl."""
+        self._frontier = frontier
+        self._sites = sites
+        self._policies = policies
+        self._reading = reading
+        self._job = job
+        self._count = count
+        self._again: set[str] = set()
+
+    def next(self, site: Site | None = None) -> Iterator[Visit | SitemapRecord | Site]:
+        """The sitemaps whose turn it is, as far as they are to be asked for; the records of those that are taken over
+        without; then the sites whose home page is to be looked at. `site`: one that may be among them."""
+        sites = [site]
+        for visit in self._frontier.take():
+            trusted = self._job.trusted(visit, self._policies) if self._job is not None else None
+            if self._job is not None and visit.url in self._job.done:
+                sites.append(self._pass_by(visit, self._job.done[visit.url]))
+            elif trusted is not None:
+                yield self._taken(visit, None, trusted)
+                sites.append(self._pass_by(visit, done_of(trusted)))
+            else:
+                yield visit
+        for one in filter(None, sites):
+            if self._sites.wants_home(one):
+                yield one
+
+    def validators(self, visit: Visit) -> dict[str, str]:
+        """Headers with which a sitemap is asked for, so that it is not sent where it has not changed."""
+        asked = self._job is not None and visit.url not in self._again
+        earlier = self._job.earlier(visit, self._policies) if asked and self._job is not None else None
+        return {} if earlier is None else earlier.validators
+
+    def take_over(self, visit: Visit, answer: Answer) -> tuple[SitemapRecord, Site | None] | None:
+        """The record of a sitemap that has not changed, and the site that it is a guess of; None for any other."""
+        earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
+        if earlier is None or self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
+            return None
+        return self._taken(visit, answer, earlier), self._pass_by(visit, done_of(earlier, answer.final_url))
+
+    def asks_again(self, visit: Visit, answer: Answer) -> bool:
+        """True once for a sitemap that is said to be unchanged, and cannot be taken over after all."""
+        if answer.status != NOT_MODIFIED or visit.url in self._again:
+            return False
+        self._again.add(visit.url)
+        return True
+
+    def is_alias(self, visit: Visit, answer: Answer) -> bool:
+        """True for a sitemap that was read already under another URL."""
+        if not answer.ok:
+            return False
+        known = self._sites.is_known(visit, answer.final_url, answer.body.digest())
+        return known and not is_page(answer)  # that many files redirect to one page is a fault of each
+
+    async def settle(self, visit: Visit, answer: Answer, hit: bool, complete: bool) -> Site | None:
+        """A sitemap has been read; the site that it is a guess of. `hit`: it was one; `complete`: the crawl goes on."""
+        self._frontier.done(visit)
+        if visit.probe and not hit and complete and self._job is not None:
+            await self._job.records.missed(visit, answer.ok, answer.status)
+        return self._sites.settle(visit, hit, answer.ok)
+
+    def _taken(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
+        self._count(earlier.tally)
+        return self._reading.unchanged(visit, answer, earlier)
+
+    def _pass_by(self, visit: Visit, done: Done) -> Site | None:
+        """Go on as if a file that was read before had just been read."""
+        if done.hit and done.answered and not done.alias:
+            self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
+        self._reading.indexes[visit.judged_with] += done.index
+        if done.index and self._job is not None:
+            for loc, lastmod_at in self._job.children(visit.url):
+                self._reading.queue(visit, loc, lastmod_at)
+        if visit.probe and done.hit:
+            self._frontier.count_guess()
+        self._frontier.done(visit)
+        return self._sites.settle(visit, done.hit, done.answered)
+
+
+def done_of(earlier: Earlier, final_url: str | None = None) -> Done:
+    """A file that has not changed, as one that an earlier run has read."""
+    return Done(earlier.digest, True, False, True, earlier.index, final_url)

@@ -1,0 +1,169 @@
+"""What a command is about: URLs, files of this machine, domains, told apart by how they are written and by what is
+there.
+
+- `https://example.com/sitemap.xml` is a URL; without a path (`https://example.com/`) it is a domain.
+- What exists as a file is a file, whatever its name. A `file:` URL is one.
+- `example.com/sitemap.xml`, a host with a dot or a port before the first slash, is a URL: https.
+- What else has a slash, ends like a sitemap (`sitemap.xml`) or is a mere word, is a file, and must be there.
+- All else is a domain: `example.com`, `localhost`, `127.0.0.1:8000`.
+- `-` is standard input, for commands that read it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.urls.userinfo import masked_argument
+
+DOMAIN, FILE, URL = "domain", "file", "url"
+"""Kinds of target."""
+FILE_NAME = re.compile(r"\.(?:xml|txt|rss|atom|gz|html?|json|jsonl|csv|xsl)\Z", re.IGNORECASE)
+"""Ends of names that are files, and no domain."""
+HOST = re.compile(r"localhost|.*[.:].*", re.IGNORECASE | re.DOTALL)
+"""What may be a host without more: a mere word is a file that is not there."""
+LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
+STDIN = "-"
+SHOWN_STDIN = "<stdin>"
+"""How compilers call it."""
+MAX_SHOWN = 300
+"""Characters of a target in a message."""
+SEPARATORS = re.compile(r"[/\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was named."""
+
+    kind: str
+    """domain, file or url."""
+    text: str
+    """As the user wrote it."""
+    value: str
+    """The value of the argument `domain` or `sitemap` that means it, commas included."""
+
+    @property
+    def argument(self) -> str:
+        """The argument of the spider."""
+        return "domain" if self.kind == DOMAIN else "sitemap"
+
+
+@dataclass(slots=True)
+class Targets:
+    """What was named, sorted by kind; what is named again counts once."""
+
+    sites: list[str] = field(default_factory=list)
+    """Items of the argument `domain`."""
+    sitemaps: list[str] = field(default_factory=list)
+    """Items of the argument `sitemap`: URLs, and `file:` URLs of files, in the order in which they were named."""
+    names: dict[str, str] = field(default_factory=dict)
+    """{`file:` URL: the path as it was named}."""
+
+    @property
+    def reads_stdin(self) -> bool:
+        """True where standard input is one of the files."""
+        return urls.STANDARD_INPUT in self.names
+
+    @property
+    def local(self) -> bool:
+        """True where there are files only."""
+        return not self.sites and len(self.names) == len(self.sitemaps)
+
+
+def read(named: Iterable[str]) -> Targets:
+    """Sort what was named, standard input included. ValueError, one line, for what is nothing of all that."""
+    targets = Targets()
+    for text in named:
+        found = Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)
+        items = targets.sites if found.kind == DOMAIN else targets.sitemaps
+        items += [found.value] if found.value not in items else []
+        if found.kind == FILE:
+            targets.names.setdefault(found.value, found.text)
+    return targets
+
+
+def target(text: str) -> Target:
+    """What a text names. ValueError, one line, where that cannot be."""
+    text = text.strip()
+    try:
+        return _target(text)
+    except ValueError as error:
+        raise ValueError(f"{_shown(text)}: {error}") from None
+
+
+def site_of(found: Target) -> Target:
+    """The site that a URL belongs to. ValueError, one line, for a file, which belongs to none."""
+    if found.kind == FILE:
+        raise ValueError(f"{_shown(found.text)}: is a file; accepted: a URL or a domain whose sitemaps are found")
+    if found.kind == DOMAIN:
+        return found
+    return Target(DOMAIN, found.text, urls.origin(found.value) or found.value)
+
+
+def _shown(text: str) -> str:
+    return inert(masked_argument(text), MAX_SHOWN) or "''"
+
+
+def _target(text: str) -> Target:
+    if not text:
+        raise ValueError("is empty")
+    if text == STDIN:
+        raise ValueError("standard input is not read here; accepted: a URL, a file or a domain")
+    if values.CONTROL.search(text) and not os.path.lexists(text):
+        raise ValueError("has a control character")
+    if urls.is_web(text):
+        return _of_url(text, text)
+    if "://" in text and not text.lower().startswith("file:"):
+        return _of_url(text, values.sitemap(text))  # which says what is wrong with it
+    if text.lower().startswith("file:") or _is_there(text):
+        return _of_file(text)
+    if values.BARE_URL.match(text) and not FILE_NAME.search(text.partition("/")[0]):
+        host, _, path = text.partition("/")
+        return _of_url(text, f"https://{text}") if path else Target(DOMAIN, text, str(values.start(host)))
+    if SEPARATORS.search(text) or FILE_NAME.search(text):
+        return _of_file(text)
+    if not HOST.fullmatch(text):
+        raise ValueError(f"no such file; as a host, write http://{text}/" if LABEL.fullmatch(text) else "no such file")
+    return Target(DOMAIN, text, str(values.start(text)))
+
+
+def _is_there(text: str) -> bool:
+    """True for what exists, but for a folder that has the name of a host: a copy of its site, as tools make them."""
+    try:
+        like_host = "." in text.strip(".") and not SEPARATORS.search(text)
+        return os.path.lexists(text) and not (like_host and Path(text).is_dir())
+    except (OSError, ValueError):
+        return False
+
+
+def _of_url(text: str, url: str) -> Target:
+    plain = url.partition("#")[0]
+    if not re.search(r"[/?].", plain.partition("://")[2]):
+        return Target(DOMAIN, text, str(values.start(plain)))
+    # A comma may begin another item of the argument; to servers its escape is the same.
+    return Target(URL, text, values.COMMA_BEFORE_URL.sub("%2C", values.sitemap(url)))
+
+
+def _of_file(text: str) -> Target:
+    path = urls.local_path(text) if text.lower().startswith("file:") else text
+    if path is None:
+        raise ValueError("is no file of this machine")
+    try:
+        mode = Path(path).stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise ValueError("is a folder; accepted: a file")
+        if not stat.S_ISREG(mode):
+            raise ValueError("is no regular file")
+        with Path(path).open("rb"):
+            pass
+    except OSError as error:
+        missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        raise ValueError("no such file" if missing else f"cannot be read: {error.strerror or error}") from None
+    return Target(FILE, text, urls.file_url(path))

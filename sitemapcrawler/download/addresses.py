@@ -1,0 +1,177 @@
+"""Which IP addresses a crawl may connect to. Pure: nothing is resolved, nothing is asked.
+
+Sources: the IANA registries of special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and
+iana-ipv6-special-registry). They are written out here, since `ipaddress.is_private` changes between Python versions.
+The metadata services of clouds are at addresses of theirs (Alibaba, Azure, Oracle, AWS and Google beside
+169.254.169.254), but for one: that of Azure is public by its number
+(learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+Authority = tuple[str, int]
+"""Host and port, the host as `authority` writes it."""
+
+NETWORKS_SETTING = "SITEMAP_ALLOW_NETWORKS"
+
+METADATA = "metadata"
+REFUSED_IPV4: dict[str, str] = {
+    "100.100.100.200/32": METADATA,
+    "168.63.129.16/32": METADATA,
+    "192.0.0.192/32": METADATA,
+    "0.0.0.0/8": "unspecified",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "shared (carrier-grade NAT)",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "reserved",
+    "192.0.2.0/24": "documentation",
+    "192.88.99.0/24": "reserved",
+    "192.168.0.0/16": "private",
+    "198.18.0.0/15": "benchmarking",
+    "198.51.100.0/24": "documentation",
+    "203.0.113.0/24": "documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved",
+}
+"""CIDR network -> what its addresses are."""
+
+REFUSED_IPV6: dict[str, str] = {
+    "fd00:ec2::254/128": METADATA,
+    "fd20:ce::254/128": METADATA,
+    "::/128": "unspecified",
+    "::1/128": "loopback",
+    "fc00::/7": "unique-local",
+    "fe80::/10": "link-local",
+    "fec0::/10": "site-local",
+    "ff00::/8": "multicast",
+    "2001::/23": "reserved",
+    "2001:db8::/32": "documentation",
+    "3fff::/20": "documentation",
+}
+"""CIDR network -> what its addresses are; everything outside `GLOBAL_UNICAST` is refused as well."""
+
+NO_HOME = frozenset(("unspecified", "link-local", "multicast", METADATA))
+"""Kinds of address that no name of a site has, also where the user named it: its owner says what it resolves to."""
+MAX_PUBLIC = 10_000
+"""Named hosts that are known to have a public address, at most."""
+GLOBAL_UNICAST = IPv6Network("2000::/3")  # RFC 4291, 2.4, and IANA's ipv6-address-space: nothing else is handed out
+IPV4_COMPATIBLE = IPv6Network("::/96")  # RFC 4291, 2.5.5.1
+NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
+
+_REFUSED: tuple[tuple[Network, str], ...] = tuple(
+    (ip_network(network), kind) for network, kind in (REFUSED_IPV4 | REFUSED_IPV6).items()
+)
+
+
+def parse_address(text: str) -> Address | None:
+    """The IP address that `text` spells in full, brackets allowed; None for a name, and for `127.1` or `0x7f.1`."""
+    try:
+        return ip_address(text.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return None
+
+
+def authority(host: str, port: int) -> Authority:
+    """Host and port as two spellings of one authority compare: lower case, no brackets, no trailing dot."""
+    bare = host.lower().removeprefix("[").removesuffix("]").removesuffix(".")
+    address = parse_address(bare)
+    return (bare if address is None else str(address), port)
+
+
+def embedded(address: Address) -> tuple[Address, ...]:
+    """The addresses that an address leads to: the IPv4 ones inside an IPv6 one, otherwise the address itself."""
+    if isinstance(address, IPv4Address):
+        return (address,)
+    if address.teredo is not None:
+        return address.teredo
+    inside = address.ipv4_mapped or address.sixtofour
+    if inside is None and (address in NAT64 or (address in IPV4_COMPATIBLE and int(address) > 1)):
+        inside = IPv4Address(int(address) & 0xFFFFFFFF)
+    return (address,) if inside is None else (inside,)
+
+
+def why_refused(ip: str | Address) -> str | None:
+    """What kind of address `ip` is when it is not a public one ("loopback", "private", ...); None for a public one.
+
+    An address that cannot be parsed is refused too.
+    """
+    address = parse_address(ip) if isinstance(ip, str) else ip
+    if address is None:
+        return "unreadable"
+    return next((kind for each in embedded(address) if (kind := _kind(each))), None)
+
+
+def is_public(ip: str | Address) -> bool:
+    """Whether `ip` is an address of the public Internet."""
+    return why_refused(ip) is None
+
+
+def _kind(address: Address) -> str | None:
+    named = next((kind for network, kind in _REFUSED if address in network), None)
+    if named is None and isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
+        return "reserved"
+    return named
+
+
+class AddressGuard:
+    """Decides whether a connection may be made: to public addresses, and to what the user named or allowed."""
+
+    def __init__(self, named: Iterable[Authority] = (), networks: Iterable[str] = ()) -> None:
+        """`named`: authorities the user named; `networks`: CIDR networks. A bad network is a ValueError naming it."""
+        self._named = {authority(host, port) for host, port in named}
+        self._public: set[str] = set()
+        self._networks = tuple(_network(text) for text in networks)
+
+    def name(self, named: Authority) -> None:
+        """Allow one more authority, whatever address it has."""
+        self._named.add(authority(*named))
+
+    def is_named(self, host: str, port: int) -> bool:
+        """Whether the user named this authority."""
+        return authority(host, port) in self._named
+
+    def allows(self, host: str, port: int, ip: str) -> bool:
+        """Whether `ip`, found for `host`, may be connected to on `port`. A name that has been at a public address does
+        not come home later: so does DNS rebinding."""
+        if is_public(ip):
+            if len(self._public) < MAX_PUBLIC and self.is_named(host, port):
+                self._public.add(authority(host, port)[0])
+            return True
+        return self.in_networks(ip) or (self.is_named(host, port) and self._may_be_home(host, port, ip))
+
+    def _may_be_home(self, host: str, port: int, ip: str) -> bool:
+        name, _ = authority(host, port)
+        if parse_address(name) is not None:
+            return True
+        return why_refused(ip) not in NO_HOME and name not in self._public
+
+    def in_networks(self, ip: str) -> bool:
+        """Whether `ip` is in a network that the user allowed."""
+        address = parse_address(ip)
+        if address is None:
+            return False
+        return self._covers(address) or all(is_public(each) or self._covers(each) for each in embedded(address))
+
+    def _covers(self, address: Address) -> bool:
+        return any(address in network for network in self._networks)
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text.strip())
+    except ValueError as error:
+        raise ValueError(f"{NETWORKS_SETTING}: {text!r} is no network such as 10.0.0.0/8 ({error})") from None

@@ -1,0 +1,154 @@
+"""What a request of ours came to: the answer of a server, whole or cut short, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from scrapy import Request
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.http import Headers, Response
+from twisted.python.failure import Failure
+
+from sitemapcrawler.download.bodies import BODY_KEY, Body
+from sitemapcrawler.items import Hop
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.gunzip import inflate
+from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.replies.kinds import cause_of
+from sitemapcrawler.urls.userinfo import masked
+
+REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (CannotResolveHostError, "the host name cannot be resolved"),
+    (DownloadConnectionRefusedError, "the connection was refused"),
+    (DownloadTimeoutError, "no answer in time"),
+    (DownloadCancelledError, "the crawl was stopped"),
+)
+"""Failures that need no more words; of all others the exception's own message is told."""
+CUT_SHORT = ("dataloss", "download_stopped")
+"""Response flags that say: there was more. (`partial` stands on every answer that ends with its connection.)"""
+MAX_REASON = 300
+"""Characters of an exception's message."""
+
+
+class Forbidden(IgnoreRequest):
+    """robots.txt does not allow us this request."""
+
+
+class Unanswered(IgnoreRequest):
+    """The host did not even give its robots.txt, which forbids everything. The cause is the failure of that."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """The end of one request, redirects followed."""
+
+    url: str
+    """URL that was asked for."""
+    final_url: str
+    """URL of the last answer."""
+    body: Body
+    status: int | None = None
+    """HTTP status; None where no answer came."""
+    headers: Headers = field(default_factory=Headers)
+    hops: list[Hop] = field(default_factory=list)
+    """Redirects on the way."""
+    error: str | None = None
+    """Why there is no answer, or why the body is not whole."""
+    blocked: bool = False
+    """True where robots.txt forbids the request."""
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When the last answer began, in UTC; where none came, when that was known."""
+
+    @property
+    def ok(self) -> bool:
+        """True for status 200, or a body cut short of such an answer."""
+        return self.status == 200
+
+    def header(self, name: str) -> str | None:
+        """A header as text, the first of its name."""
+        value = self.headers.get(name)
+        return value.decode("latin-1") if value else None
+
+    @property
+    def content_encoding(self) -> str:
+        """The Content-Encoding header in lower case; empty without one."""
+        return (self.header("Content-Encoding") or "").strip().lower()
+
+    @property
+    def deflated(self) -> bool:
+        """True where Content-Encoding names deflate; gzip is recognised by content."""
+        return "deflate" in self.content_encoding
+
+    def content(self, limit: int) -> bytes:
+        """The body in memory, inflated, at most `limit` bytes."""
+        return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults(), self.deflated))
+
+
+def answered(response: Response) -> Answer:
+    """The answer of a server."""
+    request = response.request
+    assert request is not None
+    answer = _start(request, response.url)
+    answer.status, answer.headers = response.status, response.headers
+    if answer.body.headers is None and response.body:  # of a handler or middleware that tells nothing on the way
+        answer.body.restart(response.headers)
+        answer.body.write(response.body)
+    if answer.body.overflowed or any(flag in response.flags for flag in CUT_SHORT):
+        answer.error = _cut(answer.body)
+    return answer
+
+
+def failed(failure: Failure) -> Answer:
+    """The end of a request that failed; what had come of the body is kept."""
+    request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+    return ended(request, failure.value)
+
+
+def ended(request: Request, error: BaseException | None) -> Answer:
+    """The end of a request with an error; what had come of the body is kept."""
+    answer = _start(request, request.url)
+    answer.error = reason(error)
+    answer.blocked = isinstance(error, Forbidden)
+    if answer.body.headers is not None and answer.body.size:
+        answer.status, answer.headers = answer.body.status, answer.body.headers
+    return answer
+
+
+def reason(error: BaseException | None) -> str:
+    """A failure in one sentence."""
+    for kind, words in REASONS:
+        if isinstance(error, kind):
+            return words
+    if error is None:
+        return "no answer"
+    cause = cause_of(error)
+    told = cause.args[0] if cause.args else None
+    if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's queue of errors
+        told = "; ".join(str(entry[-1]) for entry in told)
+        return f"TLS: {told}"[:MAX_REASON]
+    words = masked(" ".join(str(cause).split()))[:MAX_REASON]
+    return words or type(error).__name__
+
+
+def _start(request: Request, final_url: str) -> Answer:
+    visited = request.meta.get("redirect_urls", [])
+    statuses = request.meta.get("redirect_reasons", [])
+    hops = [Hop(status, url) for url, status in zip(visited, statuses, strict=False) if isinstance(status, int)]
+    body: Body = request.meta[BODY_KEY]
+    at = body.began_at or datetime.now(UTC)
+    return Answer(visited[0] if visited else request.url, final_url, body, hops=hops, at=at)
+
+
+def _cut(body: Body) -> str:
+    if body.overflowed:
+        return f"more than {body.limit} bytes: the rest was not fetched"
+    if body.error is not None:
+        return f"the body could not be kept: {body.error}"
+    return "the crawl was stopped" if body.stopped else "the connection ended before the body did"

@@ -1,0 +1,268 @@
+"""The robots.txt of each authority that a crawl meets: asked for once, by whoever needs it first, for all the others.
+
+Discovery, obeying, judging and the proof of cross-submission share it. An authority is scheme, host and port
+(RFC 9309, 2.3); it is written as its origin, `https://example.com`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http.request import NO_CALLBACK
+
+from sitemapcrawler import urls
+from sitemapcrawler.download import answers
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.replies.kinds import bare
+from sitemapcrawler.robots.decode import MAX_SITEMAP_BYTES
+from sitemapcrawler.robots.policy import MAX_HOPS, Outcome, Policy, robots_url
+from sitemapcrawler.urls import local_path
+from sitemapcrawler.urls.userinfo import masked_bytes
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger(__name__)
+
+MAX_AGE_S = 24 * 3600
+"""Seconds for which an answer holds (RFC 9309, 2.4)."""
+FOREIGN_TIMEOUT_S = 15
+"""Seconds for the robots.txt of a host that only a sitemap names, asked once: nothing but a judgement depends on it. It
+is asked again, with more patience, where a request does."""
+SIGNATURE_BYTES = 16
+"""Bytes of the digest by which a robots.txt is known again."""
+HTTP_OK = 200
+SOME_HOME = "https://example.com/robots.txt"
+"""Where relative Sitemap lines of a local file are resolved that has no known home; the result is not shown."""
+SERVER_ERROR = 500
+"""The first status that says: the server cannot answer."""
+TOO_MANY = "max redirections reached"
+"""What Scrapy says of more redirects than it may follow."""
+
+
+class Policies:
+    """The robots files of one crawl."""
+
+    def __init__(self, crawler: Crawler, offline: bool = False) -> None:
+        """`offline`: nothing is asked, and nothing known."""
+        self._crawler = crawler
+        self._offline = offline
+        self._left = crawler.settings.getint("SITEMAP_MAX_ROBOTS")
+        self._asked: dict[str, asyncio.Future[Policy | None]] = {}
+        self._known: dict[str, Policy] = {}
+        self._moved: dict[str, str] = {}
+        self._since: dict[str, float] = {}
+        self._failures: dict[str, Exception] = {}
+        self._hasty: set[str] = set()
+        self.signatures: dict[str, str] = {}
+        """What tells whether the robots.txt of an origin has changed."""
+        self.heard: Callable[[str, dict[str, Any]], None] | None = None
+        """Told what came of asking for the robots.txt of an origin, to be given to `restore` later."""
+
+    @property
+    def known(self) -> dict[str, Policy]:
+        """{origin: policy} of those that were answered, or failed, in the order of asking; for a local file its `file:`
+        URL in place of the origin."""
+        return self._known
+
+    async def of(self, url: str, retry: bool = True) -> Policy | None:
+        """The policy for a URL; None where there is none to ask for: no web URL, no network, or the crawl is being
+        stopped."""
+        origin = urls.origin(url)
+        if origin is None or self._offline:
+            return None
+        known = self._known.get(origin)
+        if retry and origin in self._hasty and known is not None and known.status is None:
+            self._hasty.discard(origin)  # it was asked once and in a hurry, and now a request depends on it
+            del self._known[origin], self._asked[origin]
+        elif known is not None and not self._is_old(origin):
+            return known
+        return await self._of(origin, {} if retry else {"dont_retry": True})
+
+    async def load(self, url: str, place: str | None) -> Policy | None:
+        """The policy of a robots.txt that the user named, by its URL or as a local file. `place`: URL at which the file
+        will live, or of a file beside it."""
+        path = local_path(url)
+        if path is None:
+            return await self.of(url)
+        home = robots_url(place or "") or url
+        try:
+            with Path(path).open("rb") as file:
+                body = file.read(MAX_SITEMAP_BYTES)
+                size = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            self._known[url] = Policy.unreachable(home, error.strerror or str(error))
+        else:
+            base = home if home != url else SOME_HOME
+            self._known[url] = Policy.from_response(home, HTTP_OK, masked_bytes(body), size=size, base=base)
+        self._tell(self._known[url])
+        return self._known[url]
+
+    async def prepare(self, listed: Iterable[str]) -> None:
+        """Ask for the policies of hosts that sitemaps name, so that `at` knows them; up to SITEMAP_MAX_ROBOTS."""
+        if self._offline:
+            return
+        origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
+        new = [origin for origin in sorted(origins) if origin not in self._asked]
+        allowed = new[: self._left]
+        self._left -= len(allowed)
+        meta = {"dont_retry": True, "download_timeout": FOREIGN_TIMEOUT_S}
+        await asyncio.gather(*(self._of(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
+
+    def at(self, url: str) -> Policy | None:
+        """The policy for a URL, where it is known by now."""
+        origin = urls.origin(url)
+        return None if origin is None else self._known.get(origin)
+
+    def restore(self, origin: str, age_s: float, told: dict[str, Any]) -> None:
+        """Know what `heard` was told so many seconds ago. One that is old, or did not answer, is asked again where a
+        request depends on it."""
+        policy = restored(told)
+        self.signatures[origin] = signature(told)
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(policy)
+        self._asked[origin], self._known[origin] = done, policy
+        self._since[origin] = time.monotonic() - (age_s if policy.status is not None else MAX_AGE_S + 1)
+        if told["final_url"]:
+            self._moved[origin] = told["final_url"]
+
+    def failure(self, url: str) -> Exception | None:
+        """Why the robots.txt of a URL's host was not answered; None where it was."""
+        return self._failures.get(urls.origin(url) or "")
+
+    def prove(self, url: str, files: Sequence[str]) -> bool:
+        """True where the robots.txt of a URL's host names one of the sitemap `files`: it may then list the URL."""
+        policy = self.at(url)
+        return policy is not None and any(policy.names(file) for file in files)
+
+    def final_url(self, policy: Policy) -> str:
+        """URL that gave the content of a robots.txt in the end."""
+        return self._moved.get(urls.origin(policy.url) or "", policy.url)
+
+    async def _of(self, origin: str, meta: dict[str, Any]) -> Policy | None:
+        asked = self._asked.get(origin)
+        if asked is None or (asked.done() and self._is_old(origin)):
+            if meta:
+                self._hasty.add(origin)
+            asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin, meta))
+        return await asyncio.shield(asked)
+
+    def _is_old(self, origin: str) -> bool:
+        return time.monotonic() - self._since[origin] > MAX_AGE_S
+
+    async def _ask(self, origin: str, meta: dict[str, Any]) -> Policy | None:
+        self._since[origin] = time.monotonic()
+        if getattr(self._crawler.spider, "stop_reason", None) is not None:
+            return None
+        self._failures.pop(origin, None)
+        answer = await self._fetch(f"{origin}/robots.txt", meta)
+        try:
+            policy = policy_of(answer)
+            kept = kept_of(answer, policy)
+        finally:
+            answer.body.close()
+        self._since[origin] = time.monotonic()
+        self._known[origin] = policy
+        if answer.hops:
+            self._moved[origin] = answer.final_url
+        self._keep(origin, kept)
+        self._share(answer, policy, kept)
+        self._tell(policy)
+        return policy
+
+    async def _fetch(self, url: str, meta: dict[str, Any]) -> Answer:
+        collected = Body(MAX_SITEMAP_BYTES).meta()
+        own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS}
+        request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
+        try:
+            return answers.answered(await self._crawler.engine.download_async(request))
+        except Exception as error:
+            self._failures[urls.origin(url) or ""] = bare(error)
+            return answers.ended(request, error)
+
+    def _keep(self, origin: str, kept: dict[str, Any]) -> None:
+        self.signatures[origin] = signature(kept)
+        if self.heard is not None and getattr(self._crawler.spider, "stop_reason", None) is None:
+            self.heard(origin, kept)
+
+    def _share(self, answer: Answer, policy: Policy, kept: dict[str, Any]) -> None:
+        """What the robots.txt of another authority answered by redirect is that one's own as well."""
+        origin = urls.origin(answer.final_url)
+        if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
+            policy = replace(policy, url=answer.final_url)
+            done = asyncio.get_running_loop().create_future()
+            done.set_result(policy)
+            self._asked[origin], self._known[origin] = done, policy
+            self._since[origin] = time.monotonic()
+            self._keep(origin, {**kept, "url": policy.url, "final_url": None})
+
+    @staticmethod
+    def _tell(policy: Policy) -> None:
+        named = f"{counted(len(policy.sitemaps), 'sitemap')} named"
+        level = logging.WARNING if policy.outcome is Outcome.UNREACHABLE else logging.INFO
+        logger.log(level, "%s: %s (%s)", policy.url, policy.outcome, policy.reason or named)
+
+
+def policies_of(crawler: Crawler) -> Policies:
+    """The robots files of a crawl: those of the spider, made where it has none."""
+    spider: Any = crawler.spider
+    if not isinstance(getattr(spider, "policies", None), Policies):
+        spider.policies = Policies(crawler)
+    found: Policies = spider.policies
+    return found
+
+
+def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:
+    """All that a policy is made of, to be given to `restored` later."""
+    body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is Outcome.PARSED else b""
+    return {
+        "url": policy.url,
+        "outcome": policy.outcome,
+        "status": policy.status,
+        "reason": policy.reason,
+        "final_url": answer.final_url if answer.hops else None,
+        "size": max(len(body), answer.body.size),
+        "body": b64encode(masked_bytes(body)).decode(),
+    }
+
+
+def signature(kept: dict[str, Any]) -> str:
+    """What tells whether two robots files say the same."""
+    said = f"{kept['outcome']} {kept['body']}"
+    return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
+
+
+def restored(kept: dict[str, Any]) -> Policy:
+    """The policy that was kept."""
+    if kept["outcome"] == Outcome.TOO_MANY_REDIRECTS:
+        return Policy.too_many_redirects(kept["url"], kept["status"])
+    if kept["status"] is None or (kept["outcome"] == Outcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
+        return Policy.unreachable(kept["url"], kept["reason"])
+    body = b64decode(kept["body"])
+    return Policy.from_response(
+        kept["url"], kept["status"], body, size=kept["size"], base=kept["final_url"] or kept["url"]
+    )
+
+
+def policy_of(answer: Answer) -> Policy:
+    """What an answer to the request for a robots.txt means."""
+    if answer.error is not None and TOO_MANY in answer.error:
+        return Policy.too_many_redirects(answer.url, answer.status)
+    if answer.status is None:
+        return Policy.unreachable(answer.url, answer.error or "no answer")
+    if answer.error is not None and not answer.body.overflowed:  # the rules that are missing may forbid anything
+        return Policy.unreachable(answer.url, answer.error)
+    body = answer.content(MAX_SITEMAP_BYTES)
+    size = max(len(body), answer.body.size)
+    body = masked_bytes(body)
+    return Policy.from_response(answer.url, answer.status, body, size=size, base=answer.final_url)

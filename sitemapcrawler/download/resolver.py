@@ -1,0 +1,142 @@
+"""Host names to addresses of both families, with Scrapy's DNS_TIMEOUT, DNSCACHE_ENABLED and DNSCACHE_SIZE.
+
+Scrapy's default resolver gives IPv4 addresses only, its other one has no timeout, and both are chosen once for a whole
+process, before any spider is known. So the guarded handler brings this one along: it works alike in our commands, in a
+user's project, and on a server. A resolver that the user has chosen (TWISTED_DNS_RESOLVER) is used in its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.datatypes import LocalCache
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IResolutionReceiver
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.failure import Failure
+from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
+
+logger = logging.getLogger(__name__)
+
+RESOLVER_SETTINGS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
+"""Settings that name a resolver; the second is Scrapy's old name of the first."""
+FAMILIES = {socket.AF_INET: IPv4Address, socket.AF_INET6: IPv6Address}
+
+Address = IPv4Address | IPv6Address
+Choose = Callable[[Sequence[str]], Sequence[str]]
+"""Takes all addresses of a host and returns those that may be connected to."""
+
+
+def is_chosen(settings: BaseSettings) -> bool:
+    """True where the user has chosen a resolver."""
+    return any((settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"] for name in RESOLVER_SETTINGS)
+
+
+@implementer(IHostResolution)
+class Resolution:
+    """One look-up. It cannot be cancelled: nothing ends a call of getaddrinfo."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def cancel(self) -> None:
+        """Do nothing: what is found later is not used."""
+
+
+@implementer(IHostnameResolver)
+class DualStackResolver:
+    """Resolves names with the system's getaddrinfo, in the reactor's threads: IPv4 and IPv6, in the system's order.
+
+    A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Names that have some are cached for the
+    crawl.
+    """
+
+    def __init__(self, reactor: Any, settings: BaseSettings) -> None:
+        self._reactor = reactor
+        self._timeout = settings.getfloat("DNS_TIMEOUT")
+        size = settings.getint("DNSCACHE_SIZE") if settings.getbool("DNSCACHE_ENABLED") else 0
+        self._cache: LocalCache[str, list[Address]] | None = LocalCache(size) if size > 0 else None
+
+    def resolveHostName(  # noqa: N802 - Twisted's name
+        self,
+        resolutionReceiver: Any,  # noqa: N803 - Twisted's name
+        hostName: str,  # noqa: N803 - the same
+        portNumber: int = 0,  # noqa: N803 - the same
+        addressTypes: Sequence[type[Any]] | None = None,  # noqa: N803 - the same
+        transportSemantics: str = "TCP",  # noqa: N803 - the same
+    ) -> Resolution:
+        """Tell the receiver the addresses, or none where there are none. `addressTypes` and `transportSemantics` are
+        ignored: this resolves for TCP connections over any family."""
+        resolution = Resolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        cached = self._cache.get(hostName) if self._cache is not None else None
+        if cached is not None:
+            _tell(resolutionReceiver, cached, portNumber)
+            return resolution
+        lookup = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), addresses_of, hostName)
+        lookup.addCallback(self._keep, hostName)
+        lookup.addTimeout(self._timeout, self._reactor)
+        lookup.addErrback(_unresolved, hostName)
+        lookup.addCallback(lambda found: _tell(resolutionReceiver, found, portNumber))
+        return resolution
+
+    def _keep(self, found: list[Address], name: str) -> list[Address]:
+        if self._cache is not None:
+            self._cache[name] = found
+        return found
+
+
+def addresses_of(host: str) -> list[Address]:
+    """The addresses of a host, in the order in which to try them. OSError, or UnicodeError for what is no name."""
+    found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+    return [FAMILIES[family]("TCP", *place) for family, _, _, _, place in found if family in FAMILIES]
+
+
+def _unresolved(failure: Failure, name: str) -> list[Address]:
+    logger.debug("%s is not resolved: %s", name, failure.value or failure.type)
+    return []
+
+
+def _tell(receiver: Any, addresses: Sequence[Address], port: int) -> None:
+    for address in addresses:
+        receiver.addressResolved(type(address)("TCP", address.host, port))
+    receiver.resolutionComplete()
+
+
+@implementer(IHostnameResolver)
+class ChoosyResolver:
+    """Another resolver, of whose addresses only some are used."""
+
+    def __init__(self, resolver: Any, choose: Choose) -> None:
+        """`resolver`: provides IHostnameResolver."""
+        self._resolver = resolver
+        self._choose = choose
+
+    def resolveHostName(self, resolutionReceiver: Any, *args: Any, **options: Any) -> Any:  # noqa: N802, N803 - Twisted's names
+        """Tell the receiver the chosen addresses, when all are known."""
+        return self._resolver.resolveHostName(_Chosen(resolutionReceiver, self._choose), *args, **options)
+
+
+@implementer(IResolutionReceiver)
+class _Chosen:
+    def __init__(self, receiver: Any, choose: Choose) -> None:
+        self._receiver = receiver
+        self._choose = choose
+        self._found: list[Any] = []
+
+    def resolutionBegan(self, resolution: Any) -> None:  # noqa: N802 - Twisted's name
+        self._receiver.resolutionBegan(resolution)
+
+    def addressResolved(self, address: Any) -> None:  # noqa: N802
+        self._found.append(address)
+
+    def resolutionComplete(self) -> None:  # noqa: N802
+        chosen = set(self._choose([address.host for address in self._found]))
+        for address in self._found:
+            if address.host in chosen:
+                self._receiver.addressResolved(address)
+        self._receiver.resolutionComplete()

@@ -1,0 +1,164 @@
+"""Scrapy extensions: stopping in time, the closing line, and a log that shows files instead of items."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Self
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.logformatter import LogFormatter, LogFormatterResult
+from twisted.python.failure import Failure
+
+from sitemapcrawler.download.ending import may_cancel, stopping
+from sitemapcrawler.download.slots import cancel_waiting
+from sitemapcrawler.items import ENDED, FINISHED, UNREAD
+from sitemapcrawler.rules import Severity
+from sitemapcrawler.rules.registry import findings
+from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger("sitemapcrawler")
+ENGINE = logging.getLogger("scrapy.core.engine")
+
+SHORTEST_S = 0.001
+"""Seconds that a crawl is taken to last at least, for its rate."""
+
+
+class Stopping:
+    """Knows that a crawl is to end as soon as it is decided, and why; ends it after `max_time`.
+
+    Scrapy tells the reason only when the pipelines are closed, and nothing at all while it waits for running
+    requests. So the engine's own method is watched: the spider's `stop_reason` is set, and the download handlers are
+    told, before the waiting begins.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._budget: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Future[None] | None = None
+        self._budget_over: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the life of the spider."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+    def opened(self, spider: Spider) -> None:
+        """Begin to watch, and start the clock of `max_time`."""
+        self._watch(spider)
+        seconds = getattr(getattr(spider, "params", None), "max_time", None)
+        if seconds is not None:
+            self._budget = asyncio.get_running_loop().call_later(seconds, self._out_of_time)
+
+    def closed(self) -> None:
+        """Stop the clock."""
+        if self._budget is not None:
+            self._budget.cancel()
+
+    def _watch(self, spider: Any) -> None:
+        engine = self._crawler.engine
+        close = engine.close_spider_async
+
+        def begin_stop(reason: str) -> None:
+            before = getattr(spider, "stop_reason", None)
+            if reason != FINISHED and before is None:
+                spider.stop_reason, spider.stopped_at = reason, time.monotonic()
+                self._crawler.signals.send_catch_log(stopping)
+                cancel_waiting(self._crawler.engine.downloader, partial(may_cancel, self._crawler))
+            elif before in ENDED and reason not in ENDED and getattr(spider, "hurried_at", None) is None:
+                spider.hurried_at = time.monotonic()
+                self._crawler.signals.send_catch_log(stopping)
+
+        async def close_spider_async(*, reason: str = "cancelled") -> None:
+            begin_stop(reason)
+            if self._closing is None:
+                self._closing = asyncio.ensure_future(close(reason=reason))
+            await asyncio.shield(self._closing)  # Scrapy itself would not wait for pipelines that are closing already
+
+        spider.begin_stop = begin_stop
+        engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
+
+    def _out_of_time(self) -> None:
+        self._budget_over = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="max_time"))
+
+
+class ClosingLine:
+    """One line for a person at the end: files, URLs, errors and warnings, seconds, URLs per second."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._started = time.monotonic()
+        self._failed: Counter[str] = Counter()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to the end of each feed and of the crawl. NotConfigured for another spider than ours."""
+        if not issubclass(crawler.spidercls, AuditSpider):
+            raise NotConfigured
+        extension = cls(crawler)
+        crawler.signals.connect(extension.wrote, signals.feed_slot_closed)
+        crawler.signals.connect(extension.closed, signals.engine_stopped)
+        return extension
+
+    def wrote(self, slot: Any) -> None:
+        """Name a feed that is finished. Of one that could not be stored Scrapy has just told, and counted it."""
+        kind = type(slot.storage).__name__
+        failed = self._stats.get_value(f"feedexport/failed_count/{kind}", 0)
+        if failed == self._failed[kind] and not getattr(slot.storage, "lost", False):
+            logger.info("wrote %s", slot.uri)
+        self._failed[kind] = failed
+
+    def closed(self) -> None:
+        """Write the line."""
+        logger.info("%s", closing_line(self._stats.get_stats(), time.monotonic() - self._started))
+
+
+def closing_line(stats: dict[str, Any], seconds: float) -> str:
+    """What a crawl came to, in one line."""
+    files, urls = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls"))
+    partial = stats.get("sitemap/partial")
+    counts = [counted(files, "file"), counted(urls, "URL"), *problems(stats)]
+    counts += [stats["sitemap/verified"]] if "sitemap/verified" in stats else []
+    line = f"{', '.join(counts)} in {seconds:.1f} s ({counted(round(urls / max(seconds, SHORTEST_S)), 'URL')}/s)"
+    return f"{line}; stopped before the end: {partial}" if partial else line
+
+
+def problems(stats: dict[str, Any]) -> Iterator[str]:
+    """How many errors and warnings there are; where no rule says so, how many files could not be read."""
+    for severity in (Severity.ERROR, Severity.WARNING):
+        if number := stats.get(f"sitemap/severities/{severity}"):
+            yield findings(number, severity)
+    if not stats.get(f"sitemap/severities/{Severity.ERROR}"):
+        if unread := sum(stats.get(f"sitemap/files/{outcome}", 0) for outcome in UNREAD):
+            yield f"{counted(unread, 'file')} not read"
+        if cut := stats.get("sitemap/files/truncated"):
+            yield f"{counted(cut, 'file')} not read to {'its' if cut == 1 else 'their'} end"
+
+
+class BriefFormatter(LogFormatter):
+    """Scrapy's messages without the items, of which each may hold a thousand records."""
+
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+        """Scrapy's message, where anybody reads it: making it costs more than a record."""
+        return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
+
+    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+        """Nothing: the log names files."""
+        return None
+
+    def item_error(
+        self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult:
+        """The kind of item only."""
+        return {"level": logging.ERROR, "msg": "Error processing a %(kind)s", "args": {"kind": type(item).__name__}}

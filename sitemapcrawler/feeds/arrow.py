@@ -1,0 +1,195 @@
+"""Records as columns of Apache Arrow, which Parquet files are written from. Only imported where pyarrow is needed.
+
+The type of a column follows from the type hint of its field:
+
+    str, int, float, bool       string, int64, double, bool
+    a dataclass                 struct of its fields
+    dict[str, X]                map from string to X; plain text in its place becomes the map {`value`: text}
+    list or sequence of X       list of X
+    anything else, such as      JSON text; null where it is empty
+    trees of elements
+
+Null stays null, an empty list or map stays empty. Text is kept as it is, but for lone surrogates, which no UTF-8
+holds: they become U+FFFD. What stands in a text column and is no text is written as text (a date, for instance);
+what is no number is null among numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from itertools import accumulate, chain
+from operator import attrgetter
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from itemadapter import ItemAdapter
+
+from sitemapcrawler.feeds.jsontext import JsonText
+from sitemapcrawler.feeds.rows import Fields, Rows, names
+
+pa: Any = import_module("pyarrow")  # an import statement would ask type checkers for types that pyarrow lacks
+
+SCALARS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+UNFIT = (TypeError, ValueError, OverflowError)
+"""What pyarrow raises for a value that its column cannot hold; a lone surrogate is a ValueError."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
+_json = JsonText(Rows())
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    """How values become Arrow."""
+
+    type: Any
+    """The `pyarrow.DataType`."""
+    array: Callable[[Sequence[Any]], Any]
+    """Makes a `pyarrow.Array` of values."""
+
+
+class Columns:
+    """The columns of a table of records of one type.
+
+    `fields`: those to write, a mapping gives them other names; None: all, in the order of their declaration. A field
+    that the record type does not have is a column of nulls. `constants` are columns before these, and the text that
+    each row has there.
+    """
+
+    def __init__(self, record: type, fields: Fields | None = None, constants: Mapping[str, str] = NOTHING) -> None:
+        own = _columns(record)
+        titles = names(list(own) if fields is None else fields)
+        self._constants = list(constants.values())
+        before = [pa.field(title, SCALARS[str]) for title in constants]
+        after = [_field(title, own.get(name, ABSENT), record, name) for name, title in titles.items()]
+        self.schema = pa.schema([*before, *after])
+        self._columns = [(attrgetter(name), own[name]) if name in own else (_nothing, ABSENT) for name in titles]
+
+    def table(self, records: Sequence[Any]) -> Any:
+        """The records as a `pyarrow.Table`, one row each."""
+        arrays = [pa.repeat(pa.scalar(text, SCALARS[str]), len(records)) for text in self._constants]
+        arrays += [column.array(list(map(value, records))) for value, column in self._columns]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def column_of(hint: Any) -> Column:
+    """The column for the values of a type hint; see the top of this file."""
+    kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
+    kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else Any
+    if kind in SCALARS:
+        return _scalar(SCALARS[kind])
+    if dataclasses.is_dataclass(kind):
+        return _struct(kind)
+    *key, part = get_args(kind) or (Any,)
+    inner = JSON if part is Any else column_of(part)
+    if inner is JSON:
+        return JSON
+    if get_origin(kind) in (list, Sequence):
+        return _list(inner)
+    return _map(inner) if get_origin(kind) is dict and key == [str] else JSON
+
+
+@cache
+def _columns(kind: Any) -> dict[str, Column]:
+    """The column of each field of a dataclass."""
+    hints = get_type_hints(kind)
+    return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
+
+
+def _field(title: str, column: Column, kind: Any, name: str) -> Any:
+    """A `pyarrow.Field`, described by the string under the field of the dataclass."""
+    description = _descriptions(kind).get(name)
+    return pa.field(title, column.type, metadata={"description": description} if description else None)
+
+
+def _nothing(record: Any) -> None:
+    """The value of a field that a record does not have."""
+
+
+@cache
+def _descriptions(kind: Any) -> dict[str, str]:
+    properties = ItemAdapter.get_json_schema(kind)["properties"]
+    return {name: " ".join(field.get("description", "").split()) for name, field in properties.items()}
+
+
+def _scalar(kind: Any) -> Column:
+    def array(values: Sequence[Any]) -> Any:
+        try:
+            return pa.array(values, kind)
+        except UNFIT:
+            return pa.array([_fitting(value, kind) for value in values], kind)
+
+    return Column(kind, array)
+
+
+def _fitting(value: Any, kind: Any) -> Any:
+    if kind == pa.string() and value is not None:
+        return _SURROGATE.sub("\ufffd", str(value))
+    try:
+        return pa.scalar(value, kind).as_py()
+    except UNFIT:
+        return None
+
+
+def _struct(kind: Any) -> Column:
+    columns = _columns(kind)
+    fields = [_field(name, column, kind, name) for name, column in columns.items()]
+
+    def array(values: Sequence[Any]) -> Any:
+        nulls = [value is None for value in values]
+        if all(nulls):
+            return pa.nulls(len(values), pa.struct(fields))
+        # None has none of the fields, and so is null in all of them.
+        parts = [column.array([getattr(value, name, None) for value in values]) for name, column in columns.items()]
+        return pa.StructArray.from_arrays(parts, fields=fields, mask=pa.array(nulls))
+
+    return Column(pa.struct(fields), array)
+
+
+def _list(inner: Column) -> Column:
+    kind = pa.list_(inner.type)
+
+    def array(values: Sequence[Any]) -> Any:
+        parts = list(chain.from_iterable(filter(None, values)))
+        return pa.ListArray.from_arrays(_offsets(values), inner.array(parts), type=kind)
+
+    return Column(kind, array)
+
+
+def _map(inner: Column) -> Column:
+    texts = _scalar(pa.string())
+
+    def array(values: Sequence[Any]) -> Any:
+        maps = [{"value": value} if isinstance(value, str) else value for value in values]
+        held = list(filter(None, maps))
+        keys = texts.array(list(chain.from_iterable(held)))
+        items = inner.array([item for each in held for item in each.values()])
+        return pa.MapArray.from_arrays(_offsets(maps), keys, items)
+
+    return Column(pa.map_(pa.string(), inner.type), array)
+
+
+def _offsets(values: Sequence[Any]) -> Any:
+    """Where each list begins among the parts of all, null for a list that is null, and where the last one ends."""
+    lengths = [len(value) if value else 0 for value in values]
+    offsets: list[int | None] = list(accumulate(lengths, initial=0))
+    if None in values:
+        offsets[:-1] = [None if value is None else start for value, start in zip(values, offsets[:-1], strict=True)]
+    return pa.array(offsets, pa.int32())
+
+
+def _json_text(value: Any) -> str | None:
+    if not value:
+        return None
+    return _ESCAPED_SURROGATE.sub("\\1\ufffd", _json.text(value))
+
+
+ABSENT = _scalar(pa.string())
+"""The column of a field that a record does not have."""
+JSON = Column(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))
+"""The column for what has no type of its own."""

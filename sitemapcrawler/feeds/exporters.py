@@ -1,0 +1,203 @@
+"""The feed formats: how records become text. One class each, named in the FEED_EXPORTERS setting.
+
+Each takes batches and single records alike and writes one row per record, with one write per item. Items that are
+no records (of users' own pipelines) are written as Scrapy's exporters write them.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import IO, Any
+
+from itemadapter import ItemAdapter, is_item
+from scrapy.exporters import BaseItemExporter
+from scrapy.extensions.feedexport import ItemFilter
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import to_unicode
+
+from sitemapcrawler.feeds.cells import cells_of
+from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText
+from sitemapcrawler.feeds.outlet import Outlet
+from sitemapcrawler.feeds.rows import Rows, is_record, names
+from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
+
+BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
+"""Encodings that begin with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
+
+
+class RecordFilter(ItemFilter):
+    """`item_classes` of a feed name record types: a batch passes where its records would."""
+
+    def accepts(self, item: Any) -> bool:
+        """True where the feed takes the item."""
+        if not self.item_classes or super().accepts(item):
+            return True
+        if isinstance(item, UrlBatch):
+            held = (UrlRecord, FindingRecord) if item.judged else (UrlRecord,)
+            return any(issubclass(kind, self.item_classes) for kind in held)
+        return is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
+
+
+class JsonLinesExporter(BaseItemExporter):
+    """`jsonl`, `jsonlines`, `jl`: one JSON object per line, every record type; null and empty fields are left out.
+
+    Characters that `encoding` (default UTF-8) cannot hold, lone surrogates too, are written as `\\uXXXX` escapes.
+    Further keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they cost speed.
+    """
+
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
+        """`item_classes`: types of record to write; all without it."""
+        super().__init__(dont_fail=True, **kwargs)
+        self._classes = tuple(load_object(kind) for kind in item_classes)
+        encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
+        self.outlet = Outlet(file, encoding, ESCAPES)
+        self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields), self._kwargs)
+        altered = self.fields_to_export or self.export_empty_fields or self._kwargs
+        self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
+
+    def export_item(self, item: Any) -> None:
+        """Write the records of the item, one line each."""
+        self.outlet.write_utf8(self._lines(item))
+
+    def finish_exporting(self) -> None:
+        """Hand over what is still buffered."""
+        self.outlet.finish()
+
+    def _lines(self, item: Any) -> bytes:
+        if isinstance(item, UrlBatch) and item.lines is not None and self._takes_lines:
+            return item.lines
+        if is_ours(item):
+            rows = records(item)
+            return self._json.lines([row for row in rows if isinstance(row, self._classes)] if self._classes else rows)
+        return self._json.line(dict(self.get_serialized_fields(item)))
+
+
+class JsonExporter(JsonLinesExporter):
+    """`json`: one array of all records. `indent` as in Scrapy: None on one line, 0 a line each, else pretty."""
+
+    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
+        super().__init__(file, **kwargs)
+        self._newline = b"" if self.indent is None else b"\n"
+        self._separator = b""
+
+    def start_exporting(self) -> None:
+        """Open the array."""
+        self.outlet.write_utf8(b"[" + self._newline)
+
+    def export_item(self, item: Any) -> None:
+        """Write the records of the item, as elements of the array."""
+        lines = self._lines(item)
+        if not lines:
+            return
+        between = b"," + self._newline
+        if self.indent:
+            elements = b"".join(self._json.pretty(line, self.indent) + between for line in lines.splitlines())
+        else:
+            elements = lines.replace(b"\n", between)
+        self.outlet.write_utf8(self._separator)
+        self.outlet.write_utf8(memoryview(elements)[: -len(between)])  # a slice of bytes would copy the batch
+        self._separator = between
+
+    def finish_exporting(self) -> None:
+        """Close the array."""
+        self.outlet.write_utf8(self._newline + b"]" + self._newline)
+        super().finish_exporting()
+
+
+class CsvExporter(BaseItemExporter):
+    """`csv`: one table of the url records; other types of record are not written.
+
+    Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects are JSON text, lists of texts
+    joined by `join_multivalued` where that is given; null and what is empty are empty cells. What a spreadsheet would
+    run, also one that splits lines elsewhere, has a `'` before it (`cells.Cells`). What a character set cannot hold
+    is written as a backslash escape.
+    Appending writes no second header. Further keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
+    """
+
+    def __init__(
+        self,
+        file: IO[bytes],
+        include_headers_line: bool = True,
+        join_multivalued: str | None = None,
+        errors: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(dont_fail=True, **kwargs)
+        self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
+        self._text = io.StringIO(newline="")
+        self._writer = csv.writer(self._text, **self._kwargs)
+        self._cells = cells_of(self._writer.dialect, self.encoding, errors)
+        self._header_due = include_headers_line and not self.outlet.appending
+        self._join = join_multivalued
+        self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
+
+    def export_item(self, item: Any) -> None:
+        """Write the url records of the item, one row each."""
+        if not is_ours(item):
+            self._put_other(item)
+        elif urls := [record for record in records(item) if isinstance(record, UrlRecord)]:
+            self._put_urls(urls)
+        self._hand_over()
+
+    def finish_exporting(self) -> None:
+        """Write the header of a table without rows, hand over what is still buffered."""
+        self._start(URL_FIELDS)
+        self._hand_over()
+        self.outlet.finish()
+
+    def _put_urls(self, urls: Sequence[UrlRecord]) -> None:
+        columns = []
+        for name in self._start(URL_FIELDS):
+            values = list(map(attrgetter(name), urls)) if name in URL_FIELDS else [None] * len(urls)
+            columns.append(self._cells.column(values, self._structure))
+        self._writer.writerows(zip(*columns, strict=True))
+
+    def _put_other(self, item: Any) -> None:
+        self._start(ItemAdapter(item).field_names())
+        fields = self.get_serialized_fields(item, default_value="", include_empty=True)
+        self._writer.writerow([self._cells.cell(value, self._other_structure) for _, value in fields])
+
+    def _start(self, fields: Iterable[str]) -> dict[str, str]:
+        """{field: title} of the columns; the first call settles them and writes the header."""
+        if not self.fields_to_export:
+            self.fields_to_export = list(fields)
+        columns = names(self.fields_to_export)
+        if self._header_due:
+            self._writer.writerow(map(self._cells.disarmed, columns.values()))
+            self._header_due = False
+        return columns
+
+    def _structure(self, value: Any) -> str:
+        if self._join is not None and _is_texts(value):
+            return self._cells.disarmed(self._join.join(value))
+        return self._cells.disarmed_json(self._json.text(value))
+
+    def _other_structure(self, value: Any) -> str:
+        """As Scrapy writes it, but lists and objects as JSON text."""
+        if _is_texts(value):
+            return self._cells.disarmed(("," if self._join is None else self._join).join(value))
+        if isinstance(value, (list, tuple, dict)) or is_item(value):
+            return self._cells.disarmed_json(self._json.line(value).decode()[:-1])
+        text = to_unicode(value, errors="backslashreplace") if isinstance(value, bytes) else str(value)
+        return self._cells.disarmed(text)
+
+    def _hand_over(self) -> None:
+        self.outlet.write_text(self._text.getvalue())
+        self._text.seek(0)
+        self._text.truncate()
+
+
+URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
+
+
+def is_ours(item: Any) -> bool:
+    """True for a record and for a batch of them."""
+    return isinstance(item, UrlBatch) or is_record(type(item))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)

@@ -1,0 +1,78 @@
+"""The folder of a report: what stands in it, and whether one may be written there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sitemapcrawler.feeds.links import check_links
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+
+PAGE = "report.html"
+"""The page, which is put into its place last: where it stands, all else does."""
+SUMMARY = "summary.json"
+"""The summary record, which is put into its place first."""
+FEEDS: Mapping[str, type] = MappingProxyType(
+    {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
+)
+"""The record whose rows a feed holds, by its name without suffix."""
+PARQUET = "parquet"
+FORMATS = ("jsonl", PARQUET)
+"""Formats of feeds, and their suffixes."""
+NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
+"""All that a report may consist of."""
+_PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
+"""What a crawl that was killed has left of one."""
+
+
+def folder(text: str) -> str:
+    """The path of a folder that a report may be written to; ValueError where it may not. Nothing is made."""
+    try:
+        check_links(Path(text))
+        path = Path(text).resolve()
+        if path.is_dir():
+            _check_held(path)
+            place = path
+        else:
+            place = next(one for one in (path, *path.parents) if one.exists())
+    except (OSError, RuntimeError) as error:  # of a loop of links
+        raise ValueError(f"cannot be looked at, {getattr(error, 'strerror', None) or error}") from None
+    if not place.is_dir():
+        raise ValueError("is no folder" if place == path else f"{str(place)!r} is no folder")
+    if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        raise ValueError(f"cannot be written, no permission to write in {str(place)!r}")
+    return str(path)
+
+
+def summary_of(path: Path) -> dict[str, Any] | None:
+    """The summary in the folder of a report; None where there is none."""
+    try:
+        held = json.loads((path / SUMMARY).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) and held.get("type") == "summary" else None
+
+
+def unfinished(path: Path) -> str | None:
+    """Why the report in a folder does not hold all that it should; None where it does, or where there is none."""
+    summary = summary_of(path)
+    if summary is None:
+        return None
+    partial, only = summary.get("partial"), summary.get("only")
+    missing = None if (path / PAGE).is_file() else f"{PAGE} is missing"
+    return str(partial) if partial else f"only={only}" if only else missing
+
+
+def _check_held(path: Path) -> None:
+    """ValueError where a folder holds anything but an earlier report, or what is left of one."""
+    held = {one.name: one.is_file() for one in path.iterdir() if not _PART.fullmatch(one.name)}
+    strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)
+    if strange:
+        raise ValueError(f"is not empty, it holds {strange[0]!r}, which is no part of a report")
+    if held and summary_of(path) is None:
+        raise ValueError(f"is not empty, and holds no report: {SUMMARY} is missing, or no summary")

@@ -1,0 +1,187 @@
+"""An output that is a folder of this machine, or one that all machines of a fleet have mounted at the same place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from sitemapcrawler.feeds.links import planted
+from sitemapcrawler.jobs.scratch import lock_file, scratch
+from sitemapcrawler.urls.display import inert
+
+MAX_REASON = 300
+"""Characters of what a server said."""
+
+
+class OutputFailed(OSError):
+    """Something could not be written, read or removed. The text is one line; it can be pickled."""
+
+
+def reason(error: Exception) -> str:
+    """Why, in a few words: of an error of this machine those of the system, of any other its first words."""
+    if isinstance(error, OSError) and error.errno in errno.errorcode and error.strerror:
+        text = str(error.strerror)
+    else:
+        text = str(error) or type(error).__name__
+        if isinstance(error, FileNotFoundError) and " " not in text:  # a mere path
+            text = f"{text} not found"
+    return inert(" ".join(text.split()), MAX_REASON)
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """OutputFailed in place of any error, with what was to be done: file systems raise errors of many libraries."""
+    try:
+        yield
+    except OutputFailed:
+        raise
+    except Exception as error:
+        raise OutputFailed(f"{what}: {reason(error)}") from None
+
+
+PARTS = "_parts"
+"""Folder of what is being written."""
+LOCK = "_lock"
+HIDDEN = ("_", ".")
+"""First characters of names that are no results: readers of data sets pass over them."""
+NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
+"""What file systems say that do not write a folder, or anything, at one's bidding."""
+_PATTERN = re.compile(r"[*?\[\\]")
+"""What DuckDB takes for a pattern in a path, and so for other files as well."""
+
+
+class Folder:
+    """Files below a folder, each put in its place by a rename. `Output` says what its methods do."""
+
+    is_local = True
+
+    def __init__(self, path: str) -> None:
+        self.root = Path(path).absolute()
+        self.url = str(self.root)
+        if found := _PATTERN.search(self.url):
+            raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
+        if link := planted(self.root):
+            raise ValueError(f"{link} is a link that somebody else has put there")
+        with suppress(OSError):  # what may not be looked at, `check` finds
+            for each in (self.root, *self.root.parents):
+                if each.exists() and not each.is_dir():
+                    raise ValueError(f"{each} is a file, and no folder")
+
+    def open(self) -> tuple[Any, str]:
+        return import_module("fsspec").filesystem("file"), self.url
+
+    def check(self) -> None:
+        with telling(f"{self.root} cannot be written to"):
+            probe = self._parts() / uuid4().hex
+            probe.write_bytes(b"probe")
+            probe.unlink()
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        with ExitStack() as stack:
+            with telling(f"{self.root / PARTS} cannot be written to"):
+                folder = stack.enter_context(scratch(self._parts()))
+            yield folder
+
+    def publish(self, file: Path, name: str) -> None:
+        target = self.root / name
+        with telling(f"{target} cannot be written"):
+            _to_disk(file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                file.replace(target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                self.publish(self._copied(file), name)
+            _to_disk(target.parent)
+
+    def remove(self, name: str) -> None:
+        with telling(f"{self.root / name} cannot be removed"):
+            (self.root / name).unlink(missing_ok=True)
+
+    def read_bytes(self, name: str) -> bytes | None:
+        with telling(f"{self.root / name} cannot be read"):
+            try:
+                return (self.root / name).read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        with telling(f"{self.root / name} cannot be written"):
+            part = self._parts() / uuid4().hex
+            try:
+                part.write_bytes(data)
+                self.publish(part, name)
+            finally:
+                part.unlink(missing_ok=True)
+
+    def names(self, folder: str) -> Iterator[str]:
+        with telling(f"{self.root / folder} cannot be listed"):
+            yield from _names(self.root / folder, f"{folder}/" if folder else "")
+
+    def clean(self) -> None:
+        shutil.rmtree(self.root / PARTS, ignore_errors=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            with telling(f"{self.root} cannot be written to"):
+                self.root.mkdir(parents=True, exist_ok=True)
+                file = stack.enter_context((self.root / LOCK).open("ab"))
+            try:
+                lock_file(file)
+            except BlockingIOError:
+                raise ValueError(f"another fleet writes to {self.root}") from None
+            yield
+
+    def _parts(self) -> Path:
+        parts = self.root / PARTS
+        parts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return parts
+
+    def _copied(self, file: Path) -> Path:
+        """A copy on the file system of the output."""
+        part = self._parts() / uuid4().hex
+        try:
+            shutil.copyfile(file, part)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        return part
+
+
+def _names(folder: Path, prefix: str) -> Iterator[str]:
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            if entry.name.startswith(HIDDEN):
+                continue
+            if entry.is_dir():
+                yield from _names(Path(entry.path), f"{prefix}{entry.name}/")
+            else:
+                yield f"{prefix}{entry.name}"
+
+
+def _to_disk(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk: a domain counts as done once its last file
+    is in its place, and then all others must be there, also after a power failure."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in NOT_SYNCED:
+            raise
+    finally:
+        os.close(file)

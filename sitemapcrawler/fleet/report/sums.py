@@ -1,0 +1,164 @@
+"""The sums and samples of an overview, by SQL over the tables of `loading`: one query each, whatever their size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from sitemapcrawler.fleet.records import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.fleet.report.model import (
+    AGES,
+    MAX_AGENTS,
+    MAX_DOMAINS,
+    MAX_EXAMPLES,
+    MAX_REASONS,
+    MAX_RULES,
+    MAX_TROUBLES,
+    BadShare,
+    Denied,
+    DomainSize,
+    Format,
+    Overview,
+    Reason,
+    RuleSpread,
+    Totals,
+    Trouble,
+)
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import SEVERITIES, Severity
+
+LIMITED = "limited"
+"""State of a domain that is finished with what a limit allows."""
+STATE = f"CASE WHEN state = '{FINISHED}' AND partial IS NOT NULL THEN '{LIMITED}' ELSE state END"
+ORDER = [FAILED, UNREAD, PARTIAL, LIMITED]
+"""States that are not a full result, the worst first."""
+STATES = f"SELECT {STATE} AS name, count(*) AS number FROM domains GROUP BY name ORDER BY number DESC, name"
+TOTALS = """
+    SELECT count(*) AS domains, sum(urls)::BIGINT AS urls, sum(sitemaps)::BIGINT AS sitemaps,
+        sum(findings)::BIGINT AS findings, sum(bytes)::BIGINT AS bytes, sum(elapsed_s) AS crawl_s,
+        quantile_cont(elapsed_s, 0.5) FILTER (elapsed_s > 0) AS median_s,
+        quantile_cont(elapsed_s, 0.99) FILTER (elapsed_s > 0) AS long_s,
+        max(peak_mb) AS peak_mb, count(*) FILTER (attempts > 1) AS repeated,
+        coalesce(sum(bad), 0)::BIGINT AS bad, coalesce(sum(checked), 0)::BIGINT AS checked,
+        count(*) FILTER (urls > 0) AS listing, count(*) FILTER (severities['error'] > 0) AS with_errors,
+        min(started) FILTER (started <> '') AS started,
+        strftime(max(try_cast(started AS TIMESTAMP) + to_milliseconds((1000 * wall_s)::BIGINT)), '%xT%XZ') AS ended,
+        count(DISTINCT node) FILTER (node <> '') AS nodes
+    FROM domains"""
+TROUBLES = f"""
+    SELECT domain, {STATE} AS kind, coalesce(error, partial, CASE
+            WHEN sitemaps > 0 THEN concat_ws(': ', 'no sitemap could be read', why)
+            WHEN rules['robots-unreachable'] > 0 THEN 'no sitemap was found, and robots.txt could not be had'
+            WHEN state = '{UNREAD}' THEN 'no sitemap was found' ELSE '' END) AS reason,
+        attempts, node, urls
+    FROM domains LEFT JOIN (SELECT domain, min(error) AS why FROM files GROUP BY domain) USING (domain)
+    WHERE kind <> '{FINISHED}'"""
+SHOWN_TROUBLES = f"""
+    FROM ({TROUBLES}) QUALIFY row_number() OVER (PARTITION BY kind ORDER BY urls DESC, domain) <= {MAX_TROUBLES}
+    ORDER BY list_position({ORDER}, kind), domain"""
+REASONS = f"""
+    SELECT kind, replace(reason, domain, '...') AS text, count(*) AS number, min(domain, {MAX_EXAMPLES})
+    FROM ({TROUBLES}) GROUP BY kind, text
+    ORDER BY number DESC, list_position({ORDER}, kind), text LIMIT {MAX_REASONS}"""
+RULES = f"""
+    SELECT rule, count(*) AS domains, sum(number)::BIGINT,
+        min_by({{'domain': domain, 'number': number}}, {{'less': -number, 'domain': domain}}, {MAX_EXAMPLES}),
+        list(DISTINCT worst[rule]) FILTER (worst[rule] IS NOT NULL)
+    FROM (SELECT domain, unnest(map_keys(rules)) AS rule, unnest(map_values(rules)) AS number, worst FROM results)
+    WHERE number > 0 GROUP BY rule ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
+BAD = f"""
+    SELECT domain, bad, checked, greatest(0, (share + 1.92 / checked
+        - 1.96 * sqrt(share * (1 - share) / checked + 0.96 / checked / checked)) / (1 + 3.84 / checked)) AS low
+    FROM (SELECT domain, bad, checked, bad / checked AS share FROM domains WHERE bad > 0)
+    ORDER BY low DESC, domain LIMIT {MAX_DOMAINS}"""
+"""SQL for the worst shares, by Wilson's 95 % interval: one bad URL of one says little of a domain."""
+DENIED = f"""
+    SELECT agent, count(*) AS domains, count(*) FILTER (number >= judged), sum(number)::BIGINT,
+        min_by(domain, {{'less': -urls, 'domain': domain}}, {MAX_EXAMPLES})
+    FROM (SELECT domain, urls, urls - coalesce(skipped['robots'], 0) AS judged,
+              unnest(map_keys(agents)) AS agent, unnest(map_values(agents)) AS number FROM results)
+    WHERE number > 0 GROUP BY agent ORDER BY domains DESC, agent LIMIT {MAX_AGENTS}"""
+SIZE = "domain, urls, sitemaps, coalesce(severities['error'], 0), coalesce(severities['warning'], 0), elapsed_s, bytes"
+SIZES = """
+    SELECT CASE urls WHEN 0 THEN 0 ELSE length(urls::VARCHAR) END AS digits, count(*) FROM results
+    GROUP BY digits ORDER BY digits"""
+FORMATS = """
+    SELECT format, count(*), sum(files)::BIGINT AS number, sum(unread)::BIGINT, coalesce(sum(f.urls), 0)::BIGINT
+    FROM files f SEMI JOIN results USING (domain) GROUP BY format ORDER BY number DESC, format"""
+FETCHED = "SELECT coalesce(sum(fetched), 0)::BIGINT FROM files SEMI JOIN results USING (domain)"
+AGE = "try_cast(started AS TIMESTAMP) - try_cast(past AS TIMESTAMP)"
+FRESHNESS = f"""
+    SELECT CASE WHEN past IS NULL AND newest IS NOT NULL THEN 'future' WHEN past IS NULL THEN 'undated'
+        WHEN {AGE} <= INTERVAL 7 DAY THEN 'week' WHEN {AGE} <= INTERVAL 31 DAY THEN 'month'
+        WHEN {AGE} <= INTERVAL 92 DAY THEN 'quarter' WHEN {AGE} <= INTERVAL 366 DAY THEN 'year' ELSE 'older' END AS age,
+        count(*)
+    FROM results LEFT JOIN
+        (SELECT domain, max(newest) AS newest, max(past) AS past FROM files GROUP BY domain) USING (domain)
+    WHERE urls > 0 GROUP BY age"""
+
+
+def sums(connection: duckdb.DuckDBPyConnection) -> Overview:
+    """Everything that the page shows. Raises what DuckDB raises."""
+
+    def ask(query: str) -> list[Any]:
+        return connection.execute(query).fetchall()
+
+    ages = dict(ask(FRESHNESS))
+    return Overview(
+        totals=_totals(connection),
+        states=dict(ask(STATES)),
+        severities=_summed(connection, "severities"),
+        reasons=[Reason(*row) for row in ask(REASONS)],
+        troubles=[Trouble(*row) for row in ask(SHOWN_TROUBLES)],
+        rules=_rules(ask(RULES)),
+        replies=_summed(connection, "replies"),
+        bad=[BadShare(*row) for row in ask(BAD)],
+        denied=[Denied(*row) for row in ask(DENIED)],
+        erroneous=_most(connection, "severities['error']"),
+        largest=_most(connection, "urls"),
+        slowest=_most(connection, "elapsed_s"),
+        sizes=dict(ask(SIZES)),
+        formats=[Format(*row) for row in ask(FORMATS)],
+        fetched=ask(FETCHED)[0][0],
+        freshness={age: ages[age] for age in AGES if age in ages},
+    )
+
+
+def _totals(connection: duckdb.DuckDBPyConnection) -> Totals:
+    found = connection.execute(TOTALS)
+    names = [column[0] for column in found.description or ()]
+    [values] = found.fetchall()
+    # The sum of no domains is null.
+    return Totals(**{name: value for name, value in zip(names, values, strict=True) if value is not None})
+
+
+def _summed(connection: duckdb.DuckDBPyConnection, column: str) -> Mapping[str, int]:
+    """The sums of a map of counts, the largest first."""
+    return dict(
+        connection.execute(f"""
+            SELECT name, sum(number)::BIGINT AS total
+            FROM (SELECT unnest(map_keys({column})) AS name, unnest(map_values({column})) AS number FROM results)
+            GROUP BY name ORDER BY total DESC, name""").fetchall()
+    )
+
+
+def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]:
+    """The domains with the largest value, those without any left out."""
+    query = f"SELECT {SIZE} FROM results WHERE {value} > 0 ORDER BY {value} DESC, domain LIMIT {MAX_DOMAINS}"
+    return [DomainSize(*row) for row in connection.execute(query).fetchall()]
+
+
+def _rules(found: list[Any]) -> list[RuleSpread]:
+    known = {rule.id: (str(rule.severity), rule.what) for rule in all_rules()}
+    rules = []
+    for id, domains, findings, most, told in found:
+        usual, what = known.get(id, (str(Severity.WARNING), ""))
+        severity = min(told or [usual], key=SEVERITIES.index)
+        rules.append(RuleSpread(id, severity, what, domains, findings, _examples(most)))
+    return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, rule.rule))
+
+
+def _examples(most: list[dict[str, Any]]) -> dict[str, int]:
+    return {one["domain"]: one["number"] for one in most}

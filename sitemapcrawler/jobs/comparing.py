@@ -1,0 +1,303 @@
+"""A crawl beside an earlier one: what was added, removed or changed since, and which files need not be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.frontier import Visit
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.download.policies import Policies, signature
+from sitemapcrawler.feeds.jsontext import JsonText
+from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.items import FINISHED, READ, UrlRecord
+from sitemapcrawler.jobs.store import Store, StoreError
+from sitemapcrawler.jobs.store.baseline import (
+    REPLY,
+    Baseline,
+    Earlier,
+    Entries,
+    as_held,
+    differences,
+    sites_before_here,
+)
+from sitemapcrawler.jobs.store.sites import sites_of
+from sitemapcrawler.jobs.storing import Writer
+from sitemapcrawler.reader.dates import iso, parse
+from sitemapcrawler.rules.facts.given import GONE
+
+NOT_MODIFIED = 304
+OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})
+"""Arguments that say which files are read, not what becomes of their entries."""
+MIN_TOLD = 5
+"""Changes of files that an index must have told by its dates before they are believed."""
+LOOKED_AT = 10
+"""Of so many files that an index calls unchanged, one is asked for all the same: another one each time."""
+SPREAD = timedelta(days=2)
+"""What a date without a time may be off by: its own length, and the zones of the earth."""
+MIDNIGHT = "T00:00:00Z"
+"""How dates without a time end in `lastmod_at`."""
+ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
+
+
+class Comparison:
+    """Compares a crawl with its baseline."""
+
+    def __init__(self, store: Store, params: Params, program: str) -> None:
+        """`program`: what judges (`jobs.program_of`). StoreError for a baseline that cannot be used, or is of another
+        site."""
+        self.baseline = Baseline(store, Path(params.baseline or ""))
+        with self.baseline.usable():
+            if not params.force:
+                check_site(self.baseline, params)
+            self.baseline.compare(judged_alike(self.baseline.job, params), params.verify != "off")
+        self.only_changes = params.only == "changes"
+        self.took = 0
+        """How many files were taken over in this run."""
+        self._may_take = may_take(self.baseline.job, params, program)
+        self._judging = bool(params.judged_agents)
+        self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
+        self._strange = self.baseline.strange_hosts() if self._may_take and self._judging else {}
+        self._told: dict[str, int] = self.baseline.job.get("honest") or {}
+        self._honest = {index for index, count in self._told.items() if count >= MIN_TOLD}
+        self._dates: dict[str, dict[str, str | None]] = {}
+        self._turn = int(self.baseline.job.get("turn") or 0) % LOOKED_AT
+        self._entries: dict[str, Entries] = {}
+        self._entry_text = JsonText(Rows(self.baseline.fields))
+        self._reply_text = JsonText(Rows(REPLY))
+
+    # Files.
+
+    def earlier(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """A file as the baseline knows it, where its entries may be taken over if it has not changed."""
+        known = self.baseline.files.get(visit.url) if self._may_take else None
+        if known is None or (known.dated and not self._same_date(visit)):
+            return None
+        return None if self._judging and not self._same_rules(visit.url, policies) else known
+
+    def _before_baseline(self, date: str | None) -> bool:
+        """True for a date before the baseline was made: a later change would have another one. A day must have ended
+        by then, wherever on earth it was written."""
+        started = parse(str((self.baseline.job.get("summary") or {}).get("started") or ""))
+        if date is None or started is None:
+            return False
+        return date < iso(started - SPREAD if date.endswith(MIDNIGHT) else started)
+
+    def _same_date(self, visit: Visit) -> bool:
+        """True where the index that lists a file dates it as it did before."""
+        if visit.parent is None:
+            return True
+        if visit.parent not in self._dates:
+            self._dates[visit.parent] = self.baseline.dates(visit.parent)
+        return self._dates[visit.parent].get(visit.url) == visit.listed_at
+
+    def _same_rules(self, url: str, policies: Policies) -> bool:
+        """True where the robots.txt of a file's site, and of the other sites whose pages it lists, say what they said:
+        verdicts stand in the rows. One that was not asked for in this crawl says nothing."""
+        listed = {urls.origin(f"{prefix}/") for prefix in self._strange.get(url, ())}
+        return all(
+            policies.signatures.get(origin) == self._policies.get(origin)
+            for origin in {urls.origin(url), *listed}
+            if origin is not None
+        )
+
+    @property
+    def strange_origins(self) -> set[str]:
+        """Sites that the files of other sites list pages of: their robots.txt must be known before such a file may be
+        taken over."""
+        found = {urls.origin(f"{prefix}/") for prefixes in self._strange.values() for prefix in prefixes}
+        return {origin for origin in found if origin is not None}
+
+    def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """A file that its index dates as it did before, where that index has proved honest. One in `LOOKED_AT` is
+        asked for all the same, so that a lie is noticed."""
+        if visit.parent not in self._honest or not self._before_baseline(visit.listed_at):
+            return None
+        if crc32(visit.url.encode("utf-8", "surrogatepass")) % LOOKED_AT == self._turn:
+            return None
+        return self.earlier(visit, policies) if self._same_date(visit) else None
+
+    def proofs(self) -> tuple[dict[str, int], int]:
+        """{index: how often its dates told of a change}, of those that did and never kept one from us, in this crawl
+        and in those before it; and how many crawls stand behind this one, each the baseline of the next."""
+        found: dict[str, int] = {}
+        for index, told, lies in self.baseline.dated_changes():
+            count = self._told.get(index, 0) + told
+            if not lies and count:
+                found[index] = count
+        return found, int(self.baseline.job.get("turn") or 0) + 1
+
+    def take(self) -> None:
+        """Note that the entries of a file are taken over."""
+        self.took += 1
+
+    # Entries.
+
+    async def judge(self, writer: Writer, sitemap: str, records: Sequence[UrlRecord]) -> None:
+        """Say of entries of a file what became of them."""
+        known = self._entries.get(sitemap)
+        if known is None:
+            known = await writer.run(partial(self.baseline.entries, sitemap))
+            if known is None:  # the database has failed
+                return
+            self._entries[sitemap] = known
+        texts = self._texts(records)
+        outside: list[tuple[UrlRecord, tuple[str, str]]] = []
+        doubtful: list[tuple[UrlRecord, tuple[str, str]]] = []
+        for record, text in zip(records, texts, strict=True):
+            if hash((record.loc, *text)) in known.same:
+                record.change = UNCHANGED
+            else:
+                (doubtful if hash(record.loc) in known.locs else outside).append((record, text))
+        await self._look_up(writer, doubtful, sitemap)
+        await self._look_up(writer, outside, None)
+
+    async def _look_up(
+        self, writer: Writer, entries: Sequence[tuple[UrlRecord, tuple[str, str]]], sitemap: str | None
+    ) -> None:
+        """Judge entries that are not known to be unchanged, by what the file `sitemap` says of them, or any file."""
+        if not entries:
+            return
+        locs = [as_held(record.loc) for record, _ in entries]
+        before = await writer.run(partial(self.baseline.texts, locs, sitemap))
+        if before is None:  # the database has failed
+            return
+        for record, text in entries:
+            was = before.get(as_held(record.loc), [])
+            if not was:
+                record.change = ADDED
+                continue
+            found = [differences(*text, earlier) for earlier in was]
+            record.change = UNCHANGED if [] in found else CHANGED
+            record.changed_fields = min(found, key=len)
+
+    def _texts(self, records: Sequence[UrlRecord]) -> list[tuple[str, str]]:
+        """What is compared of entries, as text: entry and reply."""
+        entries = [line.decode() for line in self._entry_text.lines(records).splitlines()]
+        if not self.baseline.with_replies:
+            return [(entry, "") for entry in entries]
+        replies = [
+            self._reply_text.lines([record.reply]).decode()[:-1]
+            if record.reply is not None and record.reply.kind != "unchecked"
+            else ""
+            for record in records
+        ]
+        return list(zip(entries, replies, strict=True))
+
+    def forget(self, sitemap: str) -> None:
+        """A file has been read."""
+        self._entries.pop(sitemap, None)
+
+    # The end.
+
+    def same_site(self, store: Store, policies: Policies) -> bool:
+        """True where all files are those of the baseline and none of them has changed, nor has a robots.txt: then all
+        that can be said of the whole site was said."""
+        return (
+            self._may_take
+            and "of_site" in self.baseline.job
+            and self.baseline.same_files(store)
+            and all(policies.signatures.get(origin, known) == known for origin, known in self._policies.items())
+        )
+
+    def judged_files(self, store: Store, narrowed: bool, lost: Collection[str] = ()) -> tuple[list[str], list[str]]:
+        """Of the files whose entries the baseline knows and that may list less now: those of which this crawl can say
+        what they list, and the others. `narrowed`: a limit left files out; `lost`: sites of which one did, or which
+        could not be looked at."""
+        outcomes = {
+            sitemap: (outcome, status)
+            for sitemap, outcome, status in store.execute("SELECT sitemap, outcome, status FROM sitemaps")
+        }
+        # Where nothing at all of a site could be read, it is down rather than empty.
+        sites = dict(store.execute(sites_of()))
+        up = {sites[sitemap] for sitemap, (outcome, _) in outcomes.items() if outcome in READ}
+        down = {
+            sites[sitemap]
+            for sitemap, (outcome, status) in outcomes.items()
+            if outcome not in READ and status not in GONE
+        }
+        up -= down | set(lost)
+        outcomes |= {url: ("missed", status) for url, status in _missed(store)}
+        judged: list[str] = []
+        others: list[str] = []
+        for sitemap, site in store.execute(sites_before_here(complete=not lost)):
+            outcome, status = outcomes.get(sitemap, (None, None))
+            if outcome == UNCHANGED:
+                continue
+            known = outcome in READ or status in GONE if outcome else site in up and not narrowed
+            (judged if known else others).append(sitemap)
+        return judged, others
+
+
+def may_take(job: Any, params: Params, program: str) -> bool:
+    """True where the entries of a file that has not changed would be judged alike. Where URLs are asked, all are
+    looked at anew."""
+    earlier = job.get("arguments")
+    if earlier is None or job.get("program") != program or params.verify != "off" or params.max_urls is not None:
+        return False
+    before, now = (
+        {name: value for name, value in given.items() if name not in OF_THE_PLACE}
+        for given in (earlier, params.asks_for())
+    )
+    return bool(before == now)
+
+
+def judged_alike(job: Any, params: Params) -> bool:
+    """True where robots.txt is judged for crawlers, and for those of the baseline, as far as it tells."""
+    arguments = job.get("arguments")
+    alike = arguments is None or arguments.get("agents") == params.asks_for().get("agents")
+    return alike and bool(params.judged_agents)
+
+
+def _missed(store: Store) -> list[tuple[Any, ...]]:
+    """(URL, HTTP status) of guesses that were no sitemaps, which have no records; no status where it is not known."""
+    return store.execute("SELECT sitemap, (tally->>'status')::INTEGER FROM files WHERE tally->>'missed' = 'true'")
+
+
+def check_site(baseline: Baseline, params: Params) -> None:
+    """StoreError where the baseline is of a job that was not finished, or of another site."""
+    if baseline.job and baseline.job.get("state") != FINISHED:
+        raise StoreError(
+            f"baseline {baseline.path} was not finished: what it lacks would count as added; "
+            "finish it, or take it as it is with force=yes"
+        )
+    named = {_site(host) for host, _ in params.named_authorities}
+    if baseline.partial is not None:
+        raise StoreError(
+            f"baseline {baseline.path} is not complete ({baseline.partial}): what it lacks would count as added; "
+            "take it as it is with force=yes"
+        )
+    held = {_site(host) for host in baseline.hosts()}
+    if not named or not held or _same_start(baseline.job, params) or _some_akin(held, named):
+        return
+    if not baseline.job and _some_akin({_site(host) for host in baseline.hosts("loc")}, named):
+        return  # files may stand on another host than the site
+    raise StoreError(
+        f"baseline {baseline.path} is of {', '.join(sorted(held)[:3])}, not of {', '.join(sorted(named)[:3])}; "
+        "force=yes compares them all the same"
+    )
+
+
+def _same_start(job: Any, params: Params) -> bool:
+    """True where the job was begun at the same place, wherever that has led to."""
+    before, now = job.get("arguments") or {}, params.asks_for()
+    return any(name in now and before.get(name) == now[name] for name in ("domain", "sitemap"))
+
+
+def _some_akin(held: Iterable[str], named: Iterable[str]) -> bool:
+    return any(_akin(one, other) for one in held for other in named)
+
+
+def _site(host: str) -> str:
+    """The host without port and `www.`."""
+    place = urls.authority(f"http://{host}/")
+    return (place.host if place is not None else host).removeprefix("www.")
+
+
+def _akin(one: str, other: str) -> bool:
+    return one == other or one.endswith(f".{other}") or other.endswith(f".{one}")

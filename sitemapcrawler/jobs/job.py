@@ -1,0 +1,352 @@
+"""The job of a crawl: the database it writes to, and what earlier runs of the same job have found."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import __version__
+from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Visit
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.feeds.feedfile import made
+from sitemapcrawler.feeds.feednames import parts_left
+from sitemapcrawler.feeds.folder import NAMES
+from sitemapcrawler.feeds.setup import local_path
+from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
+from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
+from sitemapcrawler.jobs.readback import Asked, decoded, files_done, read_back, url_batches
+from sitemapcrawler.jobs.recording import Recorder
+from sitemapcrawler.jobs.restoring import restore, restore_verdicts
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.baseline import Earlier
+from sitemapcrawler.jobs.store.columns import literal
+from sitemapcrawler.jobs.store.loading import BASELINE, taken_in
+from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.jobs.store.sql import with_memory
+from sitemapcrawler.jobs.storing import Writer
+from sitemapcrawler.report.model import Report
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.own import sources
+from sitemapcrawler.rules.registry import Needs
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger(__name__)
+
+STORE_LOST = "store"
+"""Reason of an end where the database can take no more."""
+MIXED = "several"
+"""What judged a job in which one run differed from another."""
+STOP_S = 13.0
+"""Seconds from a stop to the end of feeds: two less than a stopped crawl may take to its end."""
+JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_RULES", "SITEMAP_SEVERITIES", "USER_AGENT")
+"""How the names of settings begin on which it depends what is said of a file."""
+
+
+class Job:
+    """What a crawl writes down, and what it finds written."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        store: Store,
+        folder: Path | None,
+        comparison: Comparison | None = None,
+        only_changes: bool = False,
+        reports: bool = False,
+    ) -> None:
+        """`folder`: of a job that is to stay; None for one that ends with the process. `only_changes`: feeds leave out
+        what has not changed since the baseline. `reports`: a report is to be made of it."""
+        self.store = store
+        self._only_changes = only_changes
+        self.program = program_of(crawler.settings)
+        self.comparison = comparison
+        self.folder = folder
+        self.skipped: Counter[str] = Counter()
+        """URLs of the baseline of which it cannot be said whether they were removed."""
+        self.finished: bool = store.get("state") == FINISHED
+        """True where an earlier run came to the end: nothing is left to ask for."""
+        self.run: int = (store.get("run") or 0) + 1
+        self.done = files_done(store) if self.run > 1 else {}
+        """Files of earlier runs, by URL."""
+        self.holding = False
+        """True where url records are held back until everything is read."""
+        self._crawler = crawler
+        self._writer = Writer(store, self.run, self._lost)
+        self.records = Recorder(self._writer, comparison)
+        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if reports else None
+        self._closing: asyncio.Future[None] | None = None
+        self._of_site: dict[str, dict[str, int]] = {}
+        self._uncompared: set[str] = set()
+        self._giving = False
+        self._interrupter = Interrupter()
+
+    def _stopping(self) -> bool:
+        return getattr(self._crawler.spider, "stop_reason", None) is not None
+
+    @property
+    def resumed(self) -> bool:
+        """True where earlier runs have left something."""
+        return self.run > 1
+
+    async def begin(self, spider: Any, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
+        """Say where the job stands, and give the parts of the crawl back what they knew. `send`: sends url records
+        on, of which earlier runs did not know the last form."""
+        if self.folder is not None:
+            remove_parts(self._crawler.settings, spider.params.report, self.store.get("pid"))
+        if self.finished:
+            self.store.set(pid=os.getpid())
+            logger.info(
+                "the job in %s is finished: nothing is asked again, its feeds are written from the database; "
+                "fresh=yes starts over",
+                self.folder,
+            )
+            return
+        self.holding = spider.status is not None and spider.status.holding
+        if self.folder is not None:
+            spider.policies.heard = self.records.policy
+        asked = spider.params.asks_for()
+        program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
+        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
+        if self.comparison is not None:
+            await spider.policies.prepare(self.comparison.strange_origins)
+        if self.resumed:
+            done = counted(len(self.done), "file is", "files are")
+            logger.info("the job in %s goes on: %s done", self.folder, done)
+            restore(self.store, spider, self.holding)
+        if self.comparison is not None or (self.resumed and self.holding):
+            await self._get_resources()
+        if self.resumed and self.holding:
+            async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
+                await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
+
+    # What is known of files that need not be read.
+
+    def earlier(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
+        return None if self.comparison is None else self.comparison.earlier(visit, policies)
+
+    def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
+        """The same, where the index that lists the file says that it has not changed, and has proved honest."""
+        return None if self.comparison is None else self.comparison.trusted(visit, policies)
+
+    def unchanged(self, visit: Visit, answer: Answer, policies: Policies) -> Earlier | None:
+        """The same, where the answer says that the file has not changed."""
+        earlier = self.earlier(visit, policies)
+        if earlier is None:
+            return None
+        if answer.status == NOT_MODIFIED:
+            return earlier
+        led = json.loads(earlier.line).get("final_url")
+        same = answer.ok and answer.error is None and answer.body.digest().hex() == earlier.digest
+        return earlier if same and led == (answer.final_url if answer.hops else None) else None
+
+    def children(self, sitemap: str) -> list[tuple[str, str | None]]:
+        """What an index of an earlier run, or of the baseline, lists: (URL, lastmod)."""
+        where = "main" if sitemap in self.done else BASELINE
+        cursor = self.store.cursor()
+        return cursor.execute(f"SELECT loc, lastmod_at FROM {where}.children WHERE sitemap = ?", [sitemap]).fetchall()
+
+    # The end.
+
+    async def flush(self) -> None:
+        """Return when all files that were read are in the database."""
+        await self._writer.flush()
+
+    async def settle(self, spider: Any, narrowed: bool) -> None:
+        """Everything that is to be read has been read: say what the baseline lists and this crawl does not, and count
+        what was taken over. `narrowed`: a limit or a filter left files out."""
+        await self._get_resources(sparing=self.comparison is None and not self.resumed)
+        if self.finished:
+            return
+        if spider.complete:
+            await self._writer.run(self.store.purge)
+        if self.comparison is not None:
+            await self._compare(self.comparison, spider, narrowed)
+
+    async def _compare(self, comparison: Comparison, spider: Any, narrowed: bool) -> None:
+        if comparison.took:
+            restore_verdicts(self.store, spider.verdicts, taken_in(self.run))
+        judged: list[str] = []
+        others = comparison.baseline.listed_files()
+        if spider.complete and spider.partial in (None, MAX_SITE_TIME):
+            lost = spider.lost | spider.frontier.narrowed
+            judged, others = comparison.judged_files(self.store, narrowed, lost)
+        if others:
+            self.skipped[REMOVED] = comparison.baseline.count(others)
+            self._uncompared = comparison.baseline.sites(others, complete=not spider.lost)
+            await self._writer.run(partial(comparison.baseline.carry, others))
+        if not judged:
+            return
+        with self._writer.guarded():
+            spool = self.store.spool()
+            async for lines in self._writer.each(partial(comparison.baseline.missing, judged)):
+                wanted = [line for line in lines if spider.selection.wants(decoded(line))]
+                spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
+            await self._writer.run(partial(self._put_removed, spool))
+
+    async def _get_resources(self, sparing: bool = False) -> None:
+        settings = self._crawler.settings
+        threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
+        await self._writer.run(partial(self.store.resources, threads, memory, sparing))
+
+    def _put_removed(self, spool: Spool) -> None:
+        with self.store.transaction():
+            self.store.insert("urls", [spool])
+        spool.discard()
+
+    async def findings(self, spider: Any) -> AsyncIterator[FindingRecord]:
+        """What the rules on the whole site find; where nothing has changed, what they found before. A crawl that is to
+        end waits for none of them."""
+        left_out = {name: count for name, count in spider.left_out.items() if count}
+        narrowed = spider.frontier.narrowed
+        find = partial(self._site_findings, left_out=left_out, narrowed=narrowed)
+        if self.comparison is not None and not (left_out or narrowed):
+            same = self.comparison.same_site(self.store, spider.policies)
+            find = partial(self._earlier_findings) if same else find
+        self._crawler.signals.connect(self._interrupter.begin, signal=stopping)
+        try:
+            async for finding in self._writer.each(partial(find, spider.judge)):
+                yield finding
+        finally:
+            self._crawler.signals.disconnect(self._interrupter.begin, signal=stopping)
+            self._interrupter.end()
+
+    def _earlier_findings(self, judge: Judge) -> Iterator[FindingRecord]:
+        assert self.comparison is not None
+        self._of_site = self.comparison.baseline.job["of_site"]
+        judge.add(self._of_site)
+        decode = msgspec.json.Decoder(FindingRecord).decode
+        rules = ", ".join(literal(rule) for rule in self._of_site["counts"])
+        if rules:
+            for lines in self.store.lines("findings", f"whole_site AND rule IN ({rules})", database=BASELINE):
+                yield from map(decode, lines)
+
+    def _site_findings(self, judge: Judge, left_out: dict[str, int], narrowed: set[str]) -> Iterator[FindingRecord]:
+        baseline = None if self.comparison is None else BASELINE
+        before = judge.totals()
+        with self.store.transaction():
+            self.records.last_rows.put_robots()
+        with self.store.analysis() as cursor:
+            more_memory = self.store.give_more_memory
+            if self.holding:
+                with_memory(partial(self.records.last_rows.show_urls, cursor), more_memory)
+            facts = SiteFacts(cursor, left_out, narrowed, baseline, self._uncompared, self._stopping, more_memory)
+            with self._interrupter.of(cursor):
+                yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
+                self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
+                yield from judge.site(facts, (Needs.BASELINE,))
+            if self._gatherer is not None:
+                self._gatherer.keep(facts)
+
+    async def report(self, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
+        """The report of the crawl; None where the database has failed. `names`: of the files beside its page."""
+        if self._gatherer is None:
+            return None
+        await self._get_resources()
+        spider: Any = self._crawler.spider
+        agents = [agent.name for agent in spider.params.judged_agents]
+        report = await self._gatherer.gather(summary, agents, names, self.holding)
+        if report is not None:
+            report.arguments = {name: text for name, text in spider.params.as_dict().items() if name != "report"}
+            report.judged = spider.judge.applied
+        return report
+
+    async def finish(self, summary: SummaryRecord) -> None:
+        """The crawl has come to its end: commit the last records."""
+        await self.flush()
+        if self._writer.error is None:
+            await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
+
+    def _finish(self, summary: dict[str, Any]) -> None:
+        honest, turn = ({}, 0) if self.comparison is None else self.comparison.proofs()
+        with self.store.transaction():
+            self.records.last_rows.put(self.holding)
+            self.store.set(state=FINISHED, summary=summary, honest=honest, turn=turn, of_site=self._of_site)
+
+    def tell_how_to_go_on(self) -> None:
+        """Log what to do after a stop."""
+        if self.folder is not None and self._writer.error is None:
+            logger.info("stopped before the end; the same command with JOBDIR=%s goes on from here", self.folder)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.records.close()
+        self._writer.close()
+
+    # What earlier runs have found, or the baseline.
+
+    async def stored(self) -> AsyncIterator[Any]:
+        """What this run did not read, as it goes to the feeds: batches of URLs, files, findings; of a finished job all
+        other records too. After a stop, no more than there is time for."""
+        self._giving = True
+        asked = Asked(self.run, self.finished, self.holding, self._only_changes)
+        try:
+            async for item in read_back(self.store, self._writer, asked):
+                yield item
+                if self._is_late():
+                    logger.warning("no time is left to write all that earlier runs have found; the job keeps it")
+                    break
+        finally:
+            self._giving = False
+
+    def _is_late(self) -> bool:
+        """True where a stop was asked for so long ago that feeds must come to their end."""
+        spider: Any = self._crawler.spider
+        return spider.stop_reason not in ENDED and time.monotonic() - spider.stopped_at > STOP_S
+
+    def summary(self) -> SummaryRecord:
+        """The summary of a finished job."""
+        return msgspec.convert(self.store.get("summary"), SummaryRecord)
+
+    def _lost(self, why: str) -> None:
+        """The database can take, or give, no more: end the crawl."""
+        doing = "read" if self._giving else "written"
+        advice = "; the same command goes on when there is room" if self.folder is not None and not self._giving else ""
+        logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
+        self._crawler.stats.set_value("sitemap/store_lost", why)
+        spider: Any = self._crawler.spider
+        spider.unreadable = self._giving
+        if spider.begin_stop is not None:
+            spider.begin_stop(STORE_LOST)
+        self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=STORE_LOST))
+
+
+def program_of(settings: BaseSettings) -> str:
+    """What judges: two crawls with the same judge alike. The version, and a digest of the settings that matter."""
+    names = sorted(name for name in settings if str(name).startswith(JUDGING))
+    given = {name: settings[name] for name in names} | {"own": sources(settings)}
+    with suppress(OSError, TypeError, ValueError):
+        given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
+    return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) -> None:
+    """Remove the unfinished feeds of the process that ran the job before, and what it has left of a report in the
+    folder `report`: it was killed."""
+    if pid is None:
+        return
+    own = made if pid == os.getpid() else frozenset()  # in a container all runs may have the same id
+    feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
+    feeds += [Path(report) / name for name in NAMES] if report is not None else []
+    for path in feeds:
+        for part in parts_left(path, pid):
+            if part not in own:
+                part.unlink(missing_ok=True)

@@ -1,0 +1,189 @@
+"""Opening the job of a crawl: which database, whether it may go on as it is asked to, and what is in the way."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import duckdb
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.feeds.links import planted
+from sitemapcrawler.items import FINISHED
+from sitemapcrawler.jobs.comparing import Comparison, may_take
+from sitemapcrawler.jobs.job import Job, program_of
+from sitemapcrawler.jobs.store import Store, StoreError, check
+from sitemapcrawler.jobs.store.base import FILE
+from sitemapcrawler.jobs.store.baseline import DATABASE
+from sitemapcrawler.jobs.store.errors import in_words, is_locked, refusal
+from sitemapcrawler.jobs.store.making import CONFIG
+
+OF_THE_READING = {"baseline", "only"}
+"""Arguments that may differ where a job is finished that had a baseline: that may have moved on."""
+ODD_CHARACTERS = frozenset("?\\")
+"""What DuckDB cannot have in the path of a database."""
+
+
+def check_job(settings: BaseSettings, params: Params) -> None:
+    """StoreError or ValueError, one line, for a job that cannot go on as it is asked to. Nothing is lost by it."""
+    try:
+        _check(settings, params)
+    except OSError as error:
+        raise StoreError(f"{error.filename or 'JOBDIR'} cannot be used: {in_words(error)}") from None
+
+
+def _check(settings: BaseSettings, params: Params) -> None:
+    folder = folder_of(settings)
+    if params.fresh and folder is None:
+        raise ValueError("argument fresh='yes': there is no job to begin anew; accepted: beside the setting JOBDIR")
+    if params.baseline is not None and (params.fresh or not _is_finished(folder)):
+        if not settings.getbool("SITEMAP_STORE"):
+            raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
+        _check_baseline(folder, params, program_of(settings))
+    if folder is not None and params.fresh:
+        _check_free(folder / FILE)
+        _check_writable(folder)
+    elif folder is not None:
+        _open(folder, params, None, thorough=True).close()
+
+
+def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
+    """The job of a crawl; None where no database is wanted. `needed`: one for this process, where none is to stay.
+
+    StoreError where it cannot be had.
+    """
+    folder = folder_of(crawler.settings)
+    needed |= params.baseline is not None or params.report is not None
+    wanted = crawler.settings.getbool("SITEMAP_STORE") and needed
+    if folder is None and not wanted:
+        return None
+    if folder is not None and params.fresh:
+        _refuse_itself(folder, params)
+        _remove(folder / FILE)
+    program = program_of(crawler.settings)
+    seed = None if _is_finished(folder) else _seed(params, program)
+    store = _temporary(params, seed) if folder is None else _open(folder, params, seed)
+    try:
+        compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
+        return Job(crawler, store, folder, compared, params.only is not None, params.report is not None)
+    except StoreError:
+        store.close()
+        raise
+    except duckdb.Error as error:
+        store.close()
+        raise refusal(store.path, error) from None
+
+
+def folder_of(settings: BaseSettings) -> Path | None:
+    """The folder of the job; None for none that stays. ValueError where it cannot be."""
+    folder = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
+    if folder and not settings.getbool("SITEMAP_STORE"):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
+    if folder and ODD_CHARACTERS.intersection(str(folder)):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
+    if folder and (link := planted(Path(folder))):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: {link} is a link that somebody else has put there")
+    return Path(folder) if folder else None
+
+
+def _temporary(params: Params, seed: Path | None = None) -> Store:
+    try:
+        return Store.temporary(seed, _beside(params))
+    except (OSError, duckdb.Error) as error:
+        raise StoreError(f"no temporary database can be made: {in_words(error)}") from None
+
+
+def _comparison(store: Store, params: Params, program: str) -> Comparison | None:
+    return Comparison(store, params, program) if params.baseline is not None else None
+
+
+def _check_baseline(folder: Path | None, params: Params, program: str) -> None:
+    if folder is not None:
+        _refuse_itself(folder, params)
+    store = _temporary(params)
+    try:
+        _comparison(store, params, program)
+    finally:
+        store.close()
+
+
+def _refuse_itself(folder: Path, params: Params) -> None:
+    """StoreError where a job is to be compared with itself."""
+    path = folder / FILE
+    if params.baseline is not None and path.exists() and path.samefile(params.baseline):
+        raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
+
+
+def _open(folder: Path, params: Params, seed: Path | None, thorough: bool = False) -> Store:
+    if (folder / FILE).exists():
+        job = check(folder / FILE)
+        if job.get("run") is None:  # it was made, but not begun
+            _remove(folder / FILE)
+        else:
+            _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
+    return Store.of(folder, thorough, seed, _beside(params))
+
+
+def _beside(params: Params) -> Path | None:
+    return None if params.baseline is None else Path(params.baseline)
+
+
+def _seed(params: Params, program: str) -> Path | None:
+    """The database whose entries a new one may begin with."""
+    path = Path(params.baseline or "")
+    if path.suffix != DATABASE or path.with_name(f"{path.name}.wal").exists():
+        return None
+    job = check(path)
+    return path if job.get("state") == FINISHED and may_take(job, params, program) else None
+
+
+def _is_finished(folder: Path | None) -> bool:
+    """True for a job of which nothing is left to do, whatever it was compared with."""
+    path = (folder or Path()) / FILE
+    return folder is not None and path.exists() and check(path).get("state") == FINISHED
+
+
+def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str], finished: bool) -> None:
+    """StoreError where a job was begun with other arguments."""
+    free = OF_THE_READING if finished and "baseline" in earlier else set()
+    for name in sorted((earlier.keys() | now.keys()) - free):
+        before, after = earlier.get(name), now.get(name)
+        if before != after:
+            was, given = ("without it" if value is None else f"with {value!r}" for value in (before, after))
+            raise StoreError(
+                f"argument {name}: the job in {folder} was begun {was}, now it is {given}; "
+                "give the same arguments, fresh=yes to start over, or another JOBDIR"
+            )
+
+
+def _check_free(path: Path) -> None:
+    """StoreError where a crawl uses a database; whatever else is wrong with it does not matter."""
+    if not path.exists():
+        return
+    try:
+        duckdb.connect(path, read_only=True, config=CONFIG).close()
+    except (OSError, duckdb.Error) as error:
+        if is_locked(error):
+            raise refusal(path, error) from None
+
+
+def _check_writable(folder: Path) -> None:
+    """StoreError where nothing can be made in a folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written to: {in_words(error)}") from None
+
+
+def _remove(path: Path) -> None:
+    """Remove a database, unless a crawl uses it: StoreError."""
+    _check_free(path)
+    for part in (path.with_name(f"{path.name}.wal"), path):  # in this order: a log alone would be in the way
+        try:
+            part.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{part} cannot be removed: {in_words(error)}") from None

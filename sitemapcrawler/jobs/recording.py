@@ -1,0 +1,261 @@
+"""Records on their way into the job's database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import duckdb
+import msgspec
+
+from sitemapcrawler.audit.frontier import Visit
+from sitemapcrawler.audit.reading import Told
+from sitemapcrawler.feeds.jsontext import JsonText
+from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.jobs.restoring import tally_of
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.loading import FileRows
+from sitemapcrawler.jobs.store.schema import tables
+from sitemapcrawler.jobs.store.spool import fitting
+from sitemapcrawler.jobs.store.sql import reading
+from sitemapcrawler.jobs.storing import Writer
+from sitemapcrawler.replies.chase import Step
+
+PLACE = b"place"
+"""Name under which a row in its last form has its place in the file."""
+
+
+class LastRows:
+    """What is said of the whole crawl, and url records in their last form, until they are inserted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tables = {table: store.spool() for table in ("findings", "robots")}
+        self._urls = store.spool()
+        self._json = JsonText(Rows())
+
+    def add(self, record: FindingRecord | RobotsRecord) -> None:
+        """Take a record of the whole crawl. OSError where the disk is full."""
+        found: Sequence[Any] = [record]
+        if isinstance(record, RobotsRecord):
+            self._tables["robots"].write(self._json.lines([record]), 1)
+            found = getattr(record, "findings", ())
+        lines = self._json.lines(found) if found else b""
+        self._tables["findings"].write(lines.replace(b"}\n", b',"whole_site":true}\n'), len(found))
+
+    def settle(self, records: Sequence[UrlRecord], lines: bytes) -> None:
+        """Take url records that were written before with what was not known yet; `lines`: as JSON. OSError where the
+        disk is full."""
+        new = [finding for one in records for finding in getattr(one, "findings", ())[getattr(one, "told", 0) :]]
+        placed = zip(fitting(lines).splitlines(), records, strict=True)
+        self._urls.write(
+            b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, one.place) for line, one in placed), len(records)
+        )
+        self._tables["findings"].write(self._json.lines(new) if new else b"", len(new))
+
+    def put_robots(self) -> None:
+        """Insert the records of robots files, in the thread that writes and a transaction of the caller; those of an
+        earlier run, which was killed, go. Raises duckdb.Error, OSError."""
+        self._store.execute("DELETE FROM robots")
+        self._store.insert("robots", [self._tables["robots"]])
+
+    def show_urls(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Let one cursor see url records in their last form: in a temporary table, which hides the other one, since a
+        run that goes on needs that as it is. Raises duckdb.Error, OSError."""
+        cursor.execute(f"CREATE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
+        self._insert_urls(cursor.execute, "temp.urls")
+
+    def put(self, holding: bool) -> None:
+        """Insert them, in the thread that writes and a transaction of the caller. `holding`: url records have a last
+        form. Raises duckdb.Error, OSError."""
+        self.put_robots()
+        self._store.insert("findings", [self._tables["findings"]])
+        if holding:
+            self._store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
+            self._insert_urls(self._store.execute, "main.urls")
+
+    def _insert_urls(self, execute: Callable[[str, Sequence[Any]], Any], table: str) -> None:
+        """Insert url records into a table, file by file in the order of the file."""
+        if self._urls.rows:
+            name = PLACE.decode()
+            source = reading({**tables()["urls"], name: "BIGINT"}, self._urls.longest)
+            ordered = f"SELECT * EXCLUDE ({name}) FROM {source} ORDER BY sitemap, {name}"
+            execute(f"INSERT INTO {table} BY NAME {ordered}", [[str(self._urls.flush())]])
+
+    def discard(self) -> None:
+        """Forget them."""
+        for spool in (*self._tables.values(), self._urls):
+            spool.discard()
+
+
+OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
+"""What of a request has a column of its own."""
+
+
+class Recorder:
+    """Takes records, and gives those of a file to the writer when it has been read."""
+
+    def __init__(self, writer: Writer, comparison: Comparison | None) -> None:
+        self.gives_lines = True
+        """Whether batches keep the JSON lines that were made of them: nobody changes their records afterwards."""
+        self._writer = writer
+        self._spool = writer.store.spool
+        self._comparison = comparison
+        self._reading: dict[str, FileRows] = {}
+        self.last_rows = LastRows(writer.store)
+        self.unfinished: list[FileRows] | None = None
+        """Files that are to be read again in another run, and count for the report of this one, the first with the rows
+        of all; None where they are forgotten at once."""
+        self._spoilt: set[str] = set()
+        self._json = JsonText(Rows())
+        self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
+
+    async def urls(self, batch: UrlBatch) -> None:
+        """Take url records; the batch keeps their JSON lines, where none has findings."""
+        if batch.listed is None and not batch.settled:
+            await self._judge(batch.urls)
+            lines = self._json.lines(batch.urls)
+            self._keep(batch.sitemap, batch.urls, lines)
+        else:
+            if batch.listed is not None:
+                self.listed(batch.sitemap, batch.listed)
+            lines = await self._finally(batch.urls)
+        if self._only_changes:
+            batch.urls = [record for record in batch.urls if record.change != UNCHANGED]
+        elif not batch.judged and self.gives_lines:
+            batch.lines = lines
+
+    async def url(self, record: UrlRecord, holding: bool) -> bool:
+        """Take one url record; False where it does not go to the feeds. `holding`: it is one of those that were
+        `listed`."""
+        if holding:
+            await self._finally([record])
+        else:
+            await self._judge([record])
+            self._keep(record.sitemap, [record], self._json.lines([record]))
+        return not (self._only_changes and record.change == UNCHANGED)
+
+    def listed(self, sitemap: str, records: Sequence[UrlRecord]) -> None:
+        """Take url records of which some are held back: they come again when more is known of them."""
+        self._keep(sitemap, records, self._json.lines(records))
+        for record in records:
+            record.told = len(getattr(record, "findings", ()))
+
+    async def _finally(self, records: Sequence[UrlRecord]) -> bytes:
+        """Take url records that were `listed` before, in their last form; as JSON lines."""
+        await self._judge(records)
+        lines = self._json.lines(records) if records else b""
+        with self._writer.guarded():
+            self.last_rows.settle(records, lines)
+        return lines
+
+    async def file(self, record: SitemapRecord, complete: bool) -> None:
+        """Take the record of a file, which comes after those of its URLs. `complete`: False where it is to be read
+        again in another run."""
+        rows = self._rows(record.sitemap)
+        del self._reading[record.sitemap]
+        told = getattr(record, "told", None) or Told()
+        if self._comparison is not None:
+            self._comparison.forget(record.sitemap)
+            if told.taken and complete:
+                self._comparison.take()
+        whole = complete and record.sitemap not in self._spoilt
+        if not whole and self.unfinished is None:
+            rows.discard()
+            return
+        with self._writer.guarded():
+            rows.record.write(self._json.lines([record]), 1)
+            rows.findings.write(*self._findings([record]))
+        rows.tally = told.tally if told.taken else tally_of(record, told)
+        if not whole and self.unfinished is not None:
+            self._hold(rows, self.unfinished)
+            return
+        rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
+        await self._writer.add(rows)
+
+    def _hold(self, rows: FileRows, unfinished: list[FileRows]) -> None:
+        """Keep the rows of a file for the report: after an internal error that may be all files of a site, so that they
+        cost no descriptors each."""
+        unfinished.append(rows)
+        if rows is not unfinished[0]:
+            with self._writer.guarded():
+                unfinished[0].absorb(rows)
+
+    @property
+    def rest(self) -> list[FileRows]:
+        """What was read of files that are to be read again."""
+        return [*(self.unfinished or ()), *self._reading.values()]
+
+    def spoil(self, sitemap: str) -> None:
+        """Some records of a file were lost: it is to be read again in another run."""
+        self._spoilt.add(sitemap)
+
+    async def missed(self, visit: Visit, answered: bool, status: int | None) -> None:
+        """Take that a guess was no sitemap."""
+        rows = self._rows(visit.url)
+        del self._reading[visit.url]
+        rows.tally = {"missed": True, "answered": answered, "status": status}
+        await self._writer.add(rows)
+
+    def reply(self, key: str, method: str, step: Step) -> None:
+        """Take what came of a request for a listed URL."""
+        row = {
+            "url": key,
+            "method": method,
+            "asked_at": _now(),
+            **{name: getattr(step, name) for name in OF_A_STEP},
+            "step": step,
+        }
+        with suppress(UnicodeEncodeError):  # a lone surrogate: it is asked again
+            self._writer.reply(self._reply_line(row) + b"\n")
+
+    def policy(self, origin: str, answer: dict[str, Any]) -> None:
+        """Take what came of asking for a robots.txt."""
+        self._writer.put("policies", {"origin": origin, "asked_at": _now(), "answer": answer})
+
+    def last(self, record: FindingRecord | RobotsRecord) -> None:
+        """Take a record of the whole crawl."""
+        with self._writer.guarded():
+            self.last_rows.add(record)
+
+    def close(self) -> None:
+        """Forget what was not committed."""
+        self.last_rows.discard()
+        for rows in self.rest:
+            rows.discard()
+
+    @property
+    def _only_changes(self) -> bool:
+        return self._comparison is not None and self._comparison.only_changes
+
+    async def _judge(self, records: Sequence[UrlRecord]) -> None:
+        """Say what became of entries since the baseline."""
+        if self._comparison is not None:
+            for sitemap, alike in groupby(records, attrgetter("sitemap")):
+                await self._comparison.judge(self._writer, sitemap, list(alike))
+
+    def _keep(self, sitemap: str, records: Sequence[UrlRecord], lines: bytes) -> None:
+        rows = self._rows(sitemap)
+        with self._writer.guarded():
+            rows.urls.write(lines, len(records))
+            rows.findings.write(*self._findings(records))
+
+    def _rows(self, sitemap: str) -> FileRows:
+        rows = self._reading.get(sitemap)
+        if rows is None:
+            rows = self._reading[sitemap] = FileRows(sitemap, self._spool(), self._spool(), self._spool())
+        return rows
+
+    def _findings(self, records: Sequence[Any]) -> tuple[bytes, int]:
+        found = [finding for record in records for finding in getattr(record, "findings", ())]
+        return (self._json.lines(found) if found else b"", len(found))
+
+
+def _now() -> str:
+    return datetime.now(UTC).replace(tzinfo=None).isoformat()

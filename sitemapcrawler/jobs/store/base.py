@@ -1,0 +1,258 @@
+"""The database itself: made, opened, locked, checked; its rows read and written."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import duckdb
+
+from sitemapcrawler.jobs.scratch import OF_A_CRAWL, scratch
+from sitemapcrawler.jobs.store.columns import TYPE, literal, quoted
+from sitemapcrawler.jobs.store.confining import confine
+from sitemapcrawler.jobs.store.errors import refusal
+from sitemapcrawler.jobs.store.making import CONFIG, MEMORY_MB, NEW, SEEDED, check, make
+from sitemapcrawler.jobs.store.schema import tables
+from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd
+from sitemapcrawler.jobs.store.sql import fetched_with_memory, line_of, reading
+
+FILE = "audit.duckdb"
+"""Name of the database in a job's folder."""
+SPOOLS = ".spool"
+"""Folder, beside the database, of rows on their way into it."""
+FEED_LINE = 16 * 1024 * 1024
+"""Bytes of a line of a feed that is read."""
+FEW = 64
+"""Rows that are read together where more do not fit."""
+CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
+"""What DuckDB raises for a row that its columns cannot hold."""
+
+
+class Store:
+    """A job's database. One thread at a time may write; others read by `cursor` of their own."""
+
+    def __init__(self, path: Path, folder: ExitStack | None = None, beside: Path | None = None) -> None:
+        """Open the database at `path`, which is there. `folder`: to be closed at the end, with all in it; `beside`: a
+        file to be read, too. No other one can be.
+
+        Raises what DuckDB raises.
+        """
+        self.path = path
+        self._folder = folder or ExitStack()
+        self.spools = path.parent / SPOOLS
+        # Where a query takes more room than memory has, it goes there as well: for nobody else to read.
+        self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
+        atexit.register(self.close)  # a second signal ends the process without a word to us
+        self._in_transaction = False
+        self._memory_mb = self._most_mb = MEMORY_MB
+        shutil.rmtree(self.spools, ignore_errors=True)
+        for left in path.parent.glob(f".{path.name}.*{NEW}"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        self.spools.mkdir(mode=0o700)
+        confine(self._connection, [self.spools], [] if beside is None else [beside])
+        self.seeded = bool(self.get("seeded"))
+        """True where entries of the baseline stand in it whose files are not looked at yet."""
+
+    @classmethod
+    def temporary(cls, baseline: Path | None = None, beside: Path | None = None) -> Self:
+        """A database for this process alone. `baseline`: it begins with the entries of this one; `beside`: as for the
+        class. What processes that were killed have left of theirs is removed."""
+        with ExitStack() as stack:
+            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL))
+            make(folder / FILE, baseline)
+            return cls(folder / FILE, stack.pop_all(), beside)
+
+    @classmethod
+    def of(cls, folder: Path, thorough: bool = False, baseline: Path | None = None, beside: Path | None = None) -> Self:
+        """The database of a job, made where there is none. `thorough`: look at every row of it first. `baseline`: a
+        new one begins with the entries of this one; `beside`: as for the class. StoreError where it cannot be used."""
+        path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                check(path, thorough)
+            else:
+                make(path, baseline)
+            return cls(path, None, beside)
+        except (OSError, duckdb.Error) as error:
+            raise refusal(path, error) from None
+
+    def close(self) -> None:
+        """Write everything to the disk, and let go of it."""
+        connection = vars(self).pop("_connection", None)  # whoever still holds the store holds no database
+        if connection is not None:
+            with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
+                connection.close()
+        shutil.rmtree(self.spools, ignore_errors=True)
+        self._folder.close()
+        atexit.unregister(self.close)
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A way to query beside others."""
+        return self._connection.cursor()
+
+    def resources(self, threads: int, memory_mb: int, sparing: bool = False) -> None:
+        """Give DuckDB so much of the machine from now on. `sparing`: of the memory only as much as it has while files
+        are read, and more when it is asked for. DuckDB takes what it may, and few queries are faster with it."""
+        self._connection.execute(f"SET threads = {threads}")
+        self._most_mb = memory_mb
+        self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
+
+    def give_more_memory(self) -> bool:
+        """Let DuckDB use twice as much as before, up to what it was given; False where it has that already."""
+        if self._memory_mb >= self._most_mb:
+            return False
+        self._limit_memory(min(2 * self._memory_mb, self._most_mb))
+        return True
+
+    def _limit_memory(self, memory_mb: int) -> None:
+        self._connection.execute(f"SET memory_limit = '{memory_mb}MB'")
+        self._memory_mb = memory_mb
+
+    @contextmanager
+    def memory(self, memory_mb: int) -> Iterator[None]:
+        """Let DuckDB use so much for a while, or what it has where that is more."""
+        before = self._memory_mb
+        self._limit_memory(max(before, memory_mb))
+        try:
+            yield
+        finally:
+            self._limit_memory(before)
+
+    @contextmanager
+    def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for queries over everything, which DuckDB may answer in any order."""
+        with self.cursor() as cursor:
+            cursor.execute("SET preserve_insertion_order = false")
+            try:
+                yield cursor
+            finally:
+                cursor.execute("RESET preserve_insertion_order")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._connection.execute("BEGIN")
+        self._in_transaction = True
+        try:
+            yield
+        except BaseException:
+            with suppress(duckdb.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._in_transaction = False
+        self._connection.execute("COMMIT")
+
+    @contextmanager
+    def trial(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """All that is done meanwhile is undone at the end; the way to query it."""
+        self._connection.execute("BEGIN")
+        self._in_transaction = True
+        try:
+            yield self._connection
+        finally:
+            self._in_transaction = False
+            with suppress(duckdb.Error):  # of an interrupted query: nothing is left to undo
+                self._connection.execute("ROLLBACK")
+
+    def purge(self) -> None:
+        """Remove the entries of the baseline whose files this crawl does not have."""
+        if self.seeded:
+            with self.transaction():
+                self.purge_rows()
+                self.set(seeded=False)
+            self.seeded = False
+
+    def purge_rows(self) -> None:
+        """The same within a transaction of the caller, which may undo it."""
+        for table in SEEDED if self.seeded else ():
+            self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run SQL; its rows."""
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def spool(self) -> Spool:
+        """A new spool."""
+        return Spool(self.spools)
+
+    def insert(self, table: str, spools: Iterable[Spool]) -> None:
+        """Put the rows of spools into a table."""
+        filled = [spool for spool in spools if spool.rows]
+        if filled:
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT * FROM {reading(tables()[table], max(s.longest for s in filled))}",
+                [[str(spool.flush()) for spool in filled]],
+            )
+
+    def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
+        """Put the rows of a JSON lines feed into a table. `kind`: `type` of the records to take; None: all."""
+        made = table.rpartition(".")[2]
+        held = {TYPE: "VARCHAR", **tables()[made]}
+        where = f"WHERE {quoted(TYPE)} = {literal(kind)}" if kind else ""
+        self._connection.execute(
+            f"INSERT INTO {table} BY NAME SELECT * EXCLUDE ({quoted(TYPE)}) FROM {reading(held, FEED_LINE)} {where}",
+            [[str(feed)]],
+        )
+
+    def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Put rows into a table."""
+        with self.spool() as spool:
+            for row in rows:
+                spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
+            self.insert(table, [spool])
+
+    def mended(self, spool: Spool) -> Spool:
+        """The rows of a spool that DuckDB cannot read, kept as text."""
+        made = self.spool()
+        for line in spool.lines():
+            made.write(odd(line, BASIC), 1)
+        return made
+
+    def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
+        """The JSON lines of the records in a table, up to `AT_ONCE` at a time, in the order of the files."""
+        query = f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}"
+        for rows in self._fetched(self.cursor(), query):
+            yield [line for (line,) in rows]
+
+    def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
+        """The same with the value of a column before each line."""
+        cursor = self.cursor()
+        filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
+        [[counts]] = self._fetched(cursor, filled)
+        absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
+        query = f"SELECT rowid, {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE ({condition}) AND rowid "
+        last = -1
+        try:
+            for rows in self._fetched(cursor, f"{query} > -1"):
+                yield [row[1:] for row in rows]
+                last = rows[-1][0]
+        except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
+            while self.give_more_memory():
+                pass
+            [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
+            for first in range(last + 1, end + 1, FEW):
+                for rows in self._fetched(cursor, f"{query} BETWEEN {first} AND {first + FEW - 1}"):
+                    yield [row[1:] for row in rows]
+
+    def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Any]]:
+        return fetched_with_memory(cursor, query, self.give_more_memory)
+
+    def get(self, name: str) -> Any:
+        """What the job says of itself under a name; None where it says nothing."""
+        rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def set(self, **values: Any) -> None:
+        """Say of the job itself, all at once; within a transaction of the caller, or one of its own."""
+        with nullcontext() if self._in_transaction else self.transaction():
+            for name, value in values.items():
+                self._connection.execute("DELETE FROM job WHERE name = ?", [name])
+                self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])

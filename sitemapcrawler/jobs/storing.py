@@ -1,0 +1,136 @@
+"""Writing to the job's database beside the crawl: in a thread of its own, a commit at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.errors import in_words, is_of_the_machine
+from sitemapcrawler.jobs.store.loading import FileRows, Group, load
+
+logger = logging.getLogger(__name__)
+
+COMMIT_ROWS = 50_000
+"""Rows at which is committed at once: as many as a sitemap may list. A commit costs about 10 ms, whatever it holds."""
+COMMIT_S = 0.5
+"""Seconds that what was found waits for its commit at most: what a crash costs."""
+WAITING_ROWS = 200_000
+"""Rows that wait before the crawl waits for them."""
+T = TypeVar("T")
+
+
+class Writer:
+    """Commits what a crawl has found, grouped. The first error ends it: `failed` is called, the rest is dropped."""
+
+    def __init__(self, store: Store, run: int, failed: Callable[[str], None]) -> None:
+        self.error: str | None = None
+        """Why nothing is written any more, in one line; None so far."""
+        self.store = store
+        self._run = run
+        self._failed = failed
+        self._thread = ThreadPoolExecutor(1, "store")
+        self._group = Group()
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def add(self, file: FileRows) -> None:
+        """Take a file that was read to its end."""
+        if self.error is not None:
+            file.discard()
+            return
+        self._group.add(file)
+        self._wake()
+        while self._group.urls > WAITING_ROWS and self._task is not None:
+            await self._task
+
+    def put(self, table: str, row: dict[str, Any]) -> None:
+        """Take a row of another table."""
+        if self.error is None:
+            self._group.rows.setdefault(table, []).append(row)
+            self._wake()
+
+    def reply(self, line: bytes) -> None:
+        """Take a row of `replies`, as a JSON line."""
+        if self.error is None:
+            self._group.replies.append(line)
+            self._wake()
+
+    async def flush(self) -> None:
+        """Return when everything is in the database."""
+        while self.error is None and (self._group or self._task is not None):
+            await (self._task or self._begin())
+
+    async def run(self, work: Callable[[], T]) -> T | None:
+        """What `work` gives, in the thread that writes; None where that failed."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except Exception as error:
+            if not is_of_the_machine(error):
+                logger.exception("internal error")
+            self.fail(error)
+            return None
+
+    async def each(self, work: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
+        """What an iterator gives, made and asked in the thread that writes."""
+        iterator = await self.run(work)
+        while iterator is not None and (part := await self.run(lambda: next(iterator, None))) is not None:
+            yield part
+
+    def fail(self, error: Exception) -> None:
+        """Write no more."""
+        if self.error is None:
+            self.error = in_words(error)
+            self._failed(self.error)
+        for file in self._group.files:
+            file.discard()
+        self._group = Group()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Where the disk is full, the writer fails, and not the crawl."""
+        try:
+            yield
+        except OSError as error:
+            self.fail(error)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            self._thread.submit(self.store.close)
+        except (RuntimeError, MemoryError):  # no thread could be started
+            self.store.close()
+        self._thread.shutdown()
+
+    def _wake(self) -> None:
+        """Commit now where much waits, soon where little does."""
+        if self._group.urls >= COMMIT_ROWS and self._task is None:
+            self._begin()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(COMMIT_S, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        if self._task is not None:
+            self._timer = asyncio.get_running_loop().call_later(COMMIT_S, self._due)
+        elif self._group:
+            self._begin()
+
+    def _begin(self) -> asyncio.Task[None]:
+        group, self._group = self._group, Group()
+        self._task = asyncio.ensure_future(self._commit(group))
+        return self._task
+
+    async def _commit(self, group: Group) -> None:
+        try:
+            await self.run(lambda: load(self.store, self._run, group))
+        finally:
+            self._task = None
+        if self.error is None and self._group.urls >= COMMIT_ROWS:
+            self._begin()

@@ -1,0 +1,114 @@
+"""User names, passwords and cookies of requests: they go to the hosts that the user named, and to no other.
+
+What stands in a URL is not sent at all. The setting SITEMAP_AUTH, or the environment variable of that name, is.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from importlib import import_module
+from typing import Any, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Headers, Response
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.argument_values import CONTROL
+from sitemapcrawler.urls.userinfo import removed
+
+AUTH = "SITEMAP_AUTH"
+"""Setting, and environment variable: `user:password`."""
+AUTHORIZATION = b"Authorization"
+SECRET = (AUTHORIZATION, b"Cookie")
+"""Headers that say who asks."""
+
+
+def auth_of(settings: BaseSettings) -> str:
+    """`user:password`, of the setting or the environment; empty for none. ValueError, one line without it."""
+    given = settings.get(AUTH) or os.environ.get(AUTH) or ""
+    if given and (not isinstance(given, str) or ":" not in given):
+        raise ValueError(f"{AUTH}: there is no colon in it; accepted: user:password")
+    if CONTROL.search(given):
+        raise ValueError(f"{AUTH}: has a line break or another character that no header takes; accepted: user:password")
+    return given
+
+
+def take_from_environment(settings: BaseSettings) -> None:
+    """Make a setting of the variable, for crawls on other machines."""
+    if not settings.get(AUTH) and os.environ.get(AUTH):
+        settings.set(AUTH, os.environ[AUTH], "cmdline")
+
+
+def use_own_list_of_suffixes() -> None:
+    """Have Scrapy's cookies go by the list of public suffixes that is installed with it. By itself it asks the internet
+    for another one, past all guards."""
+    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # late: it brings an HTTP client along
+    # Private, alike in Scrapy 2.18 and 2.19.
+    cookies._split_domain = cookies.TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
+
+
+class CredentialsMiddleware:
+    """Sends SITEMAP_AUTH to the authorities that the user named, and sees that it, and an Authorization or a Cookie
+    among DEFAULT_REQUEST_HEADERS, go nowhere else, redirects included.
+
+    It is the last to see a request, and the first to see an answer: the others, the cache among them, see neither
+    SITEMAP_AUTH nor a password in a redirect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """ValueError, one line, for a bad SITEMAP_AUTH."""
+        self._crawler = crawler
+        given = auth_of(crawler.settings)
+        self._auth = b"Basic " + b64encode(given.encode()) if given else None  # RFC 7617, 2.1: UTF-8
+        if crawler.settings.getbool("COOKIES_ENABLED"):
+            use_own_list_of_suffixes()
+        defaults = Headers(crawler.settings.getwithbase("DEFAULT_REQUEST_HEADERS"))
+        self._own = {name: value for name in SECRET if (value := defaults.getlist(name))}
+        if self._auth is not None:
+            self._own.setdefault(AUTHORIZATION, []).append(self._auth)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The middleware of this crawl."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | None:
+        """Add what the host may know, take away what it may not. A URL with a password is asked for without."""
+        if "@" in request.url and urls.has_user(request.url):
+            return request.replace(url=urls.without_user(request.url))
+        if not self._own:
+            return None
+        if urls.authority(request.url) not in self._named:
+            self._take_back(request)
+        elif self._auth is not None:
+            request.headers.setdefault(AUTHORIZATION, self._auth)
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Take SITEMAP_AUTH from the request, which may be sent once more, or kept, and passwords from a redirect."""
+        self._forget(request)
+        if b"@" in (response.headers.get(b"Location") or b""):
+            places = response.headers.getlist(b"Location")
+            response.headers[b"Location"] = [removed(place.decode("latin-1")).encode("latin-1") for place in places]
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """The same for a request without an answer."""
+        self._forget(request)
+
+    @property
+    def _named(self) -> Any:
+        """The authorities that may know."""
+        return getattr(self._crawler.spider, "own_authorities", ())
+
+    def _take_back(self, request: Request) -> None:
+        for name, known in self._own.items():
+            if any(value in known for value in request.headers.getlist(name)):
+                del request.headers[name]
+
+    def _forget(self, request: Request) -> None:
+        if self._auth is not None and request.headers.get(AUTHORIZATION) == self._auth:
+            del request.headers[AUTHORIZATION]

@@ -1,0 +1,251 @@
+"""Per-host delays from robots.txt and Retry-After, for every request of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import Headers, Response
+
+from sitemapcrawler.download.ending import may_cancel, stopping
+from sitemapcrawler.download.policies import policies_of
+from sitemapcrawler.download.response_time import take_response_time
+from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, leave_slot, pause, raise_delay, too_much, without_jitter
+from sitemapcrawler.extensions.throttling import Floor
+from sitemapcrawler.middlewares.robots import own_agent
+from sitemapcrawler.replies import retry_after
+from sitemapcrawler.robots.policy import Policy
+from sitemapcrawler.urls import host_of
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS_KEY = "sitemap_attempts"
+"""Key of `Attempts` in `Request.meta`."""
+PAUSED_KEY = "sitemap_paused"
+"""Key in `Request.meta`: the pause that the answer asks for has begun."""
+FIRST_PAUSE_S = 1.0
+"""Seconds to wait after a 429 without Retry-After; twice as many after each further one in a row."""
+MAX_DOUBLINGS = 10
+"""Times that the pause is doubled at most."""
+FIRST_SLOWDOWN_S = 0.5
+"""Seconds between two requests to a host that had too much; twice as many each time."""
+MAX_SLOWDOWN_S = 30.0
+"""Seconds at most, as AUTOTHROTTLE_MAX_DELAY of this project."""
+RECOVERY = 0.8
+"""What each good answer leaves of the slowdown."""
+RECOVERED_S = 0.05
+"""Seconds of slowdown that are none any more."""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """How often a request was sent, retries included, and how long its server took."""
+
+    count: int = 0
+    seconds: float = 0.0
+    """Response times of all that were answered; see `response_time`."""
+
+    def meta(self) -> dict[str, Attempts]:
+        """The request meta by which it is counted."""
+        return {ATTEMPTS_KEY: self}
+
+
+@dataclass(slots=True)
+class Host:
+    """What is known of a host (of a download slot, to be exact)."""
+
+    wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
+    """{origin: (its robots.txt, seconds between two requests that it asks for)}"""
+    slowdown: float = 0.0
+    """Seconds between two requests that its answers ask for."""
+    resumes: float = 0.0
+    """Moment (`time.monotonic`) before which it is asked nothing."""
+    refusals: int = 0
+    """Answers in a row that say: too much."""
+    usual: float | None = None
+    """Delay of its slot, in seconds, before any was asked for; None before its first request."""
+
+    @property
+    def delay(self) -> float:
+        """Seconds that have to pass between two requests."""
+        return max(self.slowdown, *(seconds for _, seconds in self.wishes.values()), 0.0)
+
+    def pause(self, seconds: float) -> None:
+        """Ask nothing for a while, and less often from then on."""
+        now = time.monotonic()
+        if self.resumes <= now:  # answers to what was under way before are one sign, not several
+            self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
+            self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
+        self.resumes = max(self.resumes, now + seconds)
+
+    def recover(self) -> None:
+        """Take a good answer for a sign."""
+        self.refusals = 0
+        self.slowdown = self.slowdown * RECOVERY if self.slowdown > RECOVERED_S else 0.0
+
+
+class HostPauses(Exception):
+    """A request was held back just before it was sent: its host has asked for a pause meanwhile."""
+
+
+class PolitenessMiddleware:
+    """Honours Crawl-delay and Request-rate where robots.txt is obeyed, and Retry-After, for every request of a crawl.
+
+    The delay of a host's slot is raised, whatever AutoThrottle makes of it. While a host pauses, new requests wait here
+    and nothing leaves its slot. Requests that have left it and wait for a connection are held back by `sends`.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
+        self._own = own_agent(crawler.settings)
+        self._max_delay = crawler.settings.getfloat("SITEMAP_MAX_CRAWL_DELAY")
+        self._max_pause = crawler.settings.getfloat("SITEMAP_MAX_RETRY_AFTER")
+        self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
+        self._steady = crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
+        self._floor = Floor(crawler)
+        self._hosts: dict[str, Host] = {}
+        self._stopped = asyncio.Event()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The middleware of this crawl. Its signal comes after AutoThrottle's, which is connected earlier."""
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._enters, signals.request_reached_downloader)
+        crawler.signals.connect(middleware._too_much, too_much)
+        crawler.signals.connect(middleware._downloaded, signals.response_downloaded)
+        crawler.signals.connect(middleware._stopped.set, stopping)
+        return middleware
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass when the host may be asked; DownloadCancelledError where the crawl ends before that."""
+        leave_slot(self._crawler.engine.downloader, request)
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        host = self._host(key)
+        if self._obey:
+            self._hear(host, request.url)
+        await self._until_resumed(request, host)
+        attempts = request.meta.get(ATTEMPTS_KEY)
+        if isinstance(attempts, Attempts):
+            attempts.count += 1
+
+    def resting(self, slot: str) -> float:
+        """Seconds for which the host of a download slot is asked nothing, since it had too much; 0 for any other."""
+        host = self._hosts.get(slot)
+        return 0.0 if host is None else max(0.0, host.resumes - time.monotonic())
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Add the response time, and speed up again after an answer that is no error of the host."""
+        attempts, seconds = request.meta.get(ATTEMPTS_KEY), take_response_time(request)
+        if isinstance(attempts, Attempts):
+            attempts.seconds += seconds
+        if response.status < 500 and response.status not in TOO_MUCH:
+            self._host(self._crawler.engine.downloader.get_slot_key(request)).recover()
+        return response
+
+    def sends(self, request: Request) -> None:
+        """A download handler is about to write a request to a connection; HostPauses where it must not."""
+        if self.resting(self._crawler.engine.downloader.get_slot_key(request)):
+            raise HostPauses(request.url)
+
+    async def resume(self, request: Request) -> None:
+        """Wait until a request that was held back may be sent, in turn with its slot; DownloadCancelledError where the
+        crawl ends before that."""
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        slot = self._crawler.engine.downloader.slots[key]  # which is there while a request of it is not done
+        while True:
+            await self._until_resumed(request, self._host(key))
+            now = time.monotonic()
+            if now >= slot.lastseen + slot.delay:
+                slot.lastseen = now
+                return
+            await wait(self._lasting(request), slot.lastseen + slot.delay - now)
+
+    def _lasting(self, request: Request) -> asyncio.Event:
+        """What ends the waiting of a request early: a stop, where that may cancel it."""
+        return self._stopped if may_cancel(self._crawler, request) else asyncio.Event()
+
+    async def _until_resumed(self, request: Request, host: Host) -> None:
+        """Wait for the end of a host's pause; DownloadCancelledError where the crawl ends before that."""
+        lasting = self._lasting(request)
+        while not lasting.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
+            await wait(lasting, seconds)
+        if lasting.is_set():
+            raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
+
+    def _too_much(self, request: Request, status: int, headers: Headers) -> None:
+        request.meta[PAUSED_KEY] = True
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        host = self._host(key)
+        header = (headers.get("Retry-After") or b"").decode("latin-1")
+        seconds = retry_after(header, datetime.now(UTC)) if header else None
+        if seconds is None:
+            seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
+        seconds = min(seconds, self._max_pause)
+        host.pause(seconds)
+        self._hold(key, host)
+        self._crawler.stats.inc_value("sitemap/pauses")
+        if seconds:
+            logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
+
+    def _hear(self, host: Host, url: str) -> None:
+        """Know what the robots.txt of a URL asks for."""
+        policy = policies_of(self._crawler).at(url)
+        if policy is None:
+            return
+        known = host.wishes.get(policy.url)
+        if known is None or known[0] is not policy:
+            host.wishes[policy.url] = (policy, min(policy.timing(self._own).interval, self._max_delay))
+
+    def _host(self, key: str) -> Host:
+        host = self._hosts.get(key)
+        if host is None:
+            host = self._hosts[key] = Host()
+        return host
+
+    def _enters(self, request: Request) -> None:
+        """A request is about to wait in its slot, which may be new."""
+        key = request.meta[SLOT_KEY]
+        host = self._host(key)
+        slot = self._crawler.engine.downloader.slots[key]
+        if self._steady:
+            without_jitter(slot)
+        if host.usual is None:
+            host.usual = self._floor.delay(host_of(request.url), slot.delay)
+        self._hold(key, host)
+
+    def _downloaded(self, request: Request, response: Response) -> None:
+        """An answer is complete, and the next request of its slot not yet sent. AutoThrottle has seen it."""
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        if not request.meta.pop(PAUSED_KEY, False) and response.status in TOO_MUCH:  # from a handler without the signal
+            self._too_much(request, response.status, response.headers)
+            del request.meta[PAUSED_KEY]
+        else:
+            self._hold(key, self._host(key))
+
+    def _hold(self, key: str, host: Host) -> None:
+        """Raise the delay of the slot where the host wants more than it has; stop it while the host pauses."""
+        downloader = self._crawler.engine.downloader
+        slot = downloader.slots.get(key)
+        if slot is None:
+            return
+        if not self._throttled and host.usual is not None:
+            slot.delay = host.usual
+        raise_delay(slot, host.delay)
+        if (seconds := host.resumes - time.monotonic()) > 0:
+            pause(downloader, slot, seconds)
+
+
+async def wait(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, for some seconds at most."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return

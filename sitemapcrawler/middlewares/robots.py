@@ -1,0 +1,62 @@
+"""Obeying robots.txt for our own requests."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.download.answers import Forbidden, Unanswered
+from sitemapcrawler.download.policies import policies_of
+from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
+from sitemapcrawler.robots.policy import Verdict
+
+
+class RobotsMiddleware:
+    """In place of Scrapy's middleware: the same setting and meta key (ROBOTSTXT_OBEY, `dont_obey_robotstxt`), with the
+    semantics of RFC 9309, on the one answer that the whole crawl shares.
+
+    A robots.txt that answers 5xx, or not at all, forbids everything. Requests wait for it.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._agent = own_agent(crawler.settings)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The middleware of this crawl."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass, or raise IgnoreRequest."""
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        policy = await policies_of(self._crawler).of(request.url)
+        if policy is None:
+            return
+        verdict = policy.verdict(request.url, self._agent)
+        if not verdict.allowed:
+            self._crawler.stats.inc_value("robotstxt/forbidden")
+            raise refusal(verdict, policy.status is not None) from policies_of(self._crawler).failure(request.url)
+
+
+def own_agent(settings: BaseSettings) -> Agent:
+    """Who we are to robots.txt: the product token at the beginning of our name."""
+    name = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"] or ""
+    token = TOKEN.match(name)
+    return agent(token[0] if token else EVERYBODY)
+
+
+def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:
+    """Why a request is not made: what robots.txt says, or that the host did not even give that."""
+    if verdict.rule is not None:
+        return Forbidden(f"forbidden by robots.txt, line {verdict.rule.line}: {verdict.rule.text}")
+    if answered:
+        return Forbidden(f"robots.txt cannot be had ({verdict.reason}), which forbids everything")
+    return Unanswered(f"no answer to robots.txt: {verdict.reason}")

@@ -1,0 +1,158 @@
+"""Filling a namespace object from an element: by the table of its fields, without losing what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sitemapcrawler.urls.userinfo import masked_url
+
+
+class Element:
+    """An element with its attributes and its content in document order.
+
+    `name` is the local name, `uri` its namespace (empty: none), `line` counts from 1. Attributes of a
+    namespace are named `{uri}name`, all others by their plain name.
+    """
+
+    __slots__ = ("attributes", "content", "line", "name", "uri")
+
+    def __init__(self, uri: str, name: str, attributes: dict[str, str], line: int) -> None:
+        self.uri = uri
+        self.name = name
+        self.attributes = attributes
+        self.line = line
+        self.content: list[Element | str] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.name} line={self.line}>"
+
+    @property
+    def text(self) -> str:
+        """The element's own text, white space around it stripped; without the text of its children."""
+        content = self.content
+        if len(content) == 1 and isinstance(content[0], str):
+            return content[0].strip()
+        return "".join(part for part in content if isinstance(part, str)).strip()
+
+    @property
+    def children(self) -> Iterator[Element]:
+        """Child elements in document order."""
+        return (part for part in self.content if isinstance(part, Element))
+
+    @property
+    def has_children(self) -> bool:
+        """True where there is at least one child element."""
+        return any(isinstance(part, Element) for part in self.content)
+
+    def tree(self) -> dict[str, Any]:
+        """The element without loss: {`name`, `attributes`?, `value`? or `children`?}; white space between
+        children is left out, children of another namespace carry its `uri`."""
+        tree: dict[str, Any] = {"name": self.name}
+        if self.attributes:
+            tree["attributes"] = dict(self.attributes)
+        if self.has_children:
+            tree["children"] = [self.part(part) for part in self._joined() if isinstance(part, Element) or part.strip()]
+        elif self.content:
+            tree["value"] = self.text
+        return tree
+
+    def part(self, part: Element | str) -> dict[str, Any] | str:
+        """A part of the content without loss: a text, or a child's tree, with its `uri` where that is another one."""
+        if isinstance(part, str):
+            return part.strip()
+        tree = part.tree()
+        return tree if part.uri == self.uri else {"name": tree.pop("name"), "uri": part.uri, **tree}
+
+    def _joined(self) -> list[Element | str]:
+        """The content with neighbouring texts as one: a comment in between parts them."""
+        joined: list[Element | str] = []
+        for part in self.content:
+            if isinstance(part, str) and joined and isinstance(joined[-1], str):
+                joined[-1] += part
+            else:
+                joined.append(part)
+        return joined
+
+
+Fields = Mapping[str, Callable[[Element], Any]]
+"""Element name -> function that reads its value. The field of the same name is a list where the element may repeat."""
+
+
+def text(element: Element) -> str:
+    """The element's text, white space stripped."""
+    return element.text
+
+
+def attributed(element: Element) -> dict[str, str]:
+    """{`value`, and each attribute}."""
+    return {**element.attributes, "value": element.text}
+
+
+def nested(element: Element) -> dict[str, str]:
+    """{child name: text}, the first of each name; `fill` keeps an element with more than that whole."""
+    values: dict[str, str] = {}
+    for child in element.children:
+        values.setdefault(child.name, child.text)
+    return values
+
+
+def fill(target: Any, element: Element, fields: Fields) -> None:
+    """Set the fields of `target` from the children of `element`.
+
+    What a field cannot hold (an unknown element, a second value of a single field, attributes of a plain one)
+    is kept as a tree in `target.extra`.
+    """
+    if element.attributes or element.text:
+        target.extra.append(own(element))
+    for child in element.children:
+        read = fields.get(child.name) if child.uri == element.uri else None
+        if (
+            read is None
+            or (child.has_children and read is not nested)
+            or not _put(target, child.name, read(child))
+            or _loses(child, read)
+        ):
+            target.extra.append(element.part(child))
+
+
+def own(element: Element) -> dict[str, Any]:
+    """What an element holds besides its children: {`name`, `attributes`?, `value`?}."""
+    tree: dict[str, Any] = {"name": element.name}
+    if element.attributes:
+        tree["attributes"] = dict(element.attributes)
+    return {**tree, "value": element.text} if element.text else tree
+
+
+def _put(target: Any, name: str, value: Any) -> bool:
+    held = getattr(target, name)
+    if isinstance(held, list):
+        held.append(value)
+    elif held is None:
+        setattr(target, name, value)
+    else:
+        return False
+    return True
+
+
+def _loses(child: Element, read: Callable[[Element], Any]) -> bool:
+    if read is nested:
+        names = [part.name for part in child.children]
+        plain = not any(part.attributes or part.has_children or part.uri != child.uri for part in child.children)
+        return bool(child.attributes or child.text) or len(names) != len(set(names)) or not plain
+    if read is attributed:
+        return "value" in child.attributes
+    return read is text and bool(child.attributes)
+
+
+def hide(element: Element) -> None:
+    """Mask all texts and attributes of an element and of those in it, texts also where a comment parts them."""
+    waiting = [element]
+    while waiting:
+        one = waiting.pop()
+        waiting += one.children
+        if any("@" in value for value in one.attributes.values()):
+            one.attributes = {name: masked_url(value) for name, value in one.attributes.items()}
+        written = "".join(part for part in one.content if isinstance(part, str))
+        if "@" in written and (hidden := masked_url(written)) != written:
+            one.content = [hidden, *one.children]

@@ -1,0 +1,173 @@
+"""The requests that a spider of pages makes of what sitemaps list, by way of the methods of its subclass."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import arg_to_iter
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.pages.walking import Walk
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted
+
+if TYPE_CHECKING:
+    from sitemapcrawler.pages.spider import SitemapSpider
+
+
+KEPT = "sitemap.pages"
+"""File in the folder of the job: the keys of the pages, one behind the other."""
+KEY_BYTES = 16
+"""Bytes of a key: collisions stay unlikely beyond 10^15 pages."""
+
+
+class Quota:
+    """The pages that `max_urls` still allows. Each counts once, since Scrapy asks for it once.
+
+    Memory, and disk in a job: `KEY_BYTES` and a set entry for each page; nothing without a limit.
+    """
+
+    def __init__(self, most: int | None, folder: Path | None, fingerprint: Callable[[Request], bytes]) -> None:
+        """`folder`: that of the job, None where there is none. `fingerprint`: equal for requests that Scrapy takes for
+        the same. OSError where the folder cannot be used."""
+        self._most = most
+        self._fingerprint = fingerprint
+        self._file = (folder / KEPT).open("a+b", buffering=0) if most is not None and folder is not None else None
+        self._known: set[bytes] = set()
+        self._count = 0
+        if self._file is not None:
+            self._file.seek(0)
+            self._remember(self._file.readall())
+            self._file.truncate(self._count * KEY_BYTES)
+
+    @property
+    def full(self) -> bool:
+        """True when no further page may be asked for."""
+        return self._most is not None and self._count >= self._most
+
+    def take(self, request: Request) -> None:
+        """A page is asked for."""
+        if self._most is None:
+            return
+        key = blake2b(self._fingerprint(request), digest_size=KEY_BYTES).digest()
+        if request.dont_filter or key not in self._known:
+            self._remember(key)
+            if self._file is not None:
+                self._file.write(key)
+
+    def close(self) -> None:
+        """Nothing more is taken."""
+        if self._file is not None:
+            self._file.close()
+
+    def _remember(self, keys: bytes) -> None:
+        """Know keys, one behind the other; one that is not whole was not taken."""
+        for at in range(0, len(keys) - KEY_BYTES + 1, KEY_BYTES):
+            self._known.add(keys[at : at + KEY_BYTES])
+            self._count += 1
+
+
+logger = logging.getLogger(__name__)
+
+
+class PageRequests:
+    """Makes the requests of one crawl, and counts them in its stats. A method of the subclass that fails costs the page
+    or file that it was asked about."""
+
+    def __init__(self, spider: SitemapSpider, errback: Callable[..., Any]) -> None:
+        self._spider = spider
+        self._errback = errback
+        crawler = spider.crawler
+        folder = job_dir(crawler.settings)
+        fingerprint = crawler.request_fingerprinter.fingerprint
+        self._quota = Quota(spider.params.max_urls, Path(folder) if folder else None, fingerprint)
+        self._stats = crawler.stats
+        self._failed = False
+        self.count = 0
+        """Requests made in this run, those included that Scrapy filters out."""
+
+    @property
+    def full(self) -> bool:
+        """True when `max_urls` is reached, in this run or together with earlier ones of the job."""
+        return self._quota.full
+
+    def of(self, batch: UrlBatch) -> Iterator[Request]:
+        """The requests for the pages of a batch, as far as `max_urls` goes. Each that is made is to be taken."""
+        for entry in batch.urls:
+            if self.full:
+                return
+            request = self._request(entry)
+            if request is not None:
+                yield request
+
+    def take(self, request: Request) -> None:
+        """A request goes to Scrapy."""
+        self.count += 1
+        self._quota.take(request)
+
+    def told(self, record: SitemapRecord) -> Iterator[Any]:
+        """What the subclass makes of a sitemap that was read."""
+        self._stats.inc_value("sitemap/files")
+        self._stats.inc_value(f"sitemap/files/{record.outcome}")
+        try:
+            yield from arg_to_iter(self._spider.sitemap_read(record))
+        except CloseSpider:
+            raise
+        except Exception as error:
+            self._blame("sitemap_read", record.sitemap, error)
+
+    def conclude(self, walk: Walk) -> None:
+        """Count, and log in one line, what came of the sitemaps."""
+        self._quota.close()
+        for name, count in (walk.selection.skipped + walk.frontier.skipped).items():
+            self._stats.inc_value(f"sitemap/skipped/{name}", count)
+        self._stats.set_value("sitemap/pages", self.count)
+        files, stopped = self._stats.get_value("sitemap/files", 0), self._spider.stopping()
+        level = logging.INFO if self.count or stopped or self.full else logging.WARNING
+        pages = counted(self.count, "page")
+        logger.log(level, "%s, %s to crawl%s", counted(files, "sitemap"), pages, " so far" if stopped else "")
+
+    def _request(self, entry: UrlRecord) -> Request | None:
+        if not urls.is_web(entry.loc):
+            self._stats.inc_value("sitemap/skipped/not-web")
+            return None
+        try:
+            request = self._spider.page_request(entry) if self._spider.wanted(entry) else None
+            if request is not None:
+                return self._leading_back(_to_its_host(request, entry.loc), entry)
+            self._stats.inc_value("sitemap/skipped/wanted")
+        except CloseSpider:
+            raise
+        except Exception as error:
+            self._blame("no request was made", entry.loc, error)
+        return None
+
+    def _leading_back(self, request: Request, entry: UrlRecord) -> Request:
+        """The request with the spider's callback and errback, unless it has its own callback."""
+        if request.callback is None:
+            request.callback = self._spider.parse_page
+            request.errback = request.errback or self._errback
+            request.cb_kwargs.setdefault("entry", entry)
+        return request
+
+    def _blame(self, what: str, url: str, error: Exception) -> None:
+        """Log that a method of the subclass failed; the first time with its traceback."""
+        kind = type(error).__name__
+        logger.error("%s: %s: %s: %s", inert(url), what, kind, inert(str(error)), exc_info=not self._failed)
+        self._failed = True
+        self._stats.inc_value("spider_exceptions/count")
+        self._stats.inc_value(f"spider_exceptions/{kind}")
+
+
+def _to_its_host(request: Request, loc: str) -> Request:
+    """The request; where Scrapy has encoded the host of its entry in its own way, sent to the true one."""
+    sent = urls.as_sent(loc)
+    return request.replace(url=sent) if sent != loc and request.url == Request(loc).url else request

@@ -1,0 +1,188 @@
+"""The settings of a spider of pages: what it needs is added to the user's, who comes first everywhere.
+
+An audit wires the whole project for its records. Of that wiring a spider of pages takes back what would change how
+pages and items are handled.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import logging
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from scrapy import Spider
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+
+from sitemapcrawler import settings as ours
+from sitemapcrawler.audit.contact import add_contact
+from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+
+logger = logging.getLogger(__name__)
+
+ACCEPTED = (
+    "domain",
+    "sitemap",
+    "probe",
+    "include",
+    "exclude",
+    "follow",
+    "since",
+    "max_urls",
+    "max_sitemaps",
+    "max_depth",
+    "max_time",
+)
+"""Arguments that say which pages are crawled."""
+LIKENESS = 0.8
+"""How much a name must be like one of these to be taken for a slip (`difflib`, 0 to 1)."""
+LOGGERS = ("asyncio", "twisted")
+"""Loggers that tell of an exception which Scrapy's commands do not wait for."""
+
+
+def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
+    """The arguments of a spider, from its attributes, which what was `given` has become. ArgumentError for one that
+    cannot be used, and for one that asks for an audit, unless the spider itself knows the name."""
+    own = {*dir(type(spider)), *inspect.signature(type(spider).__init__).parameters}
+    for name in given.keys() - own:
+        _check_name(name, given[name])
+    values = {name: _text(value) for name in ACCEPTED if _is_set(value := getattr(spider, name, None))}
+    if not {"domain", "sitemap"} & values.keys():
+        raise ArgumentError("domain", None, "neither domain nor sitemap is given", "hosts or URLs, or sitemap")
+    return Params.parse(values)
+
+
+def told_in_a_line(record: logging.LogRecord) -> bool:
+    """Log filter: a bad argument is its one line, since where Scrapy met it says nothing."""
+    if record.exc_info and isinstance(record.exc_info[1], ArgumentError):
+        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
+    return True
+
+
+def _check_name(name: str, value: object) -> None:
+    if name in ACCEPTED:
+        return
+    if any(name == argument.name for argument in ARGUMENTS):
+        raise ArgumentError(name, value, "is for an audit, and this spider crawls pages", ", ".join(ACCEPTED))
+    near = difflib.get_close_matches(name, ACCEPTED, 1, LIKENESS)
+    if near:
+        logger.warning("argument %s is left to the spider; did you mean %s?", name, near[0])
+
+
+def _is_set(value: object) -> bool:
+    """False for no value, and for a method that happens to have the name of an argument."""
+    return value is not None and not callable(value)
+
+
+def _text(value: object) -> object:
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
+    return value.isoformat() if isinstance(value, date) else value
+
+
+PACKAGE = __name__.partition(".")[0]
+SCRAPY = "scrapy.downloadermiddlewares"
+MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
+EXTENSIONS = tuple(
+    f"{PACKAGE}.{name}"
+    for name in ("extensions.logs.InertLog", "download.bodies.BodyCollector", "extensions.stopping.Stopping")
+)
+ADDED = (
+    f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
+    f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
+)
+"""Middlewares that Scrapy has no like of."""
+INSTEAD = {
+    f"{SCRAPY}.robotstxt.RobotsTxtMiddleware": f"{PACKAGE}.middlewares.robots.RobotsMiddleware",
+    f"{SCRAPY}.httpcompression.HttpCompressionMiddleware": (
+        f"{PACKAGE}.middlewares.compression.CollectedBodyCompressionMiddleware"
+    ),
+}
+"""{middleware of Scrapy: ours in its place}"""
+HANDLERS = ("http", "https", "file")
+"""Schemes whose handlers are guarded."""
+OF_AN_AUDIT = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
+"""Settings that this project chooses for its records, and that pages and items have as Scrapy has them."""
+
+
+def complete(settings: BaseSettings) -> None:
+    """Add what a spider of pages needs to its settings."""
+    for name, value in vars(ours).items():
+        if name.startswith("SITEMAP_") and name not in settings:
+            settings.set(name, value, "default")
+    if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
+        settings.set("ROBOTSTXT_OBEY", True, "addon")
+    add_contact(settings)
+    _take_back(settings)
+    for name in EXTENSIONS:
+        _add(settings, "EXTENSIONS", name, ours.EXTENSIONS[name])
+    for name in ADDED:
+        _add(settings, MIDDLEWARES, name, ours.DOWNLOADER_MIDDLEWARES[name])
+    for theirs, instead in INSTEAD.items():
+        _replace(settings, theirs, instead)
+    guarded = {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in HANDLERS}
+    _set(settings, "DOWNLOAD_HANDLERS", {**guarded, **settings.getdict("DOWNLOAD_HANDLERS")})
+
+
+def is_guarded(settings: BaseSettings) -> bool:
+    """False where the user's own handlers connect, which check no address."""
+    handlers = settings.getdict("DOWNLOAD_HANDLERS")
+    return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
+
+
+def _take_back(settings: BaseSettings) -> None:
+    pipelines = [name for name, place in _named(settings, "ITEM_PIPELINES").items() if name in ours.ITEM_PIPELINES]
+    if not pipelines:
+        return
+    for name in pipelines:
+        _switch(settings, "ITEM_PIPELINES", name, None)
+    _switch(settings, "EXTENSIONS", f"{PACKAGE}.extensions.stopping.ClosingLine", None)
+    _switch(settings, MIDDLEWARES, f"{PACKAGE}.middlewares.retry.StoppableRetryMiddleware", None)
+    _switch(settings, MIDDLEWARES, f"{SCRAPY}.retry.RetryMiddleware", 550)
+    for name in OF_AN_AUDIT:
+        if settings[name] == getattr(ours, name):
+            settings.set(name, getattr(default_settings, name), _above(settings, name))
+
+
+def _add(settings: BaseSettings, name: str, component: str, place: int | None) -> None:
+    """Add a component, unless the user has placed it, or has switched it off."""
+    if component not in _named(settings, name):
+        _switch(settings, name, component, place)
+
+
+def _replace(settings: BaseSettings, theirs: str, instead: str) -> None:
+    """Put a middleware in the place of Scrapy's, wherever the user has that, unless it is switched off."""
+    chosen = _named(settings, MIDDLEWARES)
+    place = chosen.get(theirs, ours.DOWNLOADER_MIDDLEWARES[instead])
+    if instead not in chosen and place is not None:
+        _switch(settings, MIDDLEWARES, theirs, None)
+        _switch(settings, MIDDLEWARES, instead, place)
+
+
+def _switch(settings: BaseSettings, name: str, component: str, place: int | None) -> None:
+    others = {key: value for key, value in settings.getdict(name).items() if _name(key) != component}
+    _set(settings, name, {**others, component: place})
+
+
+def _named(settings: BaseSettings, name: str) -> dict[str, Any]:
+    """{name of a component: its place}. No component is imported, which may need what is not there yet."""
+    return {_name(key): place for key, place in settings.getdict(name).items()}
+
+
+def _name(component: Any) -> str:
+    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
+
+
+def _set(settings: BaseSettings, name: str, entries: dict[Any, Any]) -> None:
+    settings.set(name, entries, _above(settings, name))
+
+
+def _above(settings: BaseSettings, name: str) -> int:
+    """A priority that lasts: Scrapy's commands set all that they know once more, as it was, after the spider did."""
+    return max((settings.getpriority(name) or 0) + 1, SETTINGS_PRIORITIES["spider"])
+
+
+def _is_chosen(settings: BaseSettings, name: str) -> bool:
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]

@@ -1,0 +1,107 @@
+"""Requests listed URLs and attaches the replies, if the argument `verify` asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider, DropItem
+
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.pipelines import CrawlPipeline
+from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.verification.status import Status
+
+DRAWN_AT_ONCE = 1000
+"""Records of a sample that leave together, as many as in a batch."""
+
+
+def has_findings(records: Sequence[UrlRecord]) -> bool:
+    """True where some of the records have findings."""
+    return any(getattr(record, "findings", None) for record in records)
+
+
+class StatusPipeline(CrawlPipeline):
+    """Asks listed URLs whether they work, where the argument `verify` says so."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._drawing: asyncio.Future[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A pipeline of this crawl."""
+        pipeline = super().from_crawler(crawler)
+        crawler.signals.connect(pipeline.idle, signal=signals.spider_idle)
+        return pipeline
+
+    def open_spider(self) -> None:
+        """Take what the crawl asks by; None where nothing is verified."""
+        spider: Any = self._crawler.spider
+        self._status: Status | None = spider.status
+        self._job: Job | None = spider.job
+
+    async def process_item(self, item: Any) -> Any:
+        """Give url records their replies; all else passes. Records that may be in a sample wait for `idle`."""
+        if self._status is None or getattr(item, "stored", False):
+            return item
+        if isinstance(item, UrlBatch) and not item.settled:
+            item.listed = item.urls if self._status.holding else None
+            item.urls = await self._status.judge(item.urls, item.file)
+            item.judged = item.judged or has_findings(item.urls)
+        elif isinstance(item, UrlRecord) and item.reply is None:
+            await self._judge_single(self._status, item)
+        elif isinstance(item, SitemapRecord) and isinstance(getattr(item, "file", None), FileFacts):
+            self._status.conclude(item, item.file)
+        return item
+
+    async def _judge_single(self, status: Status, item: UrlRecord) -> None:
+        """DropItem for a record that is held back."""
+        done = await status.judge([item], getattr(item, "file", None))
+        if status.holding and self._job is not None:
+            self._job.records.listed(item.sitemap, [item])
+        for record in done:
+            if record is not item:
+                await self._send(record)
+        if not any(record is item for record in done):
+            raise DropItem("held back until the sample is known", log_level="DEBUG")
+
+    def idle(self) -> None:
+        """Everything is read: DontCloseSpider until the sample has been asked."""
+        if self._drawing is None and self._status is not None and self._status.holds:
+            self._drawing = asyncio.ensure_future(self._draw(self._status))
+            self._drawing.add_done_callback(self._look_again)
+        if self._drawing is not None and not self._drawing.done():
+            raise DontCloseSpider
+
+    def _look_again(self, _: asyncio.Future[None]) -> None:
+        slot = self._crawler.engine._slot  # private, alike in Scrapy 2.18 and 2.19; without it: five seconds more
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    async def close_spider(self) -> None:
+        """Let go of what waits still: a stopped crawl says that it was not asked."""
+        if self._status is not None and self._drawing is None:
+            self._drawing = asyncio.ensure_future(self._draw(self._status))
+        if self._drawing is not None and self._status is not None:
+            await self._drawing
+            self._status.close()
+
+    async def _draw(self, status: Status) -> None:
+        for records, findings in await status.draw():
+            for start in range(0, len(records), DRAWN_AT_ONCE):
+                await self._send_settled(records[start : start + DRAWN_AT_ONCE])
+            for finding in findings:
+                await self._send(finding)
+
+    async def _send_settled(self, records: list[UrlRecord]) -> None:
+        if self._crawler.settings["SITEMAP_ITEMS"] != "records":
+            batch = UrlBatch(records[0].sitemap, records, judged=has_findings(records), settled=True)
+            await self._send(batch)
+            return
+        for record in records:
+            await self._send(record)

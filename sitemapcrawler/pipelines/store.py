@@ -1,0 +1,67 @@
+"""Writes records to the database of the job."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+from scrapy.utils.misc import load_object
+
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.readback import StoredBatch
+from sitemapcrawler.pipelines import CrawlPipeline
+
+PACKAGE = __name__.partition(".")[0]
+
+
+class StorePipeline(CrawlPipeline):
+    """Writes records to the job's database."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """A pipeline of this crawl."""
+        pipeline = super().from_crawler(crawler)
+        crawler.signals.connect(pipeline.failed, signal=signals.item_error)
+        return pipeline
+
+    def failed(self, item: Any) -> None:
+        """A pipeline has failed with records: their file is not complete."""
+        spider: Any = self._crawler.spider
+        spider.internal_errors += 1
+        if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
+            self._job.records.spoil(item.sitemap)
+
+    def open_spider(self) -> None:
+        """Take the job; None where there is no database."""
+        spider: Any = self._crawler.spider
+        self._job: Job | None = spider.job
+        if self._job is not None:
+            self._job.records.gives_lines = not self._is_followed()
+
+    def _is_followed(self) -> bool:
+        """True where a pipeline that is none of ours may change records after this one."""
+        orders = self._crawler.settings.getwithbase("ITEM_PIPELINES")
+        pipelines = [(load_object(path), order) for path, order in orders.items() if order is not None]
+        own = next((order for pipeline, order in pipelines if pipeline is type(self)), 0)
+        return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
+
+    async def process_item(self, item: Any) -> Any:
+        """Store what does not come from there."""
+        job = self._job
+        if isinstance(item, StoredBatch) and job is not None and not job.records.gives_lines:
+            item.urls = list(item.urls)
+        if job is None or getattr(item, "stored", False) or isinstance(item, StoredBatch):
+            return item
+        if isinstance(item, UrlBatch):
+            await job.records.urls(item)
+        elif isinstance(item, UrlRecord):
+            if not await job.records.url(item, job.holding):
+                raise DropItem("unchanged", log_level="DEBUG")
+        elif isinstance(item, SitemapRecord):
+            await job.records.file(item, self._crawler.spider.complete)  # type: ignore[union-attr]  # our spider has it
+        elif isinstance(item, (FindingRecord, RobotsRecord)):
+            job.records.last(item)
+        return item

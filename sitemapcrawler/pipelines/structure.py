@@ -1,0 +1,58 @@
+"""Structural validation: runs the rules of the protocol over entries and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sitemapcrawler import urls
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.pipelines import CrawlPipeline
+from sitemapcrawler.reader import ChildRecord
+from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.judge import Judge
+
+
+class StructurePipeline(CrawlPipeline):
+    """Runs the rules of the protocol over entries and files; findings ride on their records."""
+
+    def open_spider(self) -> None:
+        """Take the judge of the crawl."""
+        spider: Any = self._crawler.spider
+        self._judge: Judge = spider.judge
+        self._policies: Policies = spider.policies
+
+    async def process_item(self, item: Any) -> Any:
+        """Judge what carries facts; all else passes, and what comes back with its reply."""
+        file = getattr(item, "file", None)
+        if not isinstance(file, FileFacts):
+            return item
+        if isinstance(item, UrlBatch):
+            await self._know_hosts(file, item.urls)
+            item.judged = self._judge.urls(item.urls, file)
+        elif isinstance(item, UrlRecord) and item.reply is None:
+            await self._know_hosts(file, [item])
+            self._judge.urls([item], file)
+        elif isinstance(item, SitemapRecord):
+            await self._know_hosts(file, file.children)
+            self._judge.file(item, file)
+        return item
+
+    async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:
+        """Ask for the robots.txt of the hosts that a file lists: one may prove that the file may list them."""
+        home = urls.origin(file.place)
+        if home is None:  # a file of this machine may list anything, unless it will live elsewhere
+            return
+        if self._policies.at(home) is None:
+            await self._policies.of(home)
+        strange = [record.loc for record in listed if not record.loc.startswith(f"{home}/")]
+        if strange:
+            await self._policies.prepare(strange)
+
+    def close_spider(self) -> None:
+        """Put the complete counts into the stats."""
+        for rule, count in self._judge.counts.items():
+            self._crawler.stats.set_value(f"sitemap/findings/{rule}", count)
+        for rule, count in self._judge.skipped.items():
+            self._crawler.stats.set_value(f"sitemap/skipped/{rule}", count)

@@ -1,0 +1,150 @@
+"""The last item pipeline: counts what passes and sends the summary."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import Crawler
+
+from sitemapcrawler.download.refusals import COUNT
+from sitemapcrawler.feeds.reporting import Reporting
+from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.pipelines import CrawlPipeline
+from sitemapcrawler.pipelines.status import StatusPipeline
+from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.words import counted
+
+KIB = 1024
+STATUS = Path("/proc/self/status")
+HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+
+
+class SummaryPipeline(CrawlPipeline):
+    """Counts what passes and sends the summary after everything else."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._stats = crawler.stats
+        self._started = datetime.now(UTC)
+        self._clock = time.monotonic()
+
+    def process_item(self, item: Any) -> Any:
+        """Count records, whatever the batch."""
+        if isinstance(item, UrlBatch):
+            self._stats.inc_value("sitemap/urls", len(item))
+        elif isinstance(item, UrlRecord):
+            self._stats.inc_value("sitemap/urls")
+        elif isinstance(item, SitemapRecord):
+            self._count(item)
+        return item
+
+    async def close_spider(self) -> None:
+        """Send the records of robots files, findings on the crawl itself and the summary to the feeds."""
+        status = self._crawler.get_item_pipeline(StatusPipeline)
+        if status is not None:  # Scrapy closes all pipelines at once, and this one may have records still
+            await status.close_spider()
+        spider: Any = self._crawler.spider
+        job: Job | None = spider.job
+        try:
+            summary = await self._conclude(spider, job)
+            reporting = self._crawler.get_extension(Reporting) if job is not None else None
+            if reporting is not None and job is not None:
+                reporting.report = await job.report(summary, reporting.names)
+        finally:
+            if job is not None:
+                job.close()
+        if summary.bad is not None:
+            bad, checked = summary.bad.bad, counted(summary.bad.checked, "checked URL")
+            told = f"{bad:,} of {checked} {'is' if bad == 1 else 'are'} bad"
+            self._stats.set_value("sitemap/verified", told)
+        for severity, count in summary.severities.items():
+            self._stats.set_value(f"sitemap/severities/{severity}", count)
+        if summary.partial:
+            self._stats.set_value("sitemap/partial", summary.partial)
+        await self._send(summary)
+
+    async def _conclude(self, spider: Any, job: Job | None) -> SummaryRecord:
+        """Send what is left; the summary."""
+        if job is not None:
+            spider.phase = "writing feeds"
+            await job.flush()
+            await job.settle(spider, any(spider.frontier.skipped_everywhere.values()))
+            async for item in job.stored():
+                await (spider.send(item) if isinstance(item, UrlBatch) else self._send(item))
+            if job.finished:
+                summary = job.summary()
+                summary.partial = spider.stop_reason or summary.partial
+                return summary
+        for record in spider.verdicts.records(spider.starts, spider.given_up):
+            await self._send(record)
+        for finding in spider.judge.crawl(spider.frontier.given_up):
+            await self._send(finding)
+        if job is not None and spider.complete:
+            spider.phase = "judging the site"
+            async for finding in job.findings(spider):
+                await self._send(finding)
+        else:
+            spider.judge.skip_site()
+        summary = self.summary()
+        spider.phase = "writing feeds"
+        if job is not None and spider.complete:
+            await job.finish(summary)
+        elif job is not None:
+            job.tell_how_to_go_on()
+        return summary
+
+    def summary(self) -> SummaryRecord:
+        """What the crawl came to so far."""
+        spider: Any = self._crawler.spider
+        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts, *filter(None, [spider.job]))
+        skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
+        skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
+        return SummaryRecord(
+            domains=[str(start) for start in spider.params.starts],
+            started=iso(self._started.replace(microsecond=0)),
+            elapsed_s=round(time.monotonic() - self._clock, 3),
+            peak_mb=round(peak_mb(), 1),
+            sitemaps=self._stats.get_value("sitemap/files", 0),
+            urls=self._stats.get_value("sitemap/urls", 0),
+            rules=dict(sorted(spider.judge.counts.items())),
+            severities=dict(spider.judge.severities),
+            agents=dict(spider.verdicts.blocked),
+            replies=dict(spider.status.counts) if spider.status is not None else {},
+            lastmod=spider.status.trusts.all if spider.status is not None else None,
+            bad=spider.status.bad if spider.status is not None else None,
+            skipped={name: count for name, count in skipped.items() if count},
+            only=spider.params.only,
+            partial=spider.partial,
+        )
+
+    def _count(self, record: SitemapRecord) -> None:
+        self._stats.inc_value("sitemap/files")
+        self._stats.inc_value(f"sitemap/files/{record.outcome}")
+        self._stats.inc_value(f"sitemap/format/{record.format}")
+        self._stats.inc_value("sitemap/bytes", record.bytes)
+        if record.outcome not in UNREAD:
+            self._stats.inc_value("sitemap/files_read")
+        if record.error is not None:
+            self._stats.inc_value("sitemap/problems")
+
+
+def peak_mb() -> float:
+    """Peak resident memory of this process in MiB; 0 on systems that do not tell."""
+    with suppress(OSError):  # Linux; rusage counts the process that started this one, too
+        found = HIGH_WATER.search(STATUS.read_text())
+        if found is not None:
+            return int(found[1]) / KIB
+    with suppress(ImportError):  # Windows has no such module
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / KIB / (KIB if sys.platform == "darwin" else 1)
+    return 0.0

@@ -1,0 +1,316 @@
+"""Records of a document's entries, whatever way the entries were read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from html.entities import html5
+from itertools import pairwise
+from typing import Any
+from xml.sax.saxutils import escape
+
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import PREFIXES
+from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.decode import UNKNOWN_BYTES
+from sitemapcrawler.reader.entries import Entries, Entry
+from sitemapcrawler.reader.malformed import Malformed
+from sitemapcrawler.reader.scope import Scope
+from sitemapcrawler.reader.strict import StrictParser
+
+UNREADABLE = "\ufffd"
+"""Stands for characters that cannot be told."""
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that XML 1.0 forbids (production 2, Char), but for surrogates."""
+BAD_BYTE = re.compile("[\ud800-\udfff]")
+"""What `decode` makes of bytes that the encoding does not allow."""
+URL_TEXT = re.compile(r"(<(?:[\w.-]+:)?(?:[a-z_]*loc|link|guid)>)([^<]*)")
+"""A URL in the text of an element."""
+REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
+"""An ampersand, with what makes it a reference."""
+PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
+"""XML 1.0, 4.6."""
+TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
+"""A `<` that begins no tag."""
+SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
+"""A comment, a processing instruction, a CDATA section, or one of them without an end."""
+IN_TAG = "\x00"
+"""Stands for a section within a tag, where none may be: without it, what it parts would become one."""
+ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
+"""How a section that begins so must end."""
+FAULT = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
+)
+"""What `repair` mends: never well formed outside CDATA, comments and tags."""
+
+
+def flatten(text: str) -> tuple[str, str]:
+    """Markup only: comments blanked, CDATA as plain text; and what would end the section in which the text stops.
+
+    Such a section is cut away; of one within a tag a fault remains. Lines stay where they are.
+    """
+    if "<!" not in text and "<?" not in text:
+        return text, ""
+    unclosed, passed, in_tag = "", 0, False
+
+    def replace(section: re.Match[str]) -> str:
+        nonlocal unclosed, passed, in_tag
+        in_tag = _is_in_tag(text, passed, section.start(), in_tag)
+        passed = section.end()
+        if section[2] is not None:
+            unclosed = ENDS[section[2]]
+            return ""
+        if in_tag or section[1] is None:
+            return IN_TAG * in_tag + "\n" * section[0].count("\n")
+        return escape(section[1])
+
+    return SECTION.sub(replace, text), unclosed
+
+
+def section_start(text: str, offset: int) -> int:
+    """Where the comment, instruction or CDATA section begins within which `offset` is; `offset` where it is in none."""
+    starts = (section.start() for section in SECTION.finditer(text, 0) if section.start() <= offset < section.end())
+    return next(starts, offset)
+
+
+def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
+    """True where the end of `text[start:end]` is within a tag; `before`: so was its start."""
+    opened, closed = text.rfind("<", start, end), text.rfind(">", start, end)
+    if opened == closed:  # neither is there
+        return before
+    return opened > closed and (opened + 1 == end or not TEXT_LESS_THAN.match(text, opened))
+
+
+def repair(text: str, doctype: bool) -> str:
+    """The text of an entry with raw ampersands, HTML entities, forbidden characters and bytes made legal.
+
+    `doctype`: the document declares entities of its own, which are not loaded, so that an unknown one has no value.
+    """
+    if BAD_BYTE.search(text):
+        text = BAD_BYTE.sub(UNREADABLE, URL_TEXT.sub(lambda url: url[1] + escaped_bytes(url[2]), text))
+    text = CONTROL.sub(UNREADABLE, text)
+    text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
+    return TEXT_LESS_THAN.sub("&lt;", text)
+
+
+def escaped_bytes(url: str) -> str:
+    """A URL with undecodable bytes as %XX, which is what a request would send; U+FFFD for those nobody knows."""
+    return BAD_BYTE.sub(_escaped_byte, url)
+
+
+def is_trusted(url: str) -> bool:
+    """False for a URL of which a part could not be read."""
+    return UNREADABLE not in url
+
+
+def _escaped_byte(byte: re.Match[str]) -> str:
+    return UNREADABLE if byte[0] == UNKNOWN_BYTES else f"%{ord(byte[0]) & 0xFF:02X}"
+
+
+def _reference(reference: re.Match[str], doctype: bool) -> str:
+    name = reference[1]
+    if name is None:
+        return "&amp;"
+    if name in PREDEFINED:
+        return reference[0]
+    if name.startswith("#"):
+        return reference[0] if _is_character(name[1:]) else UNREADABLE
+    if f"{name};" in html5:
+        return escape(html5[f"{name};"])
+    return UNREADABLE if doctype else f"&amp;{name};"
+
+
+def _is_character(number: str) -> bool:
+    code = int(number[1:], 16) if number.startswith("x") else int(number)
+    return code <= 0x10FFFF and not CONTROL.match(chr(code)) and not BAD_BYTE.match(chr(code))
+
+
+PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
+"""A namespace prefix in the name of an element or an attribute."""
+DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
+DECLARATION = re.compile(r"""(\sxmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"[^"<&]+"|'[^'<&]+'))""")
+BUILT_IN = frozenset(("xml", "xmlns"))
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """One entry found in broken text."""
+
+    element: Element
+    """The entry; of a damaged one the children that are whole."""
+    changed: bool
+    """True where it was repaired or lost a part."""
+    whole: bool = True
+    """False where its end is missing, and perhaps more."""
+
+
+class Recovery:
+    """Finds the entries in broken pieces of one document.
+
+    `root` is the root's start tag, `names` the elements that are entries, `doctype` says that entities were declared.
+    """
+
+    def __init__(self, root: str, prefix: str, names: tuple[str, ...], doctype: bool, max_depth: int) -> None:
+        # The root of what stands behind an empty one is open, as that of what stands behind an end tag.
+        self._root = f"{root[:-2]}>" if root.endswith("/>") else root
+        self._doctype = doctype
+        self._max_depth = max_depth
+        self._scope = Scope()
+        self.unclosed = ""
+        """What ends the section in which the text read last stops (a comment, say); empty: none."""
+        self.unclosed_line = 0
+        """Line on which that section begins."""
+        self.inside: list[str] = []
+        """Start tags of the elements around the text, between the root and the entries, that declare namespaces."""
+        self._declared = BUILT_IN.union(DECLARED.findall(root))
+        prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
+        self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
+
+    def read(self, text: str, line: int, broken: Element | None = None) -> Iterator[Recovered | None]:
+        """The entries in `text`, which begins on `line`; None for each that cannot be trusted.
+
+        `broken`: the open entry in which parsing `text` ended; it stands where nothing can be repaired.
+        """
+        text, self.unclosed = flatten(text)
+        self.unclosed_line = line + text.count("\n")
+        starts = [start.start() for start in self._start.finditer(text)]
+        if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
+            yield Recovered(broken, True, False)
+            return
+        counted = 0
+        for start, end in pairwise([*starts, len(text)]):
+            line += text.count("\n", counted, start)
+            counted = start
+            yield self._entry(text[start:end], line)
+
+    def entries_until(self, text: str, offset: int) -> int:
+        """How many entries of `text` begin before `offset`, or with the tag there."""
+        end = text.find(">", offset) + 1 if text.startswith("<", offset) else offset
+        return len(self._start.findall(flatten(text[: end or None])[0])) if offset >= 0 else 0
+
+    def first_start(self, text: str) -> int:
+        """Where the first entry of `text` begins; 0 where none does."""
+        start = self._start.search(text)
+        return start.start() if start else 0
+
+    def _entry(self, text: str, line: int) -> Recovered | None:
+        whole: list[Element] = []
+        repaired = repair(text, self._doctype)
+        missing = self._undeclared(repaired)
+        try:
+            parser = self._parser(self._context(missing), whole)
+        except Malformed:  # one of the prefixes is no name
+            parser = self._parser(self._root, whole)
+        with suppress(Malformed):
+            parser.feed(repaired, line)
+        element = whole[0] if whole else parser.salvage()
+        parser.close()
+        if element is None:
+            return None
+        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))
+
+    def _parser(self, root: str, entries: list[Element]) -> StrictParser:
+        return StrictParser(root, entries.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
+
+    def _undeclared(self, text: str) -> set[str]:
+        if ":" not in text:
+            return set()
+        used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
+        return used.difference(DECLARED.findall(text), *map(DECLARED.findall, self.inside)) if used else used
+
+    def _context(self, prefixes: set[str]) -> str:
+        if not prefixes:
+            return self._root
+        declarations = "".join(f' xmlns:{prefix}="{namespace_of(prefix)}"' for prefix in sorted(prefixes))
+        return f"{self._root[:-1]}{declarations}>"
+
+
+def namespace_of(prefix: str) -> str:
+    """The namespace that a prefix without declaration must mean, or a name of its own for an unknown one."""
+    return PREFIXES.get(prefix, f"urn:undeclared:{prefix}")
+
+
+def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
+    """A start tag for a root whose own is not well formed: its namespace declarations, and those it lacks."""
+    declarations = {prefix: text for text, prefix in DECLARATION.findall(attributes)}
+    declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{core}"')
+    usable = {name: text for name, text in declarations.items() if name not in BUILT_IN}
+    return f"<{tag}{''.join(usable.values())}>"
+
+
+class Builder:
+    """Makes records of entries and collects them. With `keep_elements` they carry the element they were made of."""
+
+    def __init__(self, entries: Entries, keep_elements: bool) -> None:
+        self.entries = entries
+        self._keep_elements = keep_elements
+        self.records: list[Any] = []
+        """The records since they were taken last."""
+        self.outside = False
+        """True where the entries stand in no root: then all of them count as recovered."""
+
+    def take(self) -> list[Any]:
+        """The records, which are then gone from here."""
+        records, self.records = self.records, []
+        return records
+
+    def build(self, element: Element) -> None:
+        """Take in an element that the strict parser read."""
+        recent = self.entries.faults.recent
+        for entry in self.entries.entries_of(element):
+            recent.clear()
+            record = self.entries.build(entry)
+            if record is not None:
+                if recent:
+                    self.blame(record)
+                record.recovered = record.recovered or self.outside
+                self._add(record, entry)
+
+    def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
+        """Take in entries that were found in broken text; the records of them, None for each that was left out."""
+        records = [self._recover(found) for found in recovered]
+        self.entries.faults.lost += records.count(None)
+        return records
+
+    def _recover(self, found: Recovered | None) -> Entry | None:
+        self.entries.faults.recent.clear()
+        record = self._trusted(found)
+        if found is not None and record is not None:
+            self.blame(record)
+            record.recovered = found.changed or self.outside
+            self._add(record, None if found.changed else found.element)
+        return record
+
+    def blame(self, record: Entry) -> None:
+        """Say that the faults noted since the last entry lie in that of `record`."""
+        rules = self.entries.faults.place(record.loc)
+        if rules and isinstance(record, UrlRecord):
+            record.blame(rules)
+
+    def note_padding(self, record: UrlRecord, line: int) -> None:
+        """Note white space around the URL of a plain entry, whose element is not kept; `line`: of the `<loc>`."""
+        faults = self.entries.faults
+        faults.recent.clear()
+        faults.add("loc-whitespace", "white space around the URL", line, value=record.loc)
+        self.blame(record)
+
+    def _trusted(self, found: Recovered | None) -> Entry | None:
+        if found is None or not self.entries.has_url(found.element, found.whole):
+            return None
+        record = self.entries.build(found.element)
+        return record if record is not None and is_trusted(record.loc) else None
+
+    def _add(self, record: Entry, element: Element | None) -> None:
+        if self._keep_elements and element is not None and isinstance(record, UrlRecord):
+            record.element = element
+        self.records.append(record)
+
+
+def outcome(records: Sequence[Entry | None]) -> str:
+    """How a fault ended, for its message: what became of the entries around it."""
+    kept, lost = sum(record is not None and record.recovered for record in records), records.count(None)
+    parts = [f"{kept} read after repair"] if kept else []
+    parts += [f"{lost} left out"] if lost else []
+    return f": {', '.join(parts)}" if parts else ""

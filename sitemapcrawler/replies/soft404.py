@@ -1,0 +1,269 @@
+"""Pages that are not there and answer 200, which keeps them in sitemaps and indexes for years.
+
+Source: https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors
+
+The witness is the site itself: what does it answer to a path that cannot exist (`nonsense_url`)? A page that is the
+same as that answer is none. Words alone never convict: they only add to other evidence.
+
+What could cry wolf, and what is done about it:
+
+- A site that answers every path alike: pages drawn by scripts, a login, a consent or a bot wall. Its home page looks
+  like nonsense, too, and then nonsense is no witness (`witness`). Where the home page is drawn by the server and the
+  others by scripts, those are empty frames: fewer than `MIN_WORDS` words are only taken where they say that nothing
+  was found.
+- Pages of one template with little of their own: titles must be equal, and nine in ten of the triples of words.
+- The asked path repeated in the page, clocks, counters: the path is taken out, and digits are all alike.
+- An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
+  want no index, or resemble the witness.
+- Redirects: one to the place where nonsense is sent, too, mostly the home page, is a soft 404. Not so where the home
+  page is sent there itself, and not for another spelling of that place (`/index.html`, http, www).
+
+A fingerprint takes some 100 KiB at most, and a site has one or two.
+"""
+
+# ruff: noqa: RUF001 - letters of other scripts look like Latin ones
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from html import unescape
+from typing import Self
+from urllib.parse import unquote, urljoin, urlsplit
+from zlib import crc32
+
+from sitemapcrawler import urls
+from sitemapcrawler.replies.page.facts import PageFacts
+
+PARTS = re.compile(r"[|·•»›–—｜!！.。…]|::|\s-")
+"""What parts a title: `Page not found | Shop`."""
+ERROR_WORDS = frozenset(
+    ("error", "fehler", "erreur", "erro", "errore", "fout", "fel", "feil", "fejl", "virhe", "chyba", "hiba", "hata",
+     "błąd", "eroare", "greška", "ошибка", "помилка", "エラー", "错误", "錯誤", "오류")
+)  # fmt: skip
+FILLERS = ERROR_WORDS | frozenset(
+    ("404", "410", "errors", "http", "status", "code", "oops", "ooops", "whoops", "sorry", "hmm", "uh", "oh", "the",
+     "we", "this", "that", "your", "requested", "die", "der", "das", "diese", "la", "le", "les", "cette", "el", "esta",
+     "a", "o", "e", "il", "de", "den", "det", "η")
+)  # fmt: skip
+"""Words around a phrase that say nothing more."""
+_WORD = re.compile(r"\w+")
+_PHRASES = """
+not found; page not found; file not found; document not found; nothing found; nothing here; nothing was found;
+page cannot be found; page can't be found; page could not be found; page couldn't be found; page was not found;
+page does not exist; page doesn't exist; page no longer exists; page not available; page isn't available;
+page you requested was not found; page you requested could not be found; page you requested does not exist;
+page you are looking for does not exist; page you're looking for doesn't exist;
+page you are looking for could not be found; page you're looking for can't be found;
+can't find page; can't find that page; couldn't find page; couldn't find that page; couldn't find this page;
+product not found; article not found; item not found; post not found; content not found; resource not found;
+nicht gefunden; seite nicht gefunden; seite wurde nicht gefunden; seite konnte nicht gefunden werden;
+seite existiert nicht; seite nicht vorhanden; seite nicht verfügbar; nichts gefunden; artikel nicht gefunden;
+produkt nicht gefunden;
+page introuvable; page non trouvée; page est introuvable; page n'existe pas; page n'existe plus;
+page demandée est introuvable; produit introuvable;
+página no encontrada; página no existe; página solicitada no existe; no encontrado; no se encontró la página;
+no se ha encontrado la página; no se encuentra la página; producto no encontrado; pàgina no trobada;
+página não encontrada; página não existe; não encontrado; não encontrada; produto não encontrado;
+pagina non trovata; pagina non esiste; non trovato; non trovata; pagina non disponibile; prodotto non trovato;
+pagina niet gevonden; niet gevonden; pagina bestaat niet; pagina kan niet worden gevonden;
+pagina werd niet gevonden;
+strona nie znaleziona; nie znaleziono strony; nie znaleziono; strona nie istnieje; nie odnaleziono strony;
+sidan hittades inte; sidan kunde inte hittas; sidan finns inte; hittades inte;
+siden blev ikke fundet; siden findes ikke; siden ble ikke funnet; fant ikke siden; siden finnes ikke;
+sivua ei löydy; sivua ei löytynyt; ei löydy;
+stránka nenalezena; stránka nebyla nalezena; stránka neexistuje; nenalezeno; stránka nenájdená;
+stránka sa nenašla; oldal nem található; nem található; pagina nu a fost găsită; pagina nu există;
+stranica nije pronađena; stran ni najdena; sayfa bulunamadı; bulunamadı;
+σελίδα δεν βρέθηκε; δεν βρέθηκε;
+страница не найдена; не найдено; страница не существует; такой страницы не существует; сторінку не знайдено;
+сторінка не знайдена; страницата не е намерена;
+页面不存在; 页面未找到; 找不到页面; 未找到页面; 頁面不存在; 找不到頁面; 找不到網頁;
+ページが見つかりません; ページが見つかりませんでした; お探しのページは見つかりませんでした;
+お探しのページは見つかりません; 페이지를 찾을 수 없습니다;
+không tìm thấy trang; không tìm thấy; halaman tidak ditemukan; الصفحة غير موجودة; صفحه یافت نشد; העמוד לא נמצא
+"""
+
+
+def _trimmed(text: str) -> tuple[str, ...]:
+    found = _WORD.findall(text.casefold())
+    while found and found[0] in FILLERS:
+        del found[0]
+    while found and found[-1] in FILLERS:
+        del found[-1]
+    return tuple(found)
+
+
+PHRASES = frozenset(_trimmed(phrase) for phrase in _PHRASES.split(";"))
+"""Words that say it where they stand alone between two separators. That something is sold out is not among them: such a
+page is there."""
+
+
+def says_not_found(text: str | None) -> bool:
+    """True for a title or heading of which a whole part says so; `How to fix page not found` does not."""
+    return any(_says_not_found(part) for part in PARTS.split(text or ""))
+
+
+def _says_not_found(part: str) -> bool:
+    found = set(_WORD.findall(part.casefold()))
+    if "404" in found and found <= FILLERS and found & ERROR_WORDS:
+        return True
+    return _trimmed(part) in PHRASES
+
+
+MAX_WORDS = 2_000  # words of one piece
+MAX_HEADING = 500  # characters
+UNSEEN = "script|style|noscript|template|svg|iframe"
+"""Elements whose content is not text of the page."""
+# What has no end goes to the end of the piece: all of it is linear.
+_UNSEEN = re.compile(
+    rf"<!--.*?(?:-->|\Z)|<({UNSEEN})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^>]*+|\Z)", re.DOTALL | re.IGNORECASE
+)  # fmt: skip
+_TAG = re.compile(r"<[a-zA-Z/!?][^>]*+(?:>|\Z)")
+_NUMBER = re.compile(r"\d+")
+_HEADING = re.compile(r"<[hH]1(?=[\s/>])[^>]*+>(.*?)(?:</[hH]1|\Z)", re.DOTALL)
+
+
+def visible(markup: str) -> str:
+    """The text without tags, scripts and comments, entities replaced."""
+    return unescape(_TAG.sub(" ", _UNSEEN.sub(" ", markup)))
+
+
+def words(text: str) -> list[str]:
+    """Words in lower case, digits replaced by 0: clocks, counters and ids differ from one answer to the next."""
+    return _WORD.findall(_NUMBER.sub("0", text.casefold()))[:MAX_WORDS]
+
+
+def heading(markup: str) -> str | None:
+    """Text of the first `<h1>`."""
+    found = _HEADING.search(markup)
+    if found is not None and _UNSEEN.search(markup, 0, found.end()):  # it may stand in a comment
+        found = _HEADING.search(_UNSEEN.sub(" ", markup))
+    return " ".join(visible(found[1]).split())[:MAX_HEADING] if found else None
+
+
+ALIKE = 0.9
+"""Share of common triples of words (Jaccard) from which two pages are one."""
+RESEMBLING = 0.5
+"""The same, where the page says that nothing was found."""
+MIN_WORDS = 30
+"""Words of text below which a page is a frame that a script may fill. Header and footer of a real page have more."""
+THIN = 100
+"""Words below which a page that says that nothing was found has nothing else to say."""
+SHINGLE = 3  # words; single ones are the same all over a site, and of ten a single changed one would weigh too much
+MIN_ECHO = 5  # characters of a path that are worth taking out: a shorter one, `/a`, is in every text
+_INDEX = re.compile(r"/(?:index|default)\.[a-z]{3,5}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What tells one page from another."""
+
+    asked: str
+    """URL that was asked for."""
+    url: str
+    """URL that gave the page."""
+    title: tuple[str, ...]
+    """Words of the title."""
+    words: int
+    """Number of words in the sample."""
+    shingles: frozenset[int]
+    """CRC-32 of each triple of words."""
+
+    @classmethod
+    def of(cls, page: PageFacts, asked: str) -> Self:
+        """The fingerprint of a page (answered with 200, read with `sample`) that was asked for as `asked`."""
+        text = words(_without_echo(visible(page.sample), asked))
+        triples = zip(*(text[start:] for start in range(SHINGLE)), strict=False)
+        shingles = frozenset(crc32(" ".join(triple).encode("utf-8", "replace")) for triple in triples)
+        return cls(asked, page.url, _title(page, asked), len(text), shingles)
+
+    @property
+    def moved(self) -> bool:
+        """True where a redirect led to a page of another name; one that adds a slash or `www` does not."""
+        return _moved(self.asked, self.url) and self.asked.rpartition("/")[2] not in self.url
+
+    def likeness(self, other: Fingerprint) -> float:
+        """Share of common triples, 0 to 1; 1 where neither has any."""
+        union = len(self.shingles | other.shingles)
+        return len(self.shingles & other.shingles) / union if union else 1.0
+
+
+def nonsense_url(url: str, seed: str) -> str:
+    """A URL beside `url` that cannot exist, the same for the same `seed`: one word of letters, as pages have it."""
+    letters = blake2b(f"{seed} {url}".encode("utf-8", "replace"), digest_size=10).hexdigest()
+    return urljoin(url, letters.translate(str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")))
+
+
+def witness(nonsense: Fingerprint, home: Fingerprint | None) -> Fingerprint | None:
+    """The answer to nonsense, if it tells anything: None where the home page is the same, or is not known."""
+    if home is None:
+        return None
+    if nonsense.moved:
+        return None if _same(nonsense.url, home.url) and _moved(home.asked, home.url) else nonsense
+    alike = nonsense.title == home.title and nonsense.likeness(home) >= ALIKE
+    return None if alike else nonsense
+
+
+def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None) -> str | None:
+    """Why a page that was answered with 200 is none, in one sentence; None where nothing says so.
+
+    `page`: read with `sample`. `nonsense`: the `witness` of its site, None where that answers 404 as it should.
+    """
+    if nonsense is not None and nonsense.moved:
+        if _moved(asked, page.url) and _same(page.url, nonsense.url):
+            return f"redirected to {page.url}, where a path that does not exist leads, too"
+        nonsense = None
+    said = _says(page)
+    same_title = nonsense is not None and nonsense.title == _title(page, asked)
+    if said is None and not same_title:  # the usual case, at the price of a title
+        return None
+    own = Fingerprint.of(page, asked)
+    likeness = own.likeness(nonsense) if nonsense is not None else 0.0
+    if same_title and likeness >= ALIKE and (said or own.words >= MIN_WORDS):
+        return "the same page as the site gives for a path that does not exist"
+    return None if said is None else _supported(page, own, said, likeness)
+
+
+def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) -> str | None:
+    if likeness >= RESEMBLING:
+        return f"{said!r}, on a page much like the one for a path that does not exist"
+    if page.noindex:
+        return f"{said!r}, on a page that wants no index"
+    return f"{said!r}, and nothing else: {own.words} words" if page.sampled and own.words < THIN else None
+
+
+def _title(page: PageFacts, asked: str) -> tuple[str, ...]:
+    return tuple(words(_without_echo(page.title or "", asked)))
+
+
+def _says(page: PageFacts) -> str | None:
+    title = heading(page.sample) if not says_not_found(page.title) else page.title
+    return title if says_not_found(title) else None
+
+
+def _moved(asked: str, url: str) -> bool:
+    return _rest(asked) != _rest(url)
+
+
+def _rest(url: str) -> str:
+    """Path and query, in the spelling that redirects lead to."""
+    key = urls.visit_key(url)
+    return _INDEX.sub("", key.removeprefix(urls.origin(url) or "")).rstrip("/")
+
+
+def _same(one: str, other: str) -> bool:
+    return urls.visit_key(one) == urls.visit_key(other)
+
+
+def _without_echo(text: str, asked: str) -> str:
+    """The text without the URL or path that was asked for, which many error pages repeat."""
+    try:
+        path = urlsplit(asked).path
+    except ValueError:
+        return text
+    for echo in (asked, path, unquote(path), path.rpartition("/")[2], unquote(path.rpartition("/")[2])):
+        if len(echo) >= MIN_ECHO:
+            text = text.replace(echo, " ")
+    return text

@@ -1,0 +1,242 @@
+"""A second opinion on verdicts: protego, whose reading of robots.txt Scrapy crawlers obey.
+
+Every listed URL that is denied is compared, and a few allowed ones for each rule of the file, as far as time allows.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from protego import Protego
+
+from sitemapcrawler.robots.agents import Agent
+from sitemapcrawler.robots.patterns import ROBOTS_PATH, Rule
+from sitemapcrawler.robots.policy import Outcome, Policy
+
+SHARE = 0.01
+"""Part of the crawl's time that comparing may take."""
+PARSE_S = 0.5e-6  # seconds that protego needs for a byte of robots.txt; measured: 0.1 to 0.5
+COPY_S = 1e-6  # seconds that protego needs for a copy of a rule; measured: 1
+MAX_COPIES = 100_000
+"""Copies of rules, one for each User-agent line of a group, for which a robots.txt is parsed: 0.1 s and 10 MB."""
+MAX_WAITING = 10_000
+"""Denied URLs of one robots.txt that wait to be compared, and allowed ones to be sampled; beyond, they are not
+compared."""
+MAX_RULES = 500
+"""Rules of one robots.txt for which allowed URLs are sampled."""
+SAMPLE = 3
+"""Allowed URLs compared for each of them."""
+_AGENT_LINE = re.compile(r"\s*user[- ]?agent(\s*:)?", re.IGNORECASE)
+"""A User-agent line as protego reads it, or nearly one."""
+_RULE_LINE = re.compile(r"\s*(?:(?:dis)?allow|crawl-delay)\s*:", re.IGNORECASE)
+"""A line after which the next User-agent line begins a group, for protego too."""
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+
+
+class Budget:
+    """Time for comparing: a share of what has passed since it was made. Only this thread's processor time is spent, so
+    that other load does not change the findings."""
+
+    def __init__(self, share: float = SHARE, clock: Callable[[], float] = time.monotonic) -> None:
+        self._share, self._clock = share, clock
+        self._start = clock()
+        self._spent = 0.0
+        self._since: float | None = None
+
+    def __enter__(self) -> Budget:
+        self._since = time.thread_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spent = self.spent
+        self._since = None
+
+    @property
+    def spent(self) -> float:
+        """Seconds."""
+        return self._spent + (0.0 if self._since is None else time.thread_time() - self._since)
+
+    @property
+    def left(self) -> float:
+        """Seconds; 0 or less where nothing may be done now."""
+        return self._share * (self._clock() - self._start) - self.spent
+
+
+@dataclass(slots=True)
+class Disagreement:
+    """A rule that protego reads otherwise."""
+
+    rule: Rule | None
+    """The line; None where it is not known which one decides for protego."""
+    allowed: bool
+    """The verdict of RFC 9309; protego's is the opposite."""
+    url: str
+    """The first listed URL that the two decide differently."""
+    agent: str
+    """The crawler that it was judged for."""
+    urls: int = 1
+    """How many of the compared URLs are decided differently."""
+    last: str = ""
+    """The last of them."""
+
+
+@dataclass(slots=True)
+class _Probe:
+    """A rule for which allowed URLs are sampled."""
+
+    rule: Rule
+    word: str
+    """The longest word of its path: a URL without it has nothing to do with the rule."""
+    left: int = SAMPLE
+
+
+class SecondOpinion:
+    """Compares the verdicts of one robots.txt with protego's."""
+
+    def __init__(self, policy: Policy, agents: Iterable[Agent], budget: Budget) -> None:
+        self.found: dict[tuple[int | None, bool], Disagreement] = {}
+        """By line of the rule and verdict of RFC 9309."""
+        self._policy = policy
+        self._budget = budget
+        self._agents = {agent.name: agent for agent in _one_each(policy, agents)}
+        self._copies = _copies(policy.body) if self._agents else 0
+        if self._copies > MAX_COPIES:
+            self._agents = {}
+        self._protego: Protego | None = None
+        self._denied: deque[tuple[str, tuple[str, ...]]] = deque()
+        self._allowed: list[str] = []
+        self._place = policy.url.removesuffix(ROBOTS_PATH)
+        self._rules = _rules(policy) if self._agents else []
+        self._probes = deque(_Probe(rule, _word(rule.pattern)) for rule in self._rules)
+
+    def add(self, urls: Sequence[str], denied: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        """Take judged URLs, and with the names of the crawlers those that are denied; compare what time allows."""
+        if not self._agents:
+            return
+        for one in denied:
+            if len(self._denied) >= MAX_WAITING:
+                break
+            self._denied.append(one)
+        if self._probes and len(self._allowed) < MAX_WAITING:
+            self._allowed += urls
+        self.compare()
+
+    def compare(self) -> None:
+        """Compare what waits, as far as time allows."""
+        if not (self._denied or (self._allowed and self._probes)) or self._budget.left <= 0:
+            return
+        with self._budget:
+            protego = self._parsed()
+            if protego is not None:
+                self._compare_denied(protego)
+                self._compare_allowed(protego)
+
+    def _parsed(self) -> Protego | None:
+        """The file as protego reads it; None where parsing it would take too long now."""
+        body = self._policy.body
+        if self._protego is None and self._budget.left > PARSE_S * len(body) + COPY_S * self._copies:
+            self._protego = Protego.parse(body.decode("utf-8-sig", "ignore"))  # as Scrapy decodes it
+        return self._protego
+
+    def _compare_denied(self, protego: Protego) -> None:
+        while self._denied and self._budget.left > 0:
+            url, names = self._denied.popleft()
+            for name in names:
+                if name in self._agents:
+                    self._compare(protego, url, self._agents[name], None)
+
+    def _compare_allowed(self, protego: Protego) -> None:
+        text = "\n".join(("", *(url.removeprefix(self._place) for url in self._allowed), ""))
+        for _ in range(len(self._probes)):
+            if self._budget.left <= 0:
+                return
+            probe = self._probes.popleft()
+            self._sample(protego, probe, text)
+            if probe.left > 0:
+                self._probes.append(probe)
+        self._allowed.clear()
+
+    def _sample(self, protego: Protego, probe: _Probe, text: str) -> None:
+        """Compare the first URLs with the word of a rule."""
+        end = 0
+        while probe.left > 0 and self._budget.left > 0:
+            found = text.find(probe.word, end + 1)
+            end = text.find("\n", found)
+            if found < 0 or end < 0:
+                return
+            path = text[text.rfind("\n", 0, found + 1) + 1 : end]
+            url = self._place + path if path.startswith("/") else path
+            probe.left -= 1
+            for agent in self._agents.values():
+                self._compare(protego, url, agent, probe.rule)
+
+    def _compare(self, protego: Protego, url: str, agent: Agent, near: Rule | None) -> None:
+        """`near`: the rule for which the URL was sampled as an allowed one; it is named where none decides by RFC
+        9309, if protego obeys it."""
+        verdict = self._policy.verdict(url, agent)
+        if near is not None and not verdict.allowed:
+            return
+        own = agent.name.lower()
+        name = own if verdict.group in {None, own, "*"} else str(verdict.group)
+        if protego.can_fetch(url, name) is verdict.allowed:
+            return
+        rule = verdict.rule or self._denying(url, near)
+        key = (None if rule is None else rule.line), verdict.allowed
+        known = self.found.get(key)
+        if known is None:
+            self.found[key] = Disagreement(rule, verdict.allowed, url, agent.name, last=url)
+        elif known.last != url:
+            known.urls, known.last = known.urls + 1, url
+
+    def _denying(self, url: str, near: Rule | None) -> Rule | None:
+        """The rule that protego denies a URL for: `near`, or another one."""
+        for rule in (*filter(None, [near]), *self._rules):
+            if self._budget.left <= 0:
+                break
+            if not Protego.parse(f"User-agent: *\n{rule.text}").can_fetch(url, "a"):
+                return rule
+        return None
+
+
+def _one_each(policy: Policy, agents: Iterable[Agent]) -> list[Agent]:
+    """One crawler for each group that is followed; none where protego has nothing to compare."""
+    if policy.outcome is not Outcome.PARSED or policy.facts.too_large or not policy.body:
+        return []
+    followed: dict[int, Agent] = {}
+    for agent in agents:
+        if agent.bound_by_star:  # those that ignore `*` are none that protego knows
+            followed.setdefault(id(policy.group_of(agent)), agent)
+    return list(followed.values())
+
+
+def _copies(body: bytes) -> int:
+    """The most rules that protego makes of a file: it copies each line of a group for each of its User-agent lines."""
+    copies = agents = 0
+    in_rules = False
+    for line in body.decode("utf-8-sig", "ignore").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        agent = _AGENT_LINE.match(line)
+        if agent is None:
+            in_rules = in_rules or _RULE_LINE.match(line) is not None
+        else:
+            agents = (0 if in_rules and agent[1] else agents) + 1 + ("*" in line)  # `a*` is `a*` and `a` for protego
+            in_rules = False
+        copies += agents
+    return copies
+
+
+def _rules(policy: Policy) -> list[Rule]:
+    parsed = [policy.parsed, *filter(None, [policy.parsed_by_google])]
+    blocks = {id(block): block for each in parsed for group in each.groups.values() for block in group.blocks}
+    rules = {rule.pattern: rule for block in blocks.values() for rule in block.rules}
+    return [*rules.values()][:MAX_RULES]
+
+
+def _word(pattern: str) -> str:
+    return max(_WORD.findall(_ESCAPE.sub("/", pattern)), key=len, default="/")

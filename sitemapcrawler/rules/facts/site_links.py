@@ -1,0 +1,214 @@
+"""Tables of the sets of language versions that pages list: which of them disagree, and how."""
+
+from __future__ import annotations
+
+from sitemapcrawler.rules.facts.cluster import page_key
+from sitemapcrawler.rules.facts.languages import DEFAULT, read_code
+from sitemapcrawler.rules.facts.site_pages import (
+    AGAIN,
+    FILES,
+    LISTED,
+    ORIGINS,
+    PAGES,
+    ROW_BITS,
+    Database,
+    Table,
+    odd,
+    origin_of,
+    row_of,
+    spell,
+)
+from sitemapcrawler.urls import resolve
+
+MIN_ENTRIES, MIN_SHARE = 20, 0.1
+"""Entries of a host, or their share of a file, by which the crawl has seen the sitemaps of that host, and not just a
+stray URL of it."""
+HREFS = f"""
+    SELECT l.place, l.sitemap, l.alternate.href AS href, l.alternate.hreflang AS hreflang,
+           list_contains(map_keys(l.alternate.attributes), 'media') AS of_media
+    FROM (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, unnest(u.alternates) AS alternate
+          FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
+          WHERE len(u.alternates) > 0 {{only}}) l
+    WHERE l.alternate.href IS NOT NULL"""
+"""SQL for all links, as written, or those that `only` leaves."""
+ALL = HREFS.format(only="")
+TO_PAGES = f"""
+    SELECT h.place, h.href, h.hreflang, h.of_media, coalesce(s.key, h.href) AS key
+    FROM ({HREFS}) h LEFT JOIN temp.site_targets s ON s.url = h.href AND s.base IN ('', h.sitemap)
+    WHERE s.key IS DISTINCT FROM ''"""
+"""SQL for links with the key of the page that they lead to; those that lead to none are left out."""
+
+
+CRAWLED = f"SELECT origin, whole FROM temp.site_origins WHERE entries >= {MIN_ENTRIES} OR share >= {MIN_SHARE}"
+OF_TOLD = f"""
+    AND (f.file << {ROW_BITS}) + u.row IN (
+        SELECT place FROM temp.site_told
+        UNION ALL SELECT a.place FROM temp.site_again a JOIN temp.site_told t ON t.place = a.page)"""
+FIRST_LOST = f"""
+    SELECT coalesce(a.page, t.place) AS place, min(t.href) AS what
+    FROM ({TO_PAGES.format(only=OF_TOLD)}) t
+    LEFT JOIN temp.site_again a ON a.place = t.place
+    WHERE NOT EXISTS (FROM temp.site_pages p WHERE p.key = t.key)
+      AND {origin_of("t.key")} IN (SELECT origin FROM ({CRAWLED}) WHERE whole)
+    GROUP BY ALL"""
+"""SQL for a URL that is not listed, for each page of `site_told`."""
+
+
+def target_key(base: str, href: str) -> str:
+    """The key of the page that an href leads to; empty where it leads to none."""
+    url = resolve(base, href)
+    return page_key(url) if url is not None else ""
+
+
+def code_of(_: str, written: str) -> str | None:
+    """The usual spelling of a code that counts."""
+    code = read_code(written)
+    return code.canonical if code.counts else None
+
+
+def _spell_targets(database: Database) -> None:
+    absolute = "regexp_matches(href, '^[A-Za-z][A-Za-z0-9+.-]*:')"
+    of = f"SELECT DISTINCT CASE WHEN {absolute} THEN '' ELSE sitemap END AS base, href AS url FROM ({ALL})"
+    spell(database, "site_targets", f"{of} WHERE {odd('href')}", target_key)
+
+
+def _read_codes(database: Database) -> None:
+    of = f"SELECT DISTINCT '' AS base, hreflang AS url FROM ({ALL}) WHERE hreflang IS NOT NULL"
+    spell(database, "site_codes", of, code_of)
+
+
+TARGETS = Table(
+    "site_targets",
+    ("CREATE TEMP TABLE site_targets (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    of=(FILES,),
+    fill=_spell_targets,
+)
+"""The keys of linked URLs that are not in normal form; `base`: the file, where it matters."""
+CODES = Table(
+    "site_codes",
+    ("CREATE TEMP TABLE site_codes (base VARCHAR, written VARCHAR, code VARCHAR)",),
+    of=(FILES,),
+    fill=_read_codes,
+)
+"""The codes that count, in their usual spelling."""
+LINKS = Table(
+    "site_links",
+    (
+        f"""
+        CREATE TEMP TABLE site_links AS
+        SELECT coalesce(a.page, t.place) AS source,
+               coalesce(p.page, -1 - (hash(t.key) >> 2)::BIGINT) AS target,
+               CASE WHEN NOT coalesce(t.of_media, false) THEN c.code END AS code,
+               p.page IS NULL AND o.origin IS NOT NULL AS lost,
+               lost AND o.whole AS surely
+        FROM ({TO_PAGES.format(only="")}) t
+        LEFT JOIN temp.site_pages p ON p.key = t.key
+        LEFT JOIN temp.site_codes c ON c.written = t.hreflang
+        LEFT JOIN temp.site_again a ON a.place = t.place
+        LEFT JOIN ({CRAWLED}) o ON p.page IS NULL AND o.origin = {origin_of("t.key")}""",
+    ),
+    of=(PAGES, AGAIN, ORIGINS, TARGETS, CODES),
+)
+"""All links from page to page. A target that is not listed is a negative number, the same for the same page; `lost`
+where its host is that of listed pages, `surely` where of the sites that list those nothing was left out."""
+
+
+SETS = Table(
+    "site_sets",
+    (
+        """
+        CREATE TEMP TABLE site_sets AS
+        SELECT source AS page, hash(count(code), sum(mark), bit_xor(mark)) AS fingerprint, count(code) AS links,
+               bool_or(source = target) AS self
+        FROM (SELECT *, CASE WHEN code IS NOT NULL THEN hash(target, code) END AS mark FROM temp.site_links)
+        GROUP BY source""",
+    ),
+    of=(LINKS,),
+)
+"""What each page lists: equal fingerprints for equal sets, `self` where the page is among them."""
+SUSPECTS = Table(
+    "site_suspects",
+    (
+        """
+        CREATE TEMP TABLE site_suspects AS
+        SELECT l.source, l.target, l.code
+        FROM temp.site_links l
+        JOIN temp.site_sets s ON s.page = l.source
+        LEFT JOIN temp.site_sets t ON t.page = l.target
+        WHERE l.code IS NOT NULL AND l.target > 0 AND l.target <> l.source
+          AND s.self AND t.fingerprint IS DISTINCT FROM s.fingerprint""",
+        """
+        DELETE FROM temp.site_suspects
+        WHERE source IN (SELECT page FROM temp.site_pages WHERE doubtful)
+           OR target IN (SELECT page FROM temp.site_pages WHERE doubtful)""",
+        """
+        CREATE OR REPLACE TEMP TABLE site_back AS
+        SELECT source, target, code FROM temp.site_links
+        WHERE source IN (SELECT target FROM temp.site_suspects)""",
+    ),
+    of=(SETS,),
+)
+"""Links between listed pages that do not list the same: of all others nothing can be wrong, since each page lists
+itself. A page that does not is told so, and its links are not looked at. `site_back`: the links of their targets."""
+UNRETURNED = Table(
+    "site_unreturned",
+    (
+        """
+        CREATE TEMP TABLE site_unreturned AS
+        SELECT DISTINCT s.source, s.target FROM temp.site_suspects s
+        WHERE NOT EXISTS (FROM temp.site_back b WHERE b.source = s.target AND b.target = s.source)""",
+    ),
+    of=(SUSPECTS,),
+)
+"""Links between listed pages without one that leads back."""
+CONTRADICTED = Table(
+    "site_contradicted",
+    (
+        f"""
+        CREATE TEMP TABLE site_contradicted AS
+        SELECT s.source, s.target, min(s.code) AS code, min(own.code) AS own
+        FROM temp.site_suspects s JOIN temp.site_back own ON own.source = s.target AND own.target = s.target
+        WHERE s.code <> '{DEFAULT}' AND own.code <> '{DEFAULT}'
+          AND NOT EXISTS (FROM temp.site_unreturned u WHERE u.source = s.source AND u.target = s.target)
+        GROUP BY s.source, s.target HAVING NOT bool_or(s.code = own.code)""",
+    ),
+    of=(UNRETURNED,),
+)
+"""Links between listed pages that lead back, with a code that is none of those which the target gives itself."""
+REPEATED = Table(
+    "site_repeated",
+    (
+        f"""
+        CREATE TEMP TABLE site_repeated AS
+        SELECT a.page FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
+        WHERE len(u.alternates) > 0 GROUP BY a.page HAVING count(*) > 1""",
+    ),
+    of=(AGAIN,),
+)
+"""Pages that several entries give links."""
+APART = Table(
+    "site_apart",
+    (
+        """
+        CREATE TEMP TABLE site_apart AS
+        SELECT target AS page, max_by(source, (links, -source)) AS other FROM (
+            SELECT s.source, s.target, o.links FROM temp.site_suspects s
+            JOIN temp.site_sets o ON o.page = s.source
+            JOIN temp.site_sets t ON t.page = s.target
+            WHERE t.self AND o.links >= t.links)
+        GROUP BY target""",
+        """
+        DELETE FROM temp.site_apart WHERE page IN (
+            SELECT unnest([source, target]) FROM temp.site_unreturned
+            UNION ALL SELECT unnest([source, target]) FROM temp.site_contradicted
+            UNION ALL FROM temp.site_repeated)""",
+        """
+        DELETE FROM temp.site_apart WHERE other IN (
+            SELECT unnest([source, target]) FROM temp.site_unreturned
+            UNION ALL SELECT unnest([source, target]) FROM temp.site_contradicted
+            UNION ALL FROM temp.site_repeated)""",
+    ),
+    of=(CONTRADICTED, REPEATED),
+)
+"""Pages and one of their versions each that lists another set, and not a smaller one: it lists what the page does not.
+Only where nothing else is wrong with either."""

@@ -1,0 +1,138 @@
+"""Rules on the images and video files of an entry that were asked for, or that robots.txt denies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.replies import Cut, HttpError, Ok, Reason, Redirected, Unchecked
+from sitemapcrawler.robots.agents import AI, agent
+from sitemapcrawler.rules.facts.cluster import page_key
+from sitemapcrawler.rules.facts.given import AssetFacts
+from sitemapcrawler.rules.facts.replied import line_of, trouble
+from sitemapcrawler.rules.families.image import GOOGLE as IMAGES
+from sitemapcrawler.rules.families.video import GOOGLE as VIDEOS
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
+
+IMAGE, THUMBNAIL = "image", "thumbnail_loc"
+"""Roles of assets that must be images."""
+UNKNOWN_TYPES = frozenset(("application/octet-stream", "binary/octet-stream"))
+"""Types by which servers say that they know none; readers look at the bytes."""
+PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+REFUSING = frozenset((401, 403))
+"""Statuses that may differ for search engines: many hosts refuse images to whom they do not know."""
+MAX_NAMED = 5
+"""Crawlers that a message names."""
+
+
+@rule("image-status", Severity.ERROR, IMAGES, Needs.ASSET)
+def image_status(asset: AssetFacts) -> Iterator[Message]:
+    """An image does not work: the status of an error, or no answer. A warning where it redirects, arrives in part, or
+    is refused to us (401, 403), since that may differ for search engines.
+
+    Why: it is not indexed; where it redirects, it takes a request more.
+    Bad: `<image:loc>https://example.com/deleted.jpg</image:loc>`
+    Good: the URL of an image that is there
+    """
+    wrong = trouble(asset.reply) if asset.role == IMAGE and _not_an_image(asset) is None else None
+    if wrong is not None:
+        refused = isinstance(asset.reply, HttpError) and asset.reply.status in REFUSING
+        mild = refused or isinstance(asset.reply, Redirected | Cut)
+        yield _told(asset, wrong, Severity.WARNING if mild else None)
+
+
+@rule("image-not-image", Severity.WARNING, IMAGES, Needs.ASSET)
+def image_not_image(asset: AssetFacts) -> Iterator[Message]:
+    """What is listed as an image answers with something else, by its Content-Type.
+
+    Why: it is not shown among images. Servers that answer every path with their home page do this.
+    Bad: `Content-Type: text/html`
+    Good: `Content-Type: image/webp`
+    """
+    kind = _not_an_image(asset) if asset.role == IMAGE else None
+    if kind is not None and page_key(asset.url) != page_key(asset.record.loc):
+        yield _told(asset, f"is {kind}, no image")
+
+
+@rule("image-blocked-by-robots", Severity.WARNING, IMAGES, Needs.ASSET)
+def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
+    """robots.txt denies a listed image to Googlebot-Image.
+
+    Why: it is not fetched, so it is not shown among images. The robots.txt is that of the image's host. It is judged
+    without a request where that is known: the host of the pages, and hosts whose robots.txt was read for another
+    reason. Otherwise the rule is skipped, and counted so, unless `verify_assets=yes` requests the image.
+    Bad: `Disallow: /media/` with `https://example.com/media/1.jpg` in the sitemap
+    Good: a rule that leaves the images free
+    """
+    if asset.role == IMAGE:
+        yield from _blocked(asset)
+
+
+@rule("video-asset-status", Severity.WARNING, VIDEOS, Needs.ASSET)
+def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
+    """The thumbnail or the file of a video does not work: the status of an error, no answer, or a page in its place.
+
+    Why: search engines must be able to fetch both; without a thumbnail the video is not shown. Redirects are followed.
+    Bad: `<video:thumbnail_loc>` with a URL that answers 404
+    Good: files that are there as long as the entry
+    """
+    if asset.role == IMAGE:
+        return
+    wrong = None if isinstance(asset.reply, Redirected) else trouble(asset.reply)
+    kind = _not_an_image(asset) if asset.role == THUMBNAIL else _page_type(asset)
+    if wrong is not None or kind is not None:
+        yield _told(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
+
+
+@rule("video-asset-blocked", Severity.WARNING, VIDEOS, Needs.ASSET)
+def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
+    """robots.txt denies the thumbnail or the file of a video to Googlebot-Image or Googlebot-Video.
+
+    Why: search engines must be able to fetch both. The robots.txt is that of the file's host, and known or not as for
+    `image-blocked-by-robots`.
+    Bad: `Disallow: /videos/` with `https://cdn.example.com/videos/1.mp4` in the sitemap
+    Good: a rule that leaves them free
+    """
+    if asset.role != IMAGE:
+        yield from _blocked(asset)
+
+
+def _told(asset: AssetFacts, said: str, severity: Severity | None = None) -> Message:
+    element = "image:loc" if asset.role == IMAGE else f"video:{asset.role}"
+    line = line_of(asset.record, lambda part: part.text == asset.url)
+    return Message(f"<{element}> {shown(asset.url)} {said}", line, value=asset.url, severity=severity)
+
+
+def _type(asset: AssetFacts) -> str:
+    """The type of an answer; empty where there is none, or it says nothing."""
+    if not isinstance(asset.reply, Ok | Redirected):
+        return ""
+    kind = (asset.reply.content_type or "").partition(";")[0].strip().lower()[:100]
+    return "" if kind in UNKNOWN_TYPES else kind
+
+
+def _not_an_image(asset: AssetFacts) -> str | None:
+    kind = _type(asset)
+    return kind if kind and not kind.startswith("image/") else None
+
+
+def _page_type(asset: AssetFacts) -> str | None:
+    kind = _type(asset)
+    return kind if kind in PAGE_TYPES else None
+
+
+def _blocked(asset: AssetFacts) -> Iterator[Message]:
+    """What robots.txt denies to others than crawlers of AI; to us, where it was not judged for others."""
+    names = [name for name in asset.blocked_for or () if not _is_of_ai(name)]
+    if names:
+        named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
+        yield _told(asset, f"is denied to {named} by robots.txt")
+    elif asset.blocked_for is None and isinstance(asset.reply, Unchecked) and asset.reply.reason is Reason.BLOCKED:
+        yield _told(asset, f"{'redirects to what ' if asset.reply.hops else ''}is denied to this crawler by robots.txt")
+
+
+def _is_of_ai(name: str) -> bool:
+    try:
+        return agent(name).group == AI
+    except ValueError:
+        return False

@@ -1,0 +1,369 @@
+"""Rules on text sitemaps and on feeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sitemapcrawler.reader.faults import CUT_BYTES, Fault
+from sitemapcrawler.reader.limits import FULL
+from sitemapcrawler.reader.text import COMMENT
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.words import percent
+
+PROTOCOL = "https://www.sitemaps.org/protocol.html"
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+XML = "https://www.w3.org/TR/xml/"
+GZIP = "https://www.rfc-editor.org/rfc/rfc1952"
+MAX_BYTES = 52_428_800
+"""Bytes of a file, uncompressed: 50 MiB. Source: https://www.sitemaps.org/protocol.html#index"""
+NEAR = 0.9
+"""Share of a limit from which on a file is near it."""
+NO_SITEMAP = ("html", "unknown")
+OURS = re.compile(r"the rest was not fetched|was stopped|the body could not be kept")
+"""Reasons of a cut that are ours: a limit, the user, this machine's disk."""
+STOPPED = ("limit-bytes", "limit-entries", "limit-stopped")
+OVERGROWN = ("limit-element", "limit-depth")
+LEFT_OUT = re.compile(r"\d left out")
+"""In the message of a fault: entries were lost by it."""
+DECLARED = re.compile(r"<\?xml(?![\w.:-])", re.IGNORECASE)
+"""The beginning of an XML declaration."""
+PARSING = {"Search Console": "Parsing error"}
+
+
+def told(fault: Fault, severity: Severity | None = None) -> Iterator[Message]:
+    """A fault of the reader as it stands."""
+    yield Message(fault.message, fault.line, fault.column, fault.value, severity, fault.url)
+
+
+@rule(
+    "doc-gzip-error",
+    Severity.ERROR,
+    GZIP,
+    Needs.FAULT,
+    also={"Search Console": "Compression error", "Yandex": "Extraction error"},
+)
+def doc_gzip_error(fault: Fault) -> Iterator[Message]:
+    """The gzip data is damaged.
+
+    Why: what comes after the damage cannot be read by anyone.
+    Bad: a file whose checksum does not fit, as after an upload in text mode
+    Good: a file that `gzip -t` accepts
+    """
+    yield from told(fault)
+
+
+@rule("doc-decompression-bomb", Severity.ERROR, GZIP, Needs.FAULT)
+def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
+    """The content inflates beyond all proportion.
+
+    Why: readers stop such a file to protect themselves. Real sitemaps inflate to less than 100 times their size.
+    Bad: 100 KB of gzip that inflate to 100 MB
+    Good: a sitemap of entries that differ
+    """
+    yield from told(fault)
+
+
+@rule(
+    "doc-too-large",
+    Severity.ERROR,
+    f"{PROTOCOL}#index",
+    Needs.FILE,
+    also={
+        "Screaming Frog": "XML Sitemap With Over 50mb",
+        "Search Console": "file size error",
+        "Yandex": "Maximum file size exceeded",
+    },
+)
+def doc_too_large(file: FileFacts) -> Iterator[Message]:
+    """The file is larger than 52,428,800 bytes (50 MB), uncompressed.
+
+    Why: search engines read no more. The limit was 10 MB until November 2016, and counts before compression.
+    Bad: a file of 60 MB, also one of 6 MB in gzip that inflates to it
+    Good: several files, named in an index
+    """
+    size = file.record.bytes
+    if size > MAX_BYTES:
+        least = "at least " if "limit-bytes" in file.document.faults else ""
+        text = f"{least}{size:,} bytes uncompressed; {MAX_BYTES:,} (50 MB) are allowed, until 2016 it was 10 MB"
+        yield Message(text, value=str(size))
+
+
+@rule("doc-near-size-limit", Severity.INFO, f"{PROTOCOL}#index", Needs.FILE)
+def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
+    """The file has 90 % of the bytes that are allowed, or more.
+
+    Why: the next entries may take it over the limit, and then it is refused.
+    Bad: 50,000,000 bytes
+    Good: files that are split well before
+    """
+    size = file.record.bytes
+    if NEAR * MAX_BYTES <= size <= MAX_BYTES:
+        text = f"{size:,} of {MAX_BYTES:,} bytes that are allowed ({percent(size, MAX_BYTES)})"
+        yield Message(text, value=str(size))
+
+
+@rule("doc-encoding-not-utf8", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FILE)
+def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
+    """The file is not in UTF-8, text files included. Once for a file, and for each entry that was lost by it.
+
+    Why: "your Sitemap file must be UTF-8 encoded". Read in another encoding, URLs become other URLs.
+    Bad: `<?xml version="1.0" encoding="ISO-8859-1"?>`
+    Good: `<?xml version="1.0" encoding="UTF-8"?>`
+    """
+    if file.record.format in NO_SITEMAP:
+        return
+    faults = [fault for fault in file.document.faults if fault.rule == "doc-encoding-not-utf8"]
+    for number, fault in enumerate(faults):
+        if number == 0 or LEFT_OUT.search(fault.message):
+            yield from told(fault)
+
+
+@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT)
+def doc_bom(fault: Fault) -> Iterator[Message]:
+    """The file begins with a byte order mark.
+
+    Why: it is legal, and no reader needs it in UTF-8; some tools stumble over it.
+    Bad: the bytes EF BB BF before `<?xml`
+    Good: `<?xml` as the first bytes
+    """
+    yield from told(fault)
+
+
+@rule(
+    "doc-leading-whitespace",
+    Severity.ERROR,
+    f"{XML}#sec-prolog-dtd",
+    Needs.FILE,
+    also={"Search Console": "Leading whitespace"},
+)
+def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
+    """White space comes before the XML declaration; for information where there is none.
+
+    Why: the declaration must be the very first characters; strict parsers refuse the whole file.
+    Bad: an empty line before `<?xml version="1.0"?>`
+    Good: `<?xml version="1.0"?>` on line 1, column 1
+    """
+    fault = file.document.faults.first("doc-leading-whitespace")
+    if fault is not None:
+        yield from told(fault)
+    elif file.document.prolog[:1].isspace() and not _is_declared(file) and _is_clean_start(file):
+        yield Message("white space at the start of the file", 1, 1, severity=Severity.INFO)
+
+
+@rule("doc-leading-content", Severity.ERROR, f"{XML}#sec-prolog-dtd", Needs.FAULT, also=PARSING)
+def doc_leading_content(fault: Fault) -> Iterator[Message]:
+    """Other content comes before the XML declaration or the root element.
+
+    Why: strict parsers refuse the whole file. Warnings that PHP prints, and comments of plugins before the declaration,
+    are the usual causes.
+    Bad: `<b>Warning</b>: Undefined variable ...` before `<urlset>`, or a comment before `<?xml`
+    Good: nothing but the XML declaration and comments before `<urlset>`
+    """
+    yield from told(fault)
+
+
+@rule("doc-xml-malformed", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
+def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
+    """The XML is not well formed.
+
+    Why: strict parsers stop here, and all that follows is lost to them.
+    Bad: `<loc>https://example.com/</url>`
+    Good: `<loc>https://example.com/</loc></url>`
+    """
+    other = file.document.faults.first("xml-root-unknown")
+    root = other.value if other is not None else None
+    for fault in file.document.faults:
+        if fault.rule == "doc-xml-malformed" and not (root and (fault.value or "").startswith(root)):
+            yield from told(fault)
+
+
+@rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
+def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
+    """An ampersand is not written as `&amp;`.
+
+    Why: it begins an entity in XML; strict parsers stop here.
+    Bad: `<loc>https://example.com/?a=1&b=2</loc>`
+    Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
+    """
+    yield from told(fault)
+
+
+@rule("doc-undeclared-entity", Severity.ERROR, f"{XML}#sec-predefined-ent", Needs.FAULT, also=PARSING)
+def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
+    """An entity is used that XML does not know.
+
+    Why: XML has five (amp, lt, gt, quot, apos); those of HTML mean nothing here, and DTDs are not loaded.
+    Bad: `<image:title>Caf&eacute;</image:title>`
+    Good: `<image:title>Café</image:title>`
+    """
+    yield from told(fault)
+
+
+@rule("doc-control-character", Severity.ERROR, f"{XML}#charsets", Needs.FAULT, also=PARSING)
+def doc_control_character(fault: Fault) -> Iterator[Message]:
+    """A character is used that XML forbids, plain or as a reference.
+
+    Why: strict parsers stop here.
+    Bad: the byte 0B (vertical tab) in a title, or `&#11;`
+    Good: a title without it
+    """
+    yield from told(fault)
+
+
+@rule("doc-truncated", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
+def doc_truncated(file: FileFacts) -> Iterator[Message]:
+    """The file ends before its end.
+
+    Why: entries are missing, and strict parsers refuse the file. Scripts that run out of time or memory write such
+    files, and servers that announce more bytes than they send.
+    Bad: a file without `</urlset>`
+    Good: a file that is written beside the old one, and then put in its place
+    """
+    fault = file.document.faults.first(*CUT_BYTES)
+    if fault is not None and fault.rule == "doc-truncated" and not OURS.search(fault.message):
+        yield from told(fault)
+
+
+@rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING)
+def doc_trailing_content(fault: Fault) -> Iterator[Message]:
+    """Other content comes behind the root element, or behind the gzip data.
+
+    Why: strict parsers refuse the whole file. Two sitemaps in one file, or a tracking script, are the usual cause.
+    Bad: `</urlset><urlset>`
+    Good: nothing but comments behind `</urlset>`
+    """
+    yield from told(fault)
+
+
+@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT)
+def doc_doctype(fault: Fault) -> Iterator[Message]:
+    """The file has a document type declaration.
+
+    Why: sitemaps have none. Careful readers refuse such files, since entities can be made to attack them.
+    Bad: `<!DOCTYPE urlset [<!ENTITY site "https://example.com">]>`
+    Good: no DOCTYPE at all
+    """
+    yield from told(fault)
+
+
+@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed")
+def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
+    """The entry could only be read after a repair; its values may differ. For information where the fault is told.
+
+    Why: a search engine with a strict parser does not see this entry at all.
+    Bad: `<url><loc>https://example.com/?a=1&b=2</loc></url>`
+    Good: `<url><loc>https://example.com/?a=1&amp;b=2</loc></url>`
+    """
+    if entry.record.recovered:
+        told = any(rule != "loc-whitespace" for rule in entry.file.document.faults.counts)
+        severity = Severity.INFO if told else Severity.WARNING
+        yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
+
+
+@rule("doc-xml-declaration-missing", Severity.INFO, f"{XML}#sec-prolog-dtd", Needs.FILE)
+def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
+    """There is no XML declaration.
+
+    Why: it is optional, and the protocol's examples have it; it says the encoding to every reader.
+    Bad: `<urlset ...>` as the first characters
+    Good: `<?xml version="1.0" encoding="UTF-8"?>` before it
+    """
+    if file.document.root and not _is_declared(file) and _is_clean_start(file):
+        yield Message('no XML declaration such as <?xml version="1.0" encoding="UTF-8"?>', 1)
+
+
+@rule("doc-partly-read", Severity.INFO, "limits of this crawler: docs/settings.md", Needs.FILE)
+def doc_partly_read(file: FileFacts) -> Iterator[Message]:
+    """The file was not read to its end, since a limit was reached. A warning where an element has grown beyond reason.
+
+    Why: rules over the whole file know a part of it only.
+    Bad: an entry of more than 1 MiB, or elements in 32 others
+    Good: entries of some kilobytes
+    """
+    faults = file.document.faults
+    grown = faults.first(*OVERGROWN)
+    stopped = faults.first(*STOPPED)
+    cut = faults.first("doc-truncated")
+    if grown is not None:
+        yield Message(grown.message, grown.line, grown.column, grown.value, Severity.WARNING)
+    elif stopped is not None and stopped.message != FULL:  # which limit-max-urls tells
+        yield Message(f"not read to the end: {stopped.message}", value=stopped.value)
+    elif cut is not None and OURS.search(cut.message):
+        yield Message(f"not read to the end: {cut.message}")
+
+
+@rule("internal-reading-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FILE)
+def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
+    """This program failed while it read the file. The site is not to blame.
+
+    Why: entries may be missing from the result.
+    Bad: an exception of ours
+    Good: none
+    """
+    fault = file.document.faults.first("internal")
+    if fault is not None:
+        yield from told(fault)
+
+
+def _is_declared(file: FileFacts) -> bool:
+    return DECLARED.search(file.document.prolog) is not None
+
+
+def _is_clean_start(file: FileFacts) -> bool:
+    faults = file.document.faults
+    return "doc-leading-content" not in faults and "xml-root-unknown" not in faults
+
+
+GOOGLE_TEXT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#text"
+GOOGLE_FEEDS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#rss"
+YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
+
+
+@rule("txt-not-url-line", Severity.ERROR, GOOGLE_TEXT, Needs.FAULT)
+def txt_not_url_line(fault: Fault) -> Iterator[Message]:
+    """A line of a text sitemap is no URL. A warning for a comment.
+
+    Why: a text sitemap has one absolute URL a line and nothing else; the format knows no comments.
+    Bad: `/shop/`, `All pages of our shop` or `# Shop`
+    Good: `https://example.com/shop/`
+    """
+    severity = Severity.WARNING if (fault.value or "").startswith(COMMENT) else None
+    yield from told(fault, severity)
+
+
+@rule("txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT)
+def txt_has_metadata(fault: Fault) -> Iterator[Message]:
+    """Something stands behind the URL of a line.
+
+    Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.
+    Bad: `https://example.com/shop/ 2026-01-05`
+    Good: `https://example.com/shop/`
+    """
+    yield from told(fault)
+
+
+@rule("feed-item-without-link", Severity.WARNING, GOOGLE_FEEDS, Needs.FAULT)
+def feed_item_without_link(fault: Fault) -> Iterator[Message]:
+    """An item of a feed has no link.
+
+    Why: without one the item names no page, and is passed over.
+    Bad: `<item><title>News</title></item>`
+    Good: `<item><title>News</title><link>https://example.com/news</link></item>`
+    """
+    yield from told(fault)
+
+
+@rule("feed-as-sitemap-yandex", Severity.INFO, YANDEX, Needs.FILE)
+def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
+    """The sitemap is an RSS or Atom feed, which Yandex does not read as one.
+
+    Why: Google and Bing do; for Yandex the pages need an XML or text sitemap as well.
+    Bad: `Sitemap: https://example.com/feed/` alone
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    if file.record.format in ("rss", "atom"):
+        yield Message(
+            f"a feed ({file.record.format}): Yandex does not read feeds as sitemaps", value=file.record.format
+        )

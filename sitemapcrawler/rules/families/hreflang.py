@@ -1,0 +1,337 @@
+"""Rules on the links to language versions: their code, their URL, their `rel`.
+
+All but one are told once for each entry, with the first link at fault and how many there are: what one link lacks, a
+template has left out of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sitemapcrawler.rules.facts.cluster import GOOGLE, Cluster, Link, cluster_of, page_key
+from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.rules.facts.languages import DEFAULT
+from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler.urls import is_web
+from sitemapcrawler.urls.display import shown
+
+GUIDELINES = f"{GOOGLE}#all-method-guidelines"
+X_DEFAULT = f"{GOOGLE}#xdefault"
+MAX_NAMED = 5
+"""Codes that a message names."""
+
+
+@rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
+def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
+    """The entry lists language versions, but not itself.
+
+    Why: each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
+    counts. URLs that differ in nothing but the spelling of host, port or escapes are the same.
+    Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/de/` only
+    Good: links to `https://example.com/en/` and to `https://example.com/de/`
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or not cluster.urls or entry.record.recovered or cluster.lists_self:
+        return
+    if is_web(entry.record.loc):
+        near = cluster.nearly_self
+        but = f", though {shown(near)} is" if near else ""
+        many = f"the {len(cluster.urls)} versions" if len(cluster.urls) > 1 else "the versions"
+        yield Message(f"{shown(entry.record.loc)} is not among {many} that it lists{but}", value=near)
+
+
+@rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
+def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
+    """One code stands for two pages. Once for each code of an entry.
+
+    Why: which of them is meant is not defined.
+    Bad: `hreflang="en"` for `https://example.com/uk/` and for `https://example.com/us/`
+    Good: `hreflang="en-GB"` for the one and `hreflang="en-US"` for the other
+    """
+    cluster = cluster_of(entry)
+    if cluster is not None and len(set(cluster.codes)) < len(cluster.codes):
+        yield from (message for code, message in _doubled(cluster) if code != DEFAULT)
+
+
+@rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
+def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
+    """More than one page is the default.
+
+    Why: there can be one page only for all who match no other.
+    Bad: two links with `hreflang="x-default"` to different pages
+    Good: one of them
+    """
+    cluster = cluster_of(entry)
+    if cluster is not None and cluster.codes.count(DEFAULT) > 1:
+        yield from (message for code, message in _doubled(cluster) if code == DEFAULT)
+
+
+@rule("hreflang-x-default-missing", Severity.INFO, X_DEFAULT, also={"Screaming Frog": "Missing X-Default"})
+def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
+    """No page is the default for languages that have no page of their own.
+
+    Why: it is recommended, not required: search engines choose for those users themselves.
+    Bad: links for `en` and `de`
+    Good: links for `en`, `de` and `x-default`
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or entry.record.recovered or DEFAULT in cluster.codes or len(set(cluster.codes)) < 2:
+        return
+    if not any("default" in link.code.written.lower() for link in cluster.odd):
+        yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
+
+
+@rule("hreflang-same-url-many-codes", Severity.INFO, GUIDELINES)
+def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
+    """One page stands for several codes, `x-default` apart. Once for an entry.
+
+    Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
+    Bad: `en-GB` and `en-US` for `https://example.com/en/`, where there are pages for each
+    Good: a page for each, or `en` alone
+    """
+    cluster = cluster_of(entry)
+    if cluster is None:
+        return
+    pages = [url for code, url in zip(cluster.codes, cluster.urls, strict=True) if code != DEFAULT]
+    if len(set(pages)) == len(pages):
+        return
+    shared = [(url, codes) for url, codes in _codes_of_pages(cluster).items() if len(codes) > 1]
+    if shared:
+        url, codes = shared[0]
+        named = ", ".join(codes[:MAX_NAMED]) + (" and others" if len(codes) > MAX_NAMED else "")
+        more = f" (and {len(shared) - 1} more of its URLs)" if len(shared) > 1 else ""
+        yield Message(f"{shown(url)} stands for {named}{more}", value=url)
+
+
+@rule("hreflang-single-member", Severity.INFO, GUIDELINES)
+def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
+    """The only language version that the entry lists is itself.
+
+    Why: such a link says nothing; the other versions may have been forgotten.
+    Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/en/` only
+    Good: no links, or links to all versions
+    """
+    cluster = cluster_of(entry)
+    if cluster is None or not cluster.urls or entry.record.recovered:
+        return
+    page = page_key(entry.record.loc)
+    if all(page_key(url) == page for url in cluster.urls) and all(link.counts for link in cluster.odd):
+        text = f"{shown(entry.record.loc)} is the only version that it lists"
+        yield Message(text, cluster.line_of(cluster.positions[0]))
+
+
+@rule("hreflang-mixed-protocol", Severity.WARNING, GUIDELINES)
+def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
+    """Some language versions are on http, others on https.
+
+    Why: sites on https redirect from http, and a link to a page that redirects does not count.
+    Bad: `href="https://example.com/en/"` and `href="http://example.com/de/"`
+    Good: https in all of them
+    """
+    cluster = cluster_of(entry)
+    if cluster is None:
+        return
+    plain = [url for url in cluster.urls if url.startswith("http:")]
+    if plain and len(plain) < len(cluster.urls) and not _self_on_other_protocol(cluster):
+        at = cluster.positions[cluster.urls.index(plain[0])]
+        are = "is" if len(plain) == 1 else "are"
+        text = f"{len(plain)} of {len(cluster.urls)} versions {are} on http, such as {shown(plain[0])}"
+        yield Message(text, cluster.line_of(at), value=plain[0])
+
+
+def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
+    """{code that stands for several pages: what to say}, in document order."""
+    first: dict[str, str] = {}
+    told: set[str] = set()
+    for code, url, position in zip(cluster.codes, cluster.urls, cluster.positions, strict=True):
+        earlier = first.setdefault(code, url)
+        if code not in told and earlier != url and page_key(earlier) != page_key(url):
+            told.add(code)
+            text = f"{code} stands for {shown(earlier)} and for {shown(url)}"
+            yield code, Message(text, cluster.line_of(position), value=url)
+
+
+def _codes_of_pages(cluster: Cluster) -> dict[str, list[str]]:
+    """{URL: its codes, each once, but for `x-default`}, in document order."""
+    codes: dict[str, list[str]] = {}
+    for code, url in dict.fromkeys(zip(cluster.codes, cluster.urls, strict=True)):
+        if code != DEFAULT:
+            codes.setdefault(url, []).append(code)
+    return codes
+
+
+def _self_on_other_protocol(cluster: Cluster) -> bool:
+    """True where that is why the entry does not list itself, which is told."""
+    near = cluster.nearly_self
+    return near is not None and near.partition(":")[0] != cluster.loc.partition(":")[0]
+
+
+CODES = f"{GOOGLE}#language-codes"
+SITEMAP = f"{GOOGLE}#sitemap"
+
+
+def once(
+    entry: UrlFacts,
+    at_fault: Callable[[Link], bool],
+    text: Callable[[Link], str],
+    value: Callable[[Link], str | None] = lambda link: link.alternate.href,
+) -> Iterator[Message]:
+    """One message for all links of an entry that are `at_fault`: `text` and `value` are asked of the first."""
+    cluster = cluster_of(entry)
+    if cluster is None or not cluster.odd:
+        return
+    links = [link for link in cluster.odd if at_fault(link)]
+    if links:
+        more = f" (and {len(links) - 1} more of its links)" if len(links) > 1 else ""
+        yield Message(text(links[0]) + more, cluster.line_of(links[0].position), value=value(links[0]))
+
+
+def written(link: Link) -> str | None:
+    """The code of a link as written."""
+    return link.alternate.hreflang
+
+
+@rule("hreflang-code-invalid", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"})
+def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """The code is no language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 at will.
+
+    A warning where it is a language all the same: one of three letters such as `fil`, or a withdrawn code such as `iw`.
+
+    Why: search engines ignore the link. A country alone says nothing of the language.
+    Bad: `en-UK`, `jp`, `es-419`, `en-EU`, `zh-CN-Hans`
+    Good: `en-GB`, `ja`, `es-MX`, `en`, `zh-Hans-CN`, `x-default`
+    """
+    cluster = cluster_of(entry)
+    if cluster is None:
+        return
+    for link in cluster.odd:
+        code = link.code
+        if code.written and code.fault is not None:
+            text = f"the hreflang {code.written!r} {code.fault}"
+            severity = Severity.WARNING if code.counts else None
+            yield Message(text, cluster.line_of(link.position), value=code.written, severity=severity)
+
+
+@rule("hreflang-code-underscore", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"})
+def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
+    """The parts of the code are joined by an underscore. Once for an entry.
+
+    Why: a language tag has dashes (RFC 5646); with an underscore it is another text, and the link is ignored.
+    Bad: `hreflang="en_US"`
+    Good: `hreflang="en-US"`
+    """
+    yield from once(
+        entry,
+        lambda link: link.code.underscore,
+        lambda link: f"the hreflang {link.code.written!r} has an underscore; with a dash it is {link.code.canonical}",
+        written,
+    )
+
+
+@rule("hreflang-code-case", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1")
+def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
+    """The code is not in its usual case: language small, script with a capital, country in capitals. Once for an entry.
+
+    Why: case makes no difference to search engines, but it may to tools that compare codes as texts.
+    Bad: `hreflang="en-gb"`
+    Good: `hreflang="en-GB"`
+    """
+    yield from once(
+        entry,
+        lambda link: link.code.counts and link.code.canonical != link.code.written,
+        lambda link: f"the hreflang {link.code.written!r} is usually written {link.code.canonical}",
+        written,
+    )
+
+
+@rule("hreflang-code-missing", Severity.ERROR, SITEMAP)
+def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
+    """A link to an alternate has no `hreflang`, or an empty one. Once for an entry.
+
+    Why: it does not say for whom the other page is. Links with a `media` or a `type`, and those into apps, need none.
+    Bad: `<xhtml:link rel="alternate" href="https://example.com/de/"/>`
+    Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
+    """
+
+    def text(link: Link) -> str:
+        other = next((name for name in link.alternate.attributes if name.lower() == "hreflang"), None)
+        return f"{other} is another attribute than hreflang" if other else "no hreflang on a link to an alternate"
+
+    yield from once(entry, lambda link: not link.code.written, text)
+
+
+@rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
+def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
+    """A link to a language version has no `href`, or an empty one. Once for an entry.
+
+    Why: it leads nowhere.
+    Bad: `<xhtml:link rel="alternate" hreflang="de"/>`
+    Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
+    """
+    yield from once(
+        entry,
+        lambda link: not link.alternate.href,
+        lambda link: f"no href on the link for {_name(link)}",
+        written,
+    )
+
+
+@rule("hreflang-href-relative", Severity.ERROR, GUIDELINES)
+def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of a language version is not absolute. Once for an entry.
+
+    Why: "alternate URLs must be fully-qualified, including the transport method".
+    Bad: `href="/de/"`, `href="//example.com/de/"`
+    Good: `href="https://example.com/de/"`
+    """
+    yield from once(
+        entry,
+        lambda link: _is_relative(link.alternate.href),
+        lambda link: f"{shown(link.alternate.href)} is not absolute",
+    )
+
+
+@rule("hreflang-href-invalid", Severity.ERROR, GUIDELINES)
+def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of a language version is none that can be asked: another scheme, or a host that cannot be. Once for an
+    entry.
+
+    Why: the link leads nowhere.
+    Bad: `href="https://"`, `href="htps://example.com/de/"`
+    Good: `href="https://example.com/de/"`
+    """
+    yield from once(
+        entry,
+        lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
+        lambda link: f"{shown(link.alternate.href)} is no http or https URL",
+    )
+
+
+@rule("hreflang-rel-missing", Severity.ERROR, SITEMAP)
+def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
+    """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
+
+    Why: what it links to is then no alternate of the page, and the link is ignored.
+    Bad: `<xhtml:link hreflang="de" href="https://example.com/de/"/>`
+    Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
+    """
+
+    def text(link: Link) -> str:
+        rel = link.alternate.rel
+        return f"{f'rel is {shown(rel)}' if rel else 'no rel'} on the link for {_name(link)}"
+
+    yield from once(
+        entry,
+        lambda link: link.alternate.rel is not None and "alternate" not in link.alternate.rel.lower().split(),
+        text,
+        lambda link: link.alternate.rel or None,
+    )
+
+
+def _name(link: Link) -> str:
+    return link.code.written or (shown(link.alternate.href) if link.alternate.href else "nothing")
+
+
+def _is_relative(href: str | None) -> bool:
+    """True for a URL without scheme or without host; `www.example.com/` is one, as XML sees it."""
+    return bool(href) and ":" not in (href or "").partition("/")[0]

@@ -1,0 +1,164 @@
+"""Rules on the images of an entry: Google's image namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.rules.facts.objects import images, lacks, line_of, stray
+from sitemapcrawler.rules.families.assets import flaw
+from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler.urls import authority, resolve
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted
+
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"
+RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
+RETIRED = ("caption", "geo_location", "title", "license")
+"""Elements without effect after 2022-08-06. Source: `RETIREMENT`"""
+MAX_IMAGES = 1000
+"""Images of one entry. Source: `GOOGLE`"""
+MAX_HOSTS = 5
+"""Hosts that a message names."""
+
+
+@rule("image-loc-missing", Severity.ERROR, GOOGLE, also={"Search Console": "Missing XML tag"})
+def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
+    """An image has no `<image:loc>`, or an empty one.
+
+    Why: it is the one thing that an image must say.
+    Bad: `<image:image><image:title>Logo</image:title></image:image>`
+    Good: `<image:image><image:loc>https://example.com/logo.png</image:loc></image:image>`
+    """
+    for image, element in images(entry):
+        if not image.loc and lacks(element, "loc"):
+            yield Message(f"an image without <image:loc>{stray(element, 'loc')}", line_of(element, "loc"))
+
+
+@rule("image-loc-relative", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid URL"})
+def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of an image is not absolute.
+
+    Why: a search engine needs the whole URL; what a relative one is resolved against is not defined.
+    Bad: `<image:loc>/images/logo.png</image:loc>`
+    Good: `<image:loc>https://example.com/images/logo.png</image:loc>`
+    """
+    for image, element in images(entry):
+        found = flaw(image.loc) if image.loc else None
+        if found is not None and found.kind == "relative":
+            yield Message(found.text, line_of(element, "loc"), value=image.loc)
+
+
+@rule("image-loc-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid URL"})
+def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of an image is not a valid http or https URL. A warning if only blanks in it are wrong.
+
+    Why: readers interpret it differently; a search engine may not fetch the image at all. Search engines escape a
+    blank, other readers end the URL there.
+    Bad: `<image:loc>https://example.com/summer sale.jpg</image:loc>`, or a `data:` URL
+    Good: `<image:loc>https://example.com/summer%20sale.jpg</image:loc>`
+    """
+    for image, element in images(entry):
+        found = flaw(image.loc) if image.loc else None
+        if found is not None and found.kind != "relative":
+            severity = Severity.WARNING if found.blank else None
+            yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
+
+
+@rule("image-loc-equals-page", Severity.WARNING, GOOGLE)
+def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of an image is that of its page.
+
+    Why: a page is no image; generators write this where an image is missing.
+    Bad: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a</image:loc></image:image>`
+    Good: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a.jpg</image:loc></image:image>`
+    """
+    page = entry.record.loc.partition("#")[0]
+    for image, element in images(entry):
+        if image.loc and image.loc.partition("#")[0] == page:
+            yield Message(f"{shown(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
+
+
+@rule("image-too-many", Severity.ERROR, GOOGLE)
+def image_too_many(entry: UrlFacts) -> Iterator[Message]:
+    """An entry has more than 1,000 images.
+
+    Why: search engines read no more of them.
+    Bad: a gallery of 1,200 images in one `<url>`
+    Good: an entry for each page of the gallery, with the images of that page
+    """
+    found = [element for _, element in images(entry)]
+    if len(found) > MAX_IMAGES:
+        text = f"{len(found):,} images; {MAX_IMAGES:,} are allowed in an entry"
+        yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
+
+
+@rule("image-duplicate", Severity.INFO, GOOGLE)
+def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
+    """An entry lists an image more than once. Once for each image.
+
+    Why: the repetition says nothing, and takes its share of the limits. The same image on several pages is right.
+    Bad: two `<image:image>` of the same `<image:loc>` in one `<url>`
+    Good: each image of the page once
+    """
+    seen: dict[str, list[int | None]] = {}
+    for image, element in images(entry):
+        url = _absolute(image.loc, entry.file.place) if image.loc else None
+        if url:
+            seen.setdefault(url, []).append(None if element is None else element.line)
+    for url, lines in seen.items():
+        if len(lines) > 1:
+            yield Message(f"{shown(url)} is listed {len(lines)} times in this entry", lines[1], value=url)
+
+
+def _absolute(loc: str, base: str) -> str | None:
+    """The URL of an image, a relative one resolved against `base`; None for an invalid one."""
+    found = flaw(loc)
+    if found is None:
+        return loc
+    return resolve(base, loc) if found.kind == "relative" else None
+
+
+@rule("image-offsite", Severity.INFO, GOOGLE)
+def image_offsite(entry: UrlFacts) -> Iterator[Message]:
+    """Images are on another host than their page. Once for an entry.
+
+    Why: that is usual and allowed, if both hosts are verified in Search Console.
+    Bad: images on `cdn.example.net`, which is not verified
+    Good: images on `cdn.example.net`, which is verified
+    """
+    place = authority(entry.record.loc) if entry.record.images else None
+    others: dict[str, int | None] = {}
+    for image, element in images(entry) if place else ():
+        there = authority(image.loc) if image.loc else None
+        if place and there and there.host not in others and _site(there.host) != _site(place.host):
+            others[there.host] = line_of(element, "loc")
+    if others:
+        hosts = ", ".join([*others][:MAX_HOSTS]) + (", ..." if len(others) > MAX_HOSTS else "")
+        yield Message(f"images on another host: {hosts}", next(iter(others.values())), value=next(iter(others)))
+
+
+def _site(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+@rule("image-deprecated-tag", Severity.INFO, RETIREMENT)
+def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
+    """Images have elements that were retired: caption, geo_location, title, license. Once for an entry.
+
+    Why: Google has not read them since 6 August 2022. They do no harm; the page says it better.
+    Bad: `<image:image><image:loc>...</image:loc><image:title>Logo</image:title></image:image>`
+    Good: `<image:image><image:loc>...</image:loc></image:image>`
+    """
+    used: dict[str, int | None] = {}
+    count = 0
+    for image, element in images(entry):
+        names = [name for name in RETIRED if getattr(image, name) is not None]
+        count += bool(names)
+        for name in names:
+            if name not in used:
+                used[name] = line_of(element, name)
+    if used:
+        tags = ", ".join(f"<image:{name}>" for name in used)
+        text = f"{tags}: without effect since 2022-08-06 ({counted(count, 'image')})"
+        yield Message(text, next(iter(used.values())), value=next(iter(used)))

@@ -1,0 +1,220 @@
+"""Rules on sitemap indexes: what they list, and what a file shows of the index that lists it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
+from sitemapcrawler.words import counted
+
+INDEX = "https://www.sitemaps.org/protocol.html#index"
+INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"
+LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
+REPORT = "https://support.google.com/webmasters/answer/7451001"
+TOLERANCE = timedelta(days=1)
+"""By which an index may be older than what it lists: a day without time and zone is none too exact."""
+LEFT_OUT = ("loc-empty", "loc-invalid-uri", "xml-entry-without-loc")
+"""Faults of entries that the reader left out."""
+
+
+def _is_index(file: FileFacts) -> bool:
+    return file.record.format == "xml-index"
+
+
+@rule("index-nested", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Nested sitemap indexes"})
+def index_nested(file: FileFacts) -> Iterator[Message]:
+    """The file is an index, and is listed in an index.
+
+    Why: an index may list sitemaps only; search engines do not follow an index in an index. This crawl does.
+    Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
+    Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
+    """
+    if _is_index(file) and file.record.found_by == "index":
+        yield Message(f"an index that is listed in the index {file.record.parent}", value=file.record.parent)
+
+
+@rule("index-self-reference", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Nested sitemap indexes"})
+def index_self_reference(child: ChildFacts) -> Iterator[Message]:
+    """The index lists itself.
+
+    Why: it is no sitemap of pages; readers that follow it go round in a circle.
+    Bad: `https://example.com/sitemap.xml` in `https://example.com/sitemap.xml`
+    Good: only the sitemaps of pages
+    """
+    if child.sound and child.file.is_itself(child.record.loc):
+        yield Message("the index lists itself", child.record.line, value=child.record.loc)
+
+
+@rule("index-loop", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Nested sitemap indexes"})
+def index_loop(child: ChildFacts) -> Iterator[Message]:
+    """The index lists an index that led to it.
+
+    Why: readers that follow it go round in a circle. It is read once here.
+    Bad: `a.xml` lists `b.xml`, and `b.xml` lists `a.xml`
+    Good: only the sitemaps of pages
+    """
+    if child.sound and child.file.is_above(child.record.loc) and not child.file.is_itself(child.record.loc):
+        yield Message("lists an index that is above it: a circle", child.record.line, value=child.record.loc)
+
+
+@rule("index-child-missing", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "HTTP error"})
+def index_child_missing(file: FileFacts) -> Iterator[Message]:
+    """A sitemap that an index lists is not there: status 404 or 410, or no such file beside an index on this machine.
+
+    Files are looked for where no requests are made (`validate`). Without `base_url` the index is taken to live in the
+    URL folder for which most files are there; where none is there at all, the finding is a warning.
+
+    Why: the pages that it should list are unknown, and the index is out of date.
+    Bad: an index with a sitemap that was removed
+    Good: an index that is written together with its sitemaps
+    """
+    if file.is_missing_child:
+        text = f"status {file.record.status}, although the index {file.record.parent} lists it"
+        yield Message(text, value=file.url)
+    for one in file.missing:
+        hint = f"; {one.hint}" if one.hint else ""
+        text = f"no file {shown(one.path)} beside the index, which lists {shown(one.url)}{hint}"
+        yield Message(text, one.line, value=one.url, severity=None if one.certain else Severity.WARNING)
+
+
+@rule("index-child-is-page", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Unsupported format"})
+def index_child_is_page(file: FileFacts) -> Iterator[Message]:
+    """The file is listed in an index and is an HTML page.
+
+    Why: an index lists sitemaps; pages in it are not indexed as such.
+    Bad: `<sitemap><loc>https://example.com/about</loc></sitemap>`
+    Good: `<url><loc>https://example.com/about</loc></url>` in a sitemap
+    """
+    if file.is_page_child:
+        yield Message(f"an HTML page, although the index {file.record.parent} lists it as a sitemap", value=file.url)
+
+
+@rule("index-child-relative", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Incomplete URL"})
+def index_child_relative(child: ChildFacts) -> Iterator[Message]:
+    """The URL of a sitemap in an index is not absolute.
+
+    Why: a search engine needs the whole URL. It is resolved against the index here, so that the crawl can go on.
+    Bad: `<loc>/sitemap-1.xml</loc>`
+    Good: `<loc>https://example.com/sitemap-1.xml</loc>`
+    """
+    if child.form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
+        yield Message(f"{child.written!r} is not absolute", child.record.line, value=child.written)
+
+
+@rule("index-child-offsite", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "URL not allowed"})
+def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
+    """The index lists a sitemap on another host or port, and nothing is known that allows it.
+
+    Why: an index lists sitemaps of its own site; search engines pass others over. A host may let another list its
+    sitemaps by naming the index in its own robots.txt.
+    Bad: `https://cdn.example.net/sitemap-1.xml` in `https://example.com/sitemap.xml`
+    Good: the sitemap on `https://example.com/`, or named in robots.txt itself
+    """
+    if child.standing is Standing.OTHER_AUTHORITY:
+        text = f"{child.parts.netloc.rpartition('@')[2]} is not {child.file.parts.netloc}, the host of the index"
+        yield Message(text, child.record.line, value=child.record.loc)
+
+
+@rule("index-child-outside-dir", Severity.WARNING, LARGE, Needs.CHILD)
+def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
+    """The index lists a sitemap that is not in its own folder or below.
+
+    Why: Google wants the sitemaps "in the same directory as the sitemap index file, or lower in the site hierarchy".
+    Bad: `/sitemap-1.xml` in `/maps/sitemap.xml`
+    Good: `/maps/sitemap-1.xml` in `/maps/sitemap.xml`, or the index in `/`
+    """
+    if child.standing is Standing.OUTSIDE_FOLDER:
+        path, folder = path_of(child.record.loc), folder_of(child.file.place)
+        yield Message(f"{path} is not below {folder}, the folder of the index", child.record.line, value=path)
+
+
+@rule("index-child-duplicate", Severity.WARNING, INDEX, Needs.CHILD)
+def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
+    """The index lists a sitemap again.
+
+    Why: it is read once; which of two dates counts is not defined.
+    Bad: two entries with `https://example.com/sitemap-1.xml`
+    Good: one entry for each sitemap
+    """
+    if child.file.lists_again(child.record):
+        yield Message("the same sitemap stands earlier in the index", child.record.line, value=child.record.loc)
+
+
+@rule("index-empty", Severity.WARNING, INDEX, Needs.WHOLE, also={"Search Console": "Empty sitemap"})
+def index_empty(file: FileFacts) -> Iterator[Message]:
+    """The index lists nothing.
+
+    Why: the schema wants one sitemap at least; as a rule the script that writes it has failed.
+    Bad: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></sitemapindex>`
+    Good: an index with entries, or none at all
+    """
+    left_out = any(rule in file.document.faults for rule in LEFT_OUT)
+    if _is_index(file) and not file.record.url_count and not left_out:
+        yield Message("the index has no entries", file.document.root_line)
+
+
+@rule("index-only-one-child", Severity.INFO, INDEX, Needs.WHOLE)
+def index_only_one_child(file: FileFacts) -> Iterator[Message]:
+    """The index lists one sitemap only.
+
+    Why: the sitemap could be named directly, which saves a request. Many generators write it so.
+    Bad: an index of one small sitemap
+    Good: the sitemap itself in robots.txt
+    """
+    if _is_index(file) and file.record.url_count == 1 and not file.document.faults.lost:
+        yield Message("the index lists a single sitemap")
+
+
+@rule("index-depth-exceeded", Severity.WARNING, INDEX, Needs.FILE)
+def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
+    """The index is so deep in others that what it lists was not read any more.
+
+    Why: one level is allowed. What is below the argument `max_depth`, by default 10, is lost to this crawl.
+    Bad: an index in an index in an index, and so on
+    Good: one index that lists all sitemaps
+    """
+    count = file.left_out["max_depth"]
+    if count:
+        unread = counted(count, "of its sitemaps was", "of its sitemaps were")
+        deep = counted(file.record.depth, "index", "indexes")
+        text = f"{unread} not read: it is {deep} deep, the limit of max_depth"
+        yield Message(text, value=str(file.record.depth))
+
+
+@rule("index-lastmod-missing", Severity.INFO, INDEX_DATE, Needs.FILE)
+def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
+    """Sitemaps in the index have no lastmod. Told once for an index.
+
+    Why: with it, a search engine fetches only the sitemaps that have changed.
+    Bad: `<sitemap><loc>https://example.com/sitemap-1.xml</loc></sitemap>`
+    Good: `<sitemap><loc>https://example.com/sitemap-1.xml</loc><lastmod>2026-01-05T10:00:00+00:00</lastmod></sitemap>`
+    """
+    missing = file.child_count - file.dated_children
+    if _is_index(file) and missing:
+        has = "has" if missing == 1 else "have"
+        yield Message(f"{missing:,} of {counted(file.child_count, 'sitemap')} {has} no lastmod", value=str(missing))
+
+
+@rule("index-lastmod-older-than-child", Severity.WARNING, INDEX_DATE, Needs.FILE)
+def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
+    """The index says that the file was last changed more than a day before the newest entry in it.
+
+    Why: a search engine that goes by the index does not fetch the file, and misses what is new in it.
+    Bad: `<lastmod>2025-01-05</lastmod>` in the index, for a file with an entry of 2026-01-05
+    Good: the date on which the file was written
+    """
+    listed, newest = _moment(file.listed_at), _moment(file.record.lastmod_max)
+    if listed is not None and newest is not None and listed + TOLERANCE < newest <= file.fetched_at:
+        text = f"the index dates it {file.listed_at}, but an entry is of {file.record.lastmod_max}"
+        yield Message(text, value=file.listed_at)
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None

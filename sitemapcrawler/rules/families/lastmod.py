@@ -1,0 +1,284 @@
+"""Rules on the dates of a whole file: how many there are, and whether they can be those of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from sitemapcrawler.reader.dates import DATE_LENGTH, iso
+from sitemapcrawler.rules.facts.fields import date_of, is_in_feed, standard_of, text_of
+from sitemapcrawler.rules.facts.given import FileFacts, Listed
+from sitemapcrawler.rules.facts.objects import line_of
+from sitemapcrawler.rules.facts.suspects import OLDEST
+from sitemapcrawler.rules.facts.tally import DATES, ENTRIES, FETCH_WINDOW, Tally, share
+from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, Form, Standard, Written, size_of, written
+from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.urls.display import shown
+
+LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
+W3C = "https://www.w3.org/TR/NOTE-datetime"
+SCHEMA = "https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"
+BING = "https://blogs.bing.com/webmaster/July-2025/Keeping-Content-Discoverable-with-Sitemaps-in-AI-Powered-Search"
+YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
+CLOCKS = timedelta(minutes=5)
+"""Two clocks may differ by this much before a date counts as later than the fetch."""
+ZEROS = {
+    "1970-01-01": "the zero of Unix time",
+    "1969-12-31": "the zero of Unix time, seen from America",
+    "0001-01-01": "the zero of Go and .NET",
+    "1601-01-01": "the zero of Windows file times",
+    "1899-12-30": "the zero of spreadsheets",
+    "1900-01-01": "the zero of some databases",
+}
+"""Days that stand for no date."""
+JANUARY_1970 = "1970-01-"
+EXAMPLES = {
+    Standard.W3C: "2026-01-05 or 2026-01-05T10:00:00+00:00",
+    Standard.RFC3339: "2026-01-05T10:00:00Z",
+    Standard.RFC822: "Mon, 05 Jan 2026 10:00:00 +0000",
+}
+OTHERS = {"Search Console": "Invalid date"}
+
+
+def _dated(entry: Listed) -> Written | None:
+    text = entry.record.lastmod
+    return None if text is None else written(text, standard_of(entry))
+
+
+def _is(entry: Listed, *forms: Form) -> bool:
+    found = _dated(entry)
+    return found is not None and found.form in forms
+
+
+def _told(entry: Listed, said: str, severity: Severity | None = None) -> Message:
+    """A message on the date of an entry; `said` follows its value."""
+    value = entry.record.lastmod or ""
+    return Message(f"{shown(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
+
+
+@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
+def lastmod_invalid(entry: Listed) -> Iterator[Message]:
+    """The date is not written as W3C Datetime; in a feed, not as the feed's format wants it (a warning if it is clear).
+
+    Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
+    Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
+    Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
+    """
+    if _is(entry, Form.OTHER, Form.ZONED_DAY):
+        yield _illegal(entry)
+    element = date_of(entry) if _is(entry, Form.LEGAL) and not is_in_feed(entry) else None
+    if element is not None and text_of(element) != element.text:
+        text = text_of(element)
+        yield Message(f"{shown(text)} has more around the date than XML takes for blanks", element.line, value=text)
+
+
+def _illegal(entry: Listed) -> Message:
+    standard, moment = standard_of(entry), entry.record.lastmod_at
+    read = f"; it was read as {moment}" if moment else ""
+    severity = Severity.WARNING if moment and is_in_feed(entry) else None
+    return _told(entry, f"is not written as {standard}, such as {EXAMPLES[standard]}{read}", severity)
+
+
+@entry_rule("lastmod-xsd-only-invalid", Severity.WARNING, SCHEMA)
+def lastmod_xsd_only_invalid(entry: Listed) -> Iterator[Message]:
+    """The date is legal W3C Datetime, but the schema of sitemaps does not allow it: no day, or a time without seconds.
+
+    Why: validators that use the schema refuse the file.
+    Bad: `<lastmod>2026-01</lastmod>`, `<lastmod>2026-01-05T10:00Z</lastmod>`
+    Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00Z</lastmod>`
+    """
+    if _is(entry, Form.COARSE, Form.NO_SECONDS) and not is_in_feed(entry):
+        yield _told(entry, "is legal W3C Datetime, but the schema wants year, month and day, and a time with seconds")
+
+
+@entry_rule("lastmod-no-timezone", Severity.WARNING, W3C)
+def lastmod_no_timezone(entry: Listed) -> Iterator[Message]:
+    """The date has a time, but no time zone.
+
+    Why: it may mean moments up to 26 hours apart; W3C Datetime wants a zone with every time, and Bing asks for it.
+    Bad: `<lastmod>2026-01-05T10:00:00</lastmod>`
+    Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
+    """
+    if _is(entry, Form.NO_ZONE):
+        yield _told(entry, "has a time without a time zone")
+
+
+@entry_rule("lastmod-empty", Severity.WARNING, LASTMOD)
+def lastmod_empty(entry: Listed) -> Iterator[Message]:
+    """The element for the date is empty.
+
+    Why: it says nothing, and is not valid; an entry without it is.
+    Bad: `<url><loc>https://example.com/</loc><lastmod></lastmod></url>`
+    Good: `<url><loc>https://example.com/</loc></url>`
+    """
+    if entry.record.lastmod:
+        return
+    element = date_of(entry)
+    in_feed = is_in_feed(entry) and element is not None and not element.has_children
+    if entry.record.lastmod == "" or in_feed:
+        yield Message("the date is empty: leave the element out", line_of(element), value="")
+
+
+@entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
+def lastmod_impossible(entry: Listed) -> Iterator[Message]:
+    """The date is well formed, but there is no such day, time or time zone.
+
+    Why: search engines cannot read it. It comes from empty database fields, and from counting with days and months.
+    Bad: `<lastmod>0000-00-00</lastmod>`, `<lastmod>2026-02-30</lastmod>`, `<lastmod>2026-01-05T25:00:00Z</lastmod>`
+    Good: `<lastmod>2026-02-28</lastmod>`, or no date
+    """
+    found = _dated(entry)
+    if found is not None and found.form is Form.IMPOSSIBLE:
+        yield _told(entry, f"is no date: {found.why}")
+
+
+@entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD)
+def lastmod_epoch(entry: Listed) -> Iterator[Message]:
+    """The date is the zero of some clock, such as 1970-01-01, so the real one is not known.
+
+    Why: it is no date of the page. One in January 1970 comes from seconds taken for milliseconds.
+    Bad: `<lastmod>1970-01-01T00:00:00+00:00</lastmod>`, `<lastmod>0001-01-01T00:00:00Z</lastmod>`
+    Good: the real date, or none
+    """
+    found = _dated(entry)
+    zero = _zero(entry, found) if found is not None and found.is_date else None
+    if zero is not None:
+        yield _told(entry, f"is {zero}, not the date of a page")
+
+
+def _zero(entry: Listed, found: Written) -> str | None:
+    """Which zero a date is, as written or in UTC; None for none."""
+    moment = entry.record.lastmod_at or ""
+    zero = ZEROS.get(moment[: len("1970-01-01")]) or ZEROS.get(found.day)
+    return zero or ("near the zero of Unix time" if moment.startswith(JANUARY_1970) else None)
+
+
+@entry_rule("lastmod-future", Severity.WARNING, BING)
+def lastmod_future(entry: Listed) -> Iterator[Message]:
+    """The date is later than the fetch, wherever on earth it was written, and by more than clocks differ.
+
+    Why: nothing was modified in the future. Bing rejects such dates, and all dates of the site become less credible.
+    Bad: `<lastmod>2099-01-01</lastmod>`
+    Good: `<lastmod>2026-01-05</lastmod>`
+    """
+    found = _dated(entry)
+    if found is None or not found.is_date:
+        return
+    latest = _latest(entry.file.fetched_at)[found.zoned]
+    if (entry.record.lastmod_at or f"{found.day}T00:00:00Z") > latest:
+        fetched = iso(entry.file.fetched_at.replace(microsecond=0))
+        yield _told(entry, f"is in the future: the file was fetched at {fetched}")
+
+
+@lru_cache(maxsize=8)
+def _latest(fetched_at: datetime) -> tuple[str, str]:
+    """The latest dates that are not in the future: without zone, and with one."""
+    return iso(fetched_at + EAST + CLOCKS), iso(fetched_at + CLOCKS)
+
+
+@entry_rule("lastmod-too-old", Severity.INFO, LASTMOD)
+def lastmod_too_old(entry: Listed) -> Iterator[Message]:
+    """The date is from before 2005, when sitemaps began.
+
+    Why: it may be right, for an archive; often it is the date of what the page is about, or of a file.
+    Bad: `<lastmod>1998-07-12</lastmod>` for a page about a match of that day
+    Good: the day on which the page was last changed
+    """
+    found = _dated(entry)
+    if found is None or not found.is_date or _zero(entry, found):
+        return
+    if (entry.record.lastmod_at or f"{found.day}T00:00:00Z") < OLDEST:
+        yield _told(entry, f"is before {OLDEST[:4]}, when sitemaps began")
+
+
+@entry_rule("lastmod-over-100-bytes", Severity.ERROR, YANDEX)
+def lastmod_over_100_bytes(entry: Listed) -> Iterator[Message]:
+    """The date is longer than 100 bytes.
+
+    Why: Yandex takes no more, and no date needs as much.
+    Bad: `<lastmod>` with a sentence in it
+    Good: `<lastmod>2026-01-05</lastmod>`
+    """
+    if _is(entry, Form.TOO_LONG):
+        yield _told(entry, f"has {size_of(entry.record.lastmod or '')} bytes; {MAX_BYTES} are allowed")
+
+
+BING_ALIKE = "https://blogs.bing.com/webmaster/february-2023/The-Importance-of-Setting-the-lastmod-Tag-in-Your-Sitemap"
+SITEMAPS = ("xml-urlset", "xml-index")
+MIN_IDENTICAL = 20
+"""Dated entries that must all have one day. A smaller site may well have been changed on one day."""
+MIN_FETCHED = 5
+"""Dated entries that must be there to tell that dates come from the request."""
+FETCHED_SHARE = 9, 10
+"""How many of how many dated entries must lie near the fetch."""
+
+
+def _dates(file: FileFacts) -> Tally:
+    """The dates of what the file is a list of."""
+    return file.child_tally if file.record.format == "xml-index" else file.tally
+
+
+@rule("lastmod-date-only", Severity.INFO, BING, Needs.WHOLE)
+def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
+    """Dates have no time. Once for a file, with their number and share.
+
+    Why: a day is legal, and right where no more is known. Bing prefers date and time with a time zone, which say
+    whether a page changed since it was read this morning.
+    Bad: `<lastmod>2026-01-05</lastmod>` where the time is known
+    Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
+    """
+    dates = _dates(file)
+    if dates.date_only and file.record.format in SITEMAPS:
+        yield Message(share(dates.date_only, dates.dated, DATES, ("has no time", "have no time")))
+
+
+@rule("lastmod-missing", Severity.INFO, LASTMOD, Needs.WHOLE)
+def lastmod_missing(file: FileFacts) -> Iterator[Message]:
+    """Entries have no date. Once for a file, with their share. News articles have their own.
+
+    Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
+    Bad: `<url><loc>https://example.com/</loc></url>`
+    Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
+    """
+    tally = file.tally
+    if tally.undated and file.record.format != "text":
+        yield Message(share(tally.undated, tally.entries, ENTRIES, ("has no date", "have no date")))
+
+
+@rule("lastmod-all-identical", Severity.WARNING, BING_ALIKE, Needs.WHOLE)
+def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
+    """All dates are of one day, and there are 20 or more. News sitemaps and feeds, which list the latest, are apart.
+
+    Why: such dates are those of the file, not of the pages; search engines learn to ignore the dates of the site.
+    Bad: each `<lastmod>` is the day on which the site was built
+    Good: each `<lastmod>` is the day on which its page was last changed
+    """
+    tally = file.tally
+    if file.record.format != "xml-urlset" or tally.news or tally.dated < MIN_IDENTICAL:
+        return
+    day = (tally.newest or "")[:DATE_LENGTH]
+    if (tally.oldest or "")[:DATE_LENGTH] != day or day in ZEROS or tally.is_future(day) or _is_of_request(tally):
+        return  # what is wrong with the dates is told already
+    yield Message(f"all {tally.dated:,} dates are of one day, {day}", value=day)
+
+
+@rule("lastmod-equals-fetch-time", Severity.WARNING, LASTMOD, Needs.WHOLE)
+def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
+    """Nine of ten dates or more, of at least five, are the time of the request.
+
+    Why: the server writes the present time for the date, so every page looks changed at every visit. Search engines
+    learn to ignore the dates of the site.
+    Bad: `<lastmod><?= date('c') ?></lastmod>`
+    Good: the time at which the page was last changed
+    """
+    dates = _dates(file)
+    if _is_of_request(dates):
+        minutes = FETCH_WINDOW.seconds // 60
+        text = f"{share(dates.at_fetch, dates.dated, DATES, ('lies', 'lie'))} within {minutes} minutes of the fetch"
+        yield Message(f"{text}: they seem to be made by the request", value=dates.newest)
+
+
+def _is_of_request(dates: Tally) -> bool:
+    near, of = FETCHED_SHARE
+    return dates.dated >= MIN_FETCHED and dates.at_fetch * of >= dates.dated * near

@@ -1,0 +1,323 @@
+"""Rules on news articles: Google's news namespace."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+from sitemapcrawler.namespaces import find, news
+from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.languages import WITHDRAWN, is_language
+from sitemapcrawler.rules.facts.objects import articles, elements, lacks, line_of, parts, stray
+from sitemapcrawler.rules.facts.written import Form, Standard, span, written
+from sitemapcrawler.rules.families.lastmod import CLOCKS
+from sitemapcrawler.rules.families.xml import LEFT_OUT
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted
+
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
+REQUIRED = (
+    ("publication",), ("publication", "name"), ("publication", "language"), ("publication_date",), ("title",)
+)  # fmt: skip
+RETIRED = ("access", "genres", "keywords", "stock_tickers", "geo_locations")
+"""Elements that `GOOGLE` does not name any more."""
+CHINESE = ("zh-cn", "zh-tw")
+"""The languages with a region. Source: `GOOGLE`"""
+MAX_ARTICLES = 1000
+"""Articles of one file. Source: `GOOGLE`"""
+MAX_AGE = timedelta(days=2)
+"""Source: `GOOGLE`"""
+LONG_TITLE = 200
+"""Characters; longer ones are cut nearly everywhere."""
+MAX_NAMES = 5
+"""Names that a message lists."""
+PLACEHOLDER_TITLES = frozenset((
+    "untitled", "untitled document", "untitled article", "untitled post", "no title", "(no title)", "title",
+    "article title", "headline", "test", "test article", "test post", "test title", "tbd", "tba", "todo", "undefined",
+    "null", "none", "nan", "n/a", "-", "hello world", "hello world!", "lorem ipsum dolor sit amet", "[object object]",
+    "auto draft", "ohne titel", "kein titel", "sans titre", "sin título", "senza titolo", "sem título", "zonder titel",
+    "bez tytułu", "без названия",
+))  # fmt: skip
+"""Titles that systems give to articles without one, in lower case."""
+TITLE_MARKS = re.compile(r"\{\{|\{%|\$\{|<%|\blorem ipsum\b", re.IGNORECASE)
+MIN_REPEATED = 2
+"""Articles with one title that are worth a word."""
+LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
+PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
+
+
+@rule(
+    "news-required-missing",
+    Severity.ERROR,
+    GOOGLE,
+    also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
+)
+def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
+    """An article lacks an element that it must have, or has an empty one: publication with name and language,
+    publication_date, title. Once for an article.
+
+    Why: without it the article is not taken for news.
+    Bad: `<news:news><news:title>Merger</news:title></news:news>`
+    Good: an article with all of them
+    """
+    for _, element in articles(entry):
+        absent = [*_absent(element)]
+        if absent:
+            tags = ", ".join(tag for tag, _ in absent)
+            yield Message(f"an article without {tags}", absent[0][1])
+
+
+def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
+    """What an article lacks, with the line to look at: its publication, or a part of that, and the rest."""
+    for *above, name in REQUIRED:
+        if above and lacks(article, *above):
+            continue
+        if lacks(article, *above, name):
+            parent = None if article is None else next(iter(parts(article, *above)), None)
+            yield f"<news:{name}>{stray(parent, name)}", line_of(article, *above, name)
+
+
+@rule("news-too-many", Severity.ERROR, GOOGLE, Needs.FILE, also={"Search Console": "Too many News URLs"})
+def news_too_many(file: FileFacts) -> Iterator[Message]:
+    """The file has more than 1,000 articles.
+
+    Why: search engines read no more of them.
+    Bad: 1,001 `<news:news>` in one file
+    Good: several files, named in an index
+    """
+    number = file.tally.news
+    if number > MAX_ARTICLES:
+        yield Message(f"{number:,} articles; {MAX_ARTICLES:,} are allowed in a file", value=str(number))
+
+
+@rule("news-multiple-per-url", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
+def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
+    """An entry has more than one `<news:news>`.
+
+    Why: an entry is one page, and that is one article. Here the first is read.
+    Bad: two `<news:news>` in one `<url>`
+    Good: an entry for each article
+    """
+    found = elements(entry, news.URI, "news") if entry.record.news is not None else []
+    if len(found) > 1:
+        yield Message(f"{len(found)} articles in one entry; one is allowed", found[1].line, value=str(len(found)))
+
+
+@rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
+def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A publication date is no W3C Datetime with a day, and with a zone where it has a time. A warning where it only
+    lacks the zone, or is a day with one (legal by XML Schema).
+
+    Why: when the article was published cannot be told.
+    Bad: `<news:publication_date>5 January 2026</news:publication_date>`
+    Good: `<news:publication_date>2026-01-05T10:00:00+01:00</news:publication_date>`
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        form = written(value, Standard.W3C).form if value else Form.LEGAL
+        if value and form not in (Form.LEGAL, Form.NO_SECONDS):
+            remark = {
+                Form.IMPOSSIBLE: "there is no such day, hour or zone",
+                Form.NO_ZONE: "its zone is missing, such as +01:00",
+            }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+            severity = Severity.WARNING if form in (Form.NO_ZONE, Form.ZONED_DAY) else None
+            text = f"<news:publication_date> is {shown(value)}: {remark}"
+            yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
+
+
+@rule("news-date-future", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid date"})
+def news_date_future(entry: UrlFacts) -> Iterator[Message]:
+    """A publication date is in the future. A day counts as future before it begins anywhere.
+
+    Why: the article is listed, hence published; often the zone is wrong.
+    Bad: a date of next week
+    Good: the moment at which the article went online
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        when = span(value) if value else None
+        if when is not None and when[0] > entry.file.fetched_at + CLOCKS:
+            text = f"published on {value}, after the file was fetched ({entry.file.fetched_at:%Y-%m-%dT%H:%MZ})"
+            yield Message(text, line_of(element, "publication_date"), value=value)
+
+
+@rule("news-too-old", Severity.WARNING, GOOGLE)
+def news_too_old(entry: UrlFacts) -> Iterator[Message]:
+    """An article was published more than two days ago.
+
+    Why: a news sitemap is for the articles of the last two days. Drop the older entries, or their `<news:news>`.
+    Bad: an article of last month
+    Good: a file without articles where nothing was published
+    """
+    for article, element in articles(entry):
+        value = article.publication_date
+        when = span(value) if value else None
+        if when is not None and when[1] < entry.file.fetched_at - MAX_AGE:
+            days = (entry.file.fetched_at - when[1]).days
+            text = f"published on {value}, more than {days:,} days before the file was fetched; 2 days are allowed"
+            yield Message(text, line_of(element, "publication_date"), value=value)
+
+
+@rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
+def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
+    withdrawn, for information where only upper and lower case are not as they should be.
+
+    Why: which edition the article is for cannot be told.
+    Bad: `<news:language>en-US</news:language>`, `<news:language>English</news:language>`
+    Good: `<news:language>en</news:language>`
+    """
+    for article, element in articles(entry):
+        code = (article.publication or {}).get("language", "")
+        if not code or _is_language(code):
+            continue
+        line, severity = line_of(element, "publication", "language"), None
+        plain = code.lower()
+        found = LANGUAGE.fullmatch(plain)
+        if _is_language(plain):
+            severity, remark = Severity.INFO, f"it is written {plain}"
+        elif plain in WITHDRAWN:
+            severity, remark = Severity.WARNING, f"that code was withdrawn, the present one is {WITHDRAWN[plain]}"
+        elif found is not None and is_language(found[1]):
+            remark = f"regions are for Chinese only (zh-cn, zh-tw); {found[1]} is the language"
+        else:
+            remark = "that is no code of ISO 639 with two or three letters"
+        yield Message(f"<news:language> is {shown(code)}; {remark}", line, value=code, severity=severity)
+
+
+def _is_language(code: str) -> bool:
+    return code in CHINESE or (code.islower() and is_language(code))
+
+
+@rule("news-name-inconsistent", Severity.WARNING, GOOGLE, Needs.FILE)
+def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
+    """The name of a publication is spelled in different ways, or has something in parentheses. For information where
+    a file has different names. Once for a file.
+
+    Why: it must be exactly the name in Google News, without anything in parentheses. Several publications may share
+    a file.
+    Bad: `<news:name>The Example Times</news:name>` and `<news:name>The example-times</news:name>`
+    Good: one name, always the same
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in file.tally.publications:
+        spellings.setdefault(_folded(name), []).append(name)
+    several = next((names for names in spellings.values() if len(names) > 1), None)
+    aside = next((name for name in file.tally.publications if PARENTHESES.search(name)), None)
+    if several is not None:
+        yield Message(f"one publication, spelled in different ways: {_quoted(several)}", value=several[1])
+    elif aside is not None:
+        yield Message(f"{shown(aside)} has something in parentheses, which is left out in the name", value=aside)
+    elif len(spellings) > 1:
+        names = [*file.tally.publications]
+        yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=Severity.INFO)
+
+
+def _folded(name: str) -> str:
+    """What is left of a name without parentheses, case, blanks and punctuation."""
+    plain = unicodedata.normalize("NFKC", PARENTHESES.sub(" ", name)).casefold()
+    return "".join(character for character in plain if character.isalnum()) or name
+
+
+def _quoted(names: Iterable[str]) -> str:
+    names = [*names]
+    return ", ".join(map(shown, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
+
+
+@rule("news-title-is-long", Severity.INFO, GOOGLE)
+def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
+    """A title has more than 200 characters.
+
+    Why: nothing forbids it, and it is cut wherever it is shown.
+    Bad: the first paragraph of the article
+    Good: its title
+    """
+    for article, element in articles(entry):
+        title = article.title or ""
+        if len(title) > LONG_TITLE:
+            yield Message(f"the title has {len(title):,} characters", line_of(element, "title"), value=title)
+
+
+@rule("news-title-placeholder", Severity.WARNING, GOOGLE)
+def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
+    """A title is a placeholder: `Untitled`, `test`, `undefined`, `{{title}}` and the like.
+
+    Why: it must be the title of the article as it stands on the page; this one is shown to readers.
+    Bad: `<news:title>Untitled document</news:title>`
+    Good: `<news:title>Companies A and B in merger talks</news:title>`
+    """
+    for article, element in articles(entry):
+        title = article.title or ""
+        if title.strip().rstrip(".").lower() in PLACEHOLDER_TITLES or TITLE_MARKS.search(title):
+            text = f"the title is {shown(title)}, which is a placeholder"
+            yield Message(text, line_of(element, "title"), value=title)
+
+
+@rule("news-title-repeated", Severity.INFO, GOOGLE, Needs.FILE)
+def news_title_repeated(file: FileFacts) -> Iterator[Message]:
+    """Several articles of a file have the same title. Once for a file. The first 5,000 titles are compared.
+
+    Why: it is one article listed under several URLs, or a title that says nothing about its article.
+    Bad: `Live blog` as the title of twelve articles
+    Good: a title of its own for each article
+    """
+    repeated = [(title, number) for title, number in file.tally.titles.items() if number >= MIN_REPEATED]
+    if repeated:
+        title, number = max(repeated, key=lambda one: one[1])
+        more = counted(len(repeated) - 1, "more title is", "more titles are")
+        others = f"; {more} repeated" if len(repeated) > 1 else ""
+        yield Message(f"{number:,} articles have the title {shown(title)}{others}", value=title)
+
+
+@rule("news-without-articles", Severity.WARNING, GOOGLE, Needs.WHOLE)
+def news_without_articles(file: FileFacts) -> Iterator[Message]:
+    """A news sitemap, by its name and its namespace, lists pages without `<news:news>`.
+
+    Why: without that element no entry is taken for news. A sitemap of a section that is named `news` does not declare
+    the namespace.
+    Bad: `news-sitemap.xml` with `xmlns:news`, and entries of `<loc>` and `<lastmod>` alone
+    Good: a `<news:news>` in each entry
+    """
+    name = file.parts.path.rpartition("/")[2].lower().replace("newsletter", "")
+    named = "news" in name and ("sitemap" in name or "google" in name)
+    if file.record.format == "xml-urlset" and file.tally.entries and not file.tally.news and named:
+        meant = (find(uri) for uri in file.document.namespaces)
+        if any(namespace is not None and namespace.uri == news.URI for namespace in meant):
+            text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
+            yield Message(text, file.document.root_line)
+
+
+@rule("news-legacy-tag", Severity.INFO, GOOGLE)
+def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
+    """An article has elements that are not documented any more: access, genres, keywords, stock_tickers,
+    geo_locations. Once for an article.
+
+    Why: they have no effect, and do no harm.
+    Bad: `<news:keywords>business, merger</news:keywords>`
+    Good: an article without them
+    """
+    for article, element in articles(entry):
+        used = [name for name in RETIRED if getattr(article, name) is not None]
+        if used:
+            tags = ", ".join(f"<news:{name}>" for name in used)
+            yield Message(f"{tags}: not documented any more", line_of(element, used[0]), value=used[0])
+
+
+@rule("news-empty-ok", Severity.INFO, GOOGLE, Needs.WHOLE)
+def news_empty_ok(file: FileFacts) -> Iterator[Message]:
+    """A news sitemap is empty. That is as it should be where nothing was published for two days.
+
+    Why: search consoles warn of it, to be sure that it is meant.
+    Bad: a news sitemap that is empty although articles were published
+    Good: `<urlset xmlns="..." xmlns:news="..."></urlset>`
+    """
+    record = file.record
+    empty = record.format == "xml-urlset" and not record.url_count
+    if empty and not any(rule in file.document.faults for rule in LEFT_OUT):
+        meant = (find(uri) for uri in file.document.namespaces)
+        if any(namespace is not None and namespace.uri == news.URI for namespace in meant):
+            yield Message("an empty news sitemap, which is fine", file.document.root_line)

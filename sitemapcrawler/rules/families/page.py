@@ -1,0 +1,304 @@
+"""Rules on the canonical of a listed page. Of one that is another URL, one rule tells, whatever else there is to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from urllib.parse import unquote
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.reader.dates import parse
+from sitemapcrawler.replies.page import Canonical, Denial, PageFacts, Place
+from sitemapcrawler.robots.agents import SEARCH, agent
+from sitemapcrawler.rules.facts.cluster import page_key
+from sitemapcrawler.rules.facts.given import ReplyFacts
+from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, read_code
+from sitemapcrawler.rules.facts.replied import own_page, trouble
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.grammar import Form, form_of
+from sitemapcrawler.words import counted
+
+NOINDEX = "https://developers.google.com/search/docs/crawling-indexing/block-indexing"
+ROBOTS_META = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag"
+REFRESH = "https://developers.google.com/search/docs/crawling-indexing/301-redirects#metarefresh"
+LANGUAGES = "https://www.w3.org/International/questions/qa-html-language-declarations"
+DENIED = {"Sitebulb": "Noindex URL in XML Sitemaps", "Screaming Frog": "Non-Indexable URLs in Sitemap"}
+SEARCH_NAMES = frozenset(("msnbot", "slurp", "teoma", "yandex", "naverbot"))
+"""Names of search engines in `<meta name>` that robots.txt does not have."""
+NEWS = "googlebot-news"
+FILIPINO = "fil"
+ALIKE = {"nb": "no", "nn": "no", "tl": FILIPINO} | WITHDRAWN
+"""Languages that are written for another one, without harm."""
+MAX_CODES = 5
+"""Codes that a message names."""
+
+
+@rule("page-noindex-meta", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
+def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page tells all search engines not to index it, by a robots `<meta>` element.
+
+    Why: the sitemap asks to index the page, the page forbids it, and the page wins.
+    Bad: `<meta name="robots" content="noindex">`
+    Good: no such element, or no entry
+    """
+    denials = _for_all(facts)
+    metas = [denial for denial in denials if denial.place is not Place.HEADER]
+    if metas:
+        too = ", and so does the X-Robots-Tag header" if len(metas) < len(denials) else ""
+        yield _denied(metas[0], f"the page has a robots meta element {shown(metas[0].written)}{too}")
+
+
+@rule("page-noindex-header", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
+def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page tells all search engines not to index it, by an X-Robots-Tag header, and by no element besides.
+
+    Why: the sitemap asks to index the page, the header forbids it, and the header wins. It is not seen in the page.
+    Bad: `X-Robots-Tag: noindex`, left over from a test server
+    Good: no such header, or no entry
+    """
+    denials = _for_all(facts)
+    if denials and all(denial.place is Place.HEADER for denial in denials):
+        yield _denied(denials[0], f"the answer has the header X-Robots-Tag {shown(denials[0].written)}")
+
+
+@rule("page-noindex-for-googlebot-only", Severity.WARNING, ROBOTS_META, Needs.REPLY, also=DENIED)
+def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page tells some search engines by name not to index it, such as googlebot. For information where it is
+    none of them that are told so, but crawlers of AI, of images, or (the entry being no article) of news.
+
+    Why: the sitemap is for all of them. It may be meant; often it is left over from a move.
+    Bad: `<meta name="googlebot" content="noindex">`
+    Good: the page is for all search engines, or for none and not listed
+    """
+    denials = _that_hold(facts)
+    if not denials or any(not denial.agent for denial in denials):
+        return
+    names = list(dict.fromkeys(denial.agent for denial in denials))
+    search = any(_is_search(name) or (name == NEWS and facts.record.news is not None) for name in names)
+    text = f"noindex for {', '.join(names[:MAX_CODES])}{', ...' if len(names) > MAX_CODES else ''} alone"
+    yield Message(text, value=denials[0].written, severity=None if search else Severity.INFO)
+
+
+@rule("page-meta-refresh", Severity.WARNING, REFRESH, Needs.REPLY)
+def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page sends its visitors to another one by a meta refresh, or by a Refresh header.
+
+    Why: Google takes it for a redirect, a permanent one where the visitor does not wait. Then the other page is the one
+    to list. Other search engines may index the page in between.
+    Bad: `<meta http-equiv="refresh" content="0; url=https://example.com/new">`
+    Good: a redirect by status 301, and `https://example.com/new` in the sitemap
+    """
+    page = own_page(facts)
+    if page is None or page.refresh is None or page.refresh.url is None:
+        return
+    delay, url = page.refresh.delay, page.refresh.url
+    if page_key(url) not in (page_key(page.url), page_key(facts.record.loc)):
+        yield Message(f"the page sends its visitors to {shown(url)} after {counted(delay, 'second')}", value=url)
+
+
+@rule("page-lang-vs-hreflang", Severity.INFO, LANGUAGES, Needs.REPLY)
+def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
+    """The page's `<html lang>` is another language than the entry's hreflang for the page itself.
+
+    Why: one of the two is wrong. Google goes by the text of the page; Bing, browsers and screen readers go by `lang`.
+    Bad: `<html lang="en">` in a page that the sitemap lists with `hreflang="de"`
+    Good: `<html lang="de">`
+    """
+    page = own_page(facts)
+    written = page.lang if page is not None and facts.record.alternates else None
+    language = _language(written or "")
+    codes = _own_codes(facts.record) if language else []
+    if codes and {language, None}.isdisjoint(map(_language, codes)):
+        text = f"the page has lang={shown(written)}, its own hreflang is {', '.join(codes[:MAX_CODES])}"
+        yield Message(text, value=written)
+
+
+def _that_hold(facts: ReplyFacts) -> Sequence[Denial]:
+    """The denials that hold when the page was asked."""
+    page = own_page(facts)
+    return [one for one in page.denials if one.until is None or _is_past(one.until, facts.asked_at)] if page else []
+
+
+def _for_all(facts: ReplyFacts) -> Sequence[Denial]:
+    return [denial for denial in _that_hold(facts) if not denial.agent]
+
+
+def _is_past(until: str, now: datetime) -> bool:
+    moment = parse(until)
+    return moment is not None and moment < now
+
+
+def _denied(denial: Denial, told: str) -> Message:
+    past = "" if denial.until is None else ", a date that has passed"
+    return Message(f"{told}{past}", value=denial.written)
+
+
+def _is_search(name: str) -> bool:
+    try:
+        return name in SEARCH_NAMES or agent(name).group == SEARCH
+    except ValueError:
+        return False
+
+
+def _own_codes(record: UrlRecord) -> list[str]:
+    """Codes under which an entry lists its own page."""
+    own, found = page_key(record.loc), []
+    for alternate in record.alternates:
+        code = read_code(alternate.hreflang or "").canonical
+        url = urls.resolve(record.sitemap, alternate.href or "")
+        if code is not None and code != DEFAULT and url is not None and page_key(url) == own:
+            found.append(code)
+    return found
+
+
+def _language(code: str) -> str | None:
+    """The language of a code, one for all that are alike; None where none can be told: three letters may mean the same
+    as two."""
+    language = code.strip().replace("_", "-").partition("-")[0].lower()
+    language = ALIKE.get(language, language)
+    return language if language == FILIPINO or (len(language) == 2 and is_language(language)) else None
+
+
+CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
+CANONICALISED = {"Sitebulb": "Canonicalized URL in XML Sitemaps", "Screaming Frog": "Non-Indexable URLs in Sitemap"}
+MAX_NAMED = 3
+"""Canonicals that a message names."""
+
+
+@rule("page-canonical-other", Severity.ERROR, CANONICAL, Needs.REPLY, also=CANONICALISED)
+def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page names another URL as the one to index. A warning where it is the same but for scheme, `www`, case,
+    or a final slash.
+
+    Spellings that make the same request are equal: escapes, fragment, default port.
+
+    Why: a sitemap lists canonical URLs. Search engines mostly follow the page, and leave the listed URL out.
+    Bad: `https://example.com/shoes?sort=price` in the sitemap, with the canonical `https://example.com/shoes`
+    Good: `https://example.com/shoes` in the sitemap
+    """
+    other = other_canonical(facts)
+    if other is None or _trouble(facts):
+        return
+    if _rough(other.url or "") == _rough(facts.record.loc):
+        text = f"the page names another spelling of its URL as canonical: {_told(other)}"
+        yield Message(text, value=other.url, severity=Severity.WARNING)
+    else:
+        yield Message(f"the page names another URL as canonical: {_told(other)}", value=other.url)
+
+
+@rule("page-canonical-to-non-200", Severity.ERROR, CANONICAL, Needs.REPLY)
+def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page names another URL as the one to index, and that does not answer 200.
+
+    Why: neither of the two may be indexed, or the wrong one.
+    Bad: a canonical that answers 404, or redirects back to the page
+    Good: a canonical that answers 200 and names itself
+    """
+    other, wrong = other_canonical(facts), _trouble(facts)
+    if other is not None and wrong:
+        yield Message(f"the page's canonical {_told(other)} {wrong}", value=other.url)
+
+
+@rule("page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY)
+def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page names no canonical that counts.
+
+    Why: it is not needed; it keeps variants of the URL, such as those with tracking parameters, out of the index. One
+    behind the end of the head does not count.
+    Bad: a page without `<link rel="canonical">`
+    Good: `<link rel="canonical" href="https://example.com/shoes">` in the head of that page
+    """
+    page = _page(facts)
+    if page is None or not page.complete or page.encoding is None or page.noindex or _counting(page):
+        return
+    behind = next((one for one in page.canonicals if one.place is Place.BODY), None)
+    if behind is not None:
+        by = f", which {'text' if page.broken_by == 'text' else f'<{page.broken_by}>'} ended" if page.broken_by else ""
+        yield Message(f"the canonical {shown(behind.href)} stands behind the head{by}", value=behind.href)
+    elif page.canonicals:
+        href = page.canonicals[0].href
+        yield Message(f"the canonical {shown(href)} is no http or https URL", value=href)
+    else:
+        yield Message("the page names no canonical")
+
+
+@rule("page-canonical-multiple", Severity.WARNING, CANONICAL, Needs.REPLY)
+def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed page names several canonicals that differ, in its head and in Link headers.
+
+    Why: search engines ignore all of them, or take the wrong one. Several of the same do no harm.
+    Bad: one `<link rel="canonical">` of the template and another one of a plugin
+    Good: one
+    """
+    page = _page(facts)
+    found = _different(page) if page is not None else []
+    if len(found) > 1:
+        told = ", ".join(map(_told, found[:MAX_NAMED])) + (", ..." if len(found) > MAX_NAMED else "")
+        yield Message(f"{len(found)} canonicals: {told}", value=found[1].url)
+
+
+@rule("page-canonical-relative", Severity.WARNING, CANONICAL, Needs.REPLY)
+def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
+    """The canonical of a listed page is not an absolute URL.
+
+    Why: it works, until the page is served by a test host, over http, or under another path: then it names that.
+    Bad: `<link rel="canonical" href="/shoes">`
+    Good: `<link rel="canonical" href="https://example.com/shoes">`
+    """
+    page = _page(facts)
+    if page is None or len(_different(page)) != 1 or other_canonical(facts) is not None:
+        return
+    for one in _counting(page):
+        if form_of(one.href) in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
+            yield Message(f"the canonical {shown(one.href)} is not absolute", value=one.href)
+            return
+
+
+def _page(facts: ReplyFacts) -> PageFacts | None:
+    """The listed page; None also where its canonical is beyond doubt: one, absolute, and letter by letter its URL."""
+    page = own_page(facts)
+    if page is None or len(page.canonicals) != 1:
+        return page
+    [one] = page.canonicals
+    return None if one.href == one.url == facts.record.loc and one.place is not Place.BODY else page
+
+
+def other_canonical(facts: ReplyFacts) -> Canonical | None:
+    """The canonical of the listed page where it is another URL; None where the page does not say for sure."""
+    page = _page(facts)
+    found = _different(page) if page is not None else []
+    if page is None or len(found) != 1:
+        return None
+    key = _key(found[0].url or "")
+    return None if key in (_key(page.url), _key(facts.record.loc)) else found[0]
+
+
+def _counting(page: PageFacts) -> list[Canonical]:
+    return [one for one in page.canonicals if one.url and one.place is not Place.BODY]
+
+
+def _different(page: PageFacts) -> list[Canonical]:
+    """The canonicals that count, one of each URL."""
+    return list({_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
+
+
+def _key(url: str) -> str:
+    """Equal for spellings that search engines take for the same: escapes of any character do not make another page."""
+    return unquote(page_key(url), errors="surrogateescape")
+
+
+def _rough(url: str) -> str:
+    place, slash, rest = _key(url).partition("://")[2].lower().partition("/")
+    return place.removeprefix("www.") + (slash + rest).rstrip("/?")
+
+
+def _trouble(facts: ReplyFacts) -> str | None:
+    return trouble(facts.canonical) if facts.canonical is not None else None
+
+
+def _told(canonical: Canonical) -> str:
+    where = " (Link header)" if canonical.place is Place.HEADER else ""
+    written = f" (written {shown(canonical.href)})" if form_of(canonical.href) is not Form.ABSOLUTE else ""
+    return f"{shown(canonical.url)}{written}{where}"

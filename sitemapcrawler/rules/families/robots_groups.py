@@ -1,0 +1,203 @@
+"""Rules on the groups of a robots.txt: whom they name, what joins them, and rules that bind nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from sitemapcrawler.robots import AGENTS, Agent, Group, Kind, Note, Policy, Rule
+from sitemapcrawler.robots.agents import EVERYBODY, SEARCH, TOKEN
+from sitemapcrawler.robots.parse import Block, field_of
+from sitemapcrawler.robots.patterns import clauses
+from sitemapcrawler.rules.facts.given import RobotsFacts, split
+from sitemapcrawler.rules.families.robots import RFC, is_text
+from sitemapcrawler.rules.families.robots_fields import beyond, lost, nearest, notes
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted
+
+NAMES = {agent.name.lower(): agent.name for agent in AGENTS}
+"""Product tokens of the crawlers that are known, as their operators write them."""
+MAX_NAMES = 8
+"""Crawlers that a message names."""
+BY_TOKEN = {crawler.name.lower(): crawler for crawler in AGENTS}
+SEARCHING = {
+    name.lower() for crawler in AGENTS if crawler.group == SEARCH for name in (crawler.name, *crawler.fallbacks)
+}
+"""Product tokens of search engines."""
+MAX_RULES = 1000
+"""Rules of `*` that are compared with those of other groups."""
+MAX_GROUPS = 50
+"""Groups with different rules that are compared with `*`."""
+
+
+def named(tokens: Sequence[str], number: int | None = None) -> str:
+    """Crawlers as a message names them: the first `MAX_NAMES`, and how many more there are of `number` in all."""
+    names = [NAMES.get(token.lower(), token) for token in tokens[:MAX_NAMES]]
+    more = (number or len(tokens)) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+@rule("robots-rule-outside-group", Severity.WARNING, f"{RFC}#section-2.1", Needs.ROBOTS)
+def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
+    """Rules stand before the first `User-agent` line. Said once, at the first one.
+
+    Why: they are nobody's: no crawler follows them.
+    Bad: `Disallow: /cart` as the first line
+    Good: `User-agent: *` above it
+    """
+    outside = notes(facts, Kind.OUTSIDE_GROUP)
+    if not outside or any(note.line < outside[0].line and nearest(note.text) == "User-agent" for note in lost(facts)):
+        return
+    number = facts.policy.note_counts[Kind.OUTSIDE_GROUP]
+    stand = "stands" if number == 1 else f"and {counted(number - 1, 'more rule')} stand"
+    text = f"{shown(outside[0].text)} {stand} before the first User-agent line: no crawler follows it"
+    yield Message(text, outside[0].line, value=outside[0].text)
+
+
+@rule("robots-user-agent-invalid", Severity.WARNING, f"{RFC}#section-2.2.1", Needs.ROBOTS)
+def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
+    """A `User-agent` line names no crawler, or several. For information where a version or a second word follows.
+
+    Why: a name ends at the first character other than letters, digits, `_`, `-` and `.`; what follows is
+    ignored, so that of two crawlers on a line only the first one is named, and of `*bot` none.
+    Bad: `User-agent: Googlebot, Bingbot`, `User-agent: *bot`, `User-agent:`
+    Good: a line for each, with a name such as `Googlebot`, or `*`
+    """
+    for note in notes(facts, Kind.BAD_AGENT):
+        severity, text = _fault(field_of(note.text)[1])
+        yield Message(f"{shown(note.text)} {text}", note.line, value=note.text, severity=severity)
+    yield from beyond(facts, Kind.BAD_AGENT, "User-agent lines are no product tokens")
+
+
+def _fault(value: str) -> tuple[Severity | None, str]:
+    """What is wrong with the value of a User-agent line, and how severe that is where it is less than usual."""
+    found = TOKEN.match(value)
+    token = found[0] if found else EVERYBODY if value[:1] == EVERYBODY and value[1:2].isspace() else ""
+    if not token:
+        return None, "names no crawler: nobody follows what it says"
+    rest = value[len(token) :].strip()
+    several = token.lower() in NAMES or token == EVERYBODY
+    several &= not rest.startswith("/") and TOKEN.match(rest.lstrip(",;| ")) is not None
+    return None if several else Severity.INFO, f"names {token} only: the rest of the line is ignored"
+
+
+@rule("robots-groups-joined", Severity.WARNING, f"{RFC}#section-2.2.4", Needs.ROBOTS)
+def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
+    """A group without rules of its own runs into the next one, whose rules so hold for both.
+
+    Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay` and empty lines do not, so that a crawler that
+    was to have nothing but a delay is denied what the next one is.
+    Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
+    Good: an empty `Disallow:` at the end of the first group
+    """
+    joined = notes(facts, Kind.JOINED)
+    blocks = _blocks(facts) if joined else {}
+    for note in joined:
+        if note.line in blocks:
+            yield from _joined(note, blocks[note.line])
+    yield from beyond(facts, Kind.JOINED, "User-agent lines join the group above")
+
+
+def _blocks(facts: RobotsFacts) -> dict[int, Block]:
+    """The block of each User-agent line."""
+    blocks = {id(block): block for group in facts.policy.groups.values() for block in group.blocks}
+    return {line: block for block in blocks.values() for _, line in block.agents}
+
+
+def _joined(note: Note, block: Block) -> Iterator[Message]:
+    above = list(dict.fromkeys(token for token, line in block.agents if line < note.line))
+    own = {token for token, line in block.agents if line >= note.line}
+    if block.rules and not own.issuperset(above):
+        text = f"{shown(note.text)} joins the group above: what line {block.rules[0].line} and those below it say"
+        yield Message(f"{text} holds for {named(above)} too", note.line, value=note.text)
+
+
+@rule("robots-group-drops-rules", Severity.INFO, f"{RFC}#section-2.2.1", Needs.ROBOTS)
+def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
+    """A crawler's own group lacks most of the Disallow rules of the group it would follow otherwise, usually `*`. A
+    warning where the group of a search engine has no rule at all. Silent where the group says that all is allowed
+    (`Allow: /`, `Disallow:`), or has one rule where `*` has one.
+
+    Why: a crawler follows its own group only, so that a single `Crawl-delay` opens everything that is denied to `*`.
+    Bad: `User-agent: *`, `Disallow: /admin/`, and then `User-agent: Bingbot`, `Crawl-delay: 5`
+    Good: the rules of `*` repeated in each group, or the crawler named above `*` in one group
+    """
+    if not is_text(facts):
+        return
+    found: dict[tuple[int, ...], list[tuple[Group, list[Rule]]]] = {}
+    for group, dropped in _dropping(facts.policy):
+        key = (len(group.rules), *(each.line for each in dropped))
+        found.setdefault(key, []).append((group, dropped))
+    for alike in found.values():
+        group, dropped = alike[0]
+        tokens = [each.token for each, _ in alike]
+        verb = "follows its own group, which lacks" if len(tokens) == 1 else "follow their own groups, which lack"
+        number = "a Disallow rule" if len(dropped) == 1 else f"{len(dropped):,} Disallow rules"
+        more = "" if len(dropped) == 1 else f" and {len(dropped) - 1:,} more"
+        text = f"{named(tokens)} {verb} {number} that others follow: {shown(dropped[0].text)} on line {dropped[0].line}"
+        severe = not group.rules and any(token in SEARCHING for token in tokens)
+        severity = Severity.WARNING if severe else None
+        yield Message(f"{text}{more}", group.lines[0], value=", ".join(tokens), severity=severity)
+
+
+def _dropping(policy: Policy) -> Iterator[tuple[Group, list[Rule]]]:
+    """The groups that lack rules of the one that their crawlers would follow without them, and those rules."""
+    denied: dict[int, list[tuple[str, Rule]]] = {}
+    known: dict[tuple[int, ...], list[Rule]] = {}
+    for group in policy.groups.values():
+        crawler = BY_TOKEN.get(group.token, Agent(group.token))
+        base = next((policy.groups[name] for name in _other_names(crawler) if name in policy.groups), None)
+        if base is None or group.token == EVERYBODY or _allows_all(group):
+            continue
+        if id(base) not in denied:
+            denied[id(base)] = list(_denied_paths(policy, base))
+        key = (id(base), *map(id, group.blocks))
+        if key not in known and len(known) < MAX_GROUPS:
+            own = policy.rules_of(group)
+            known[key] = [each for path, each in denied[id(base)] if own.allows(path)]
+        dropped = known.get(key, [])
+        if 2 * len(dropped) > len(denied[id(base)]) and (len(dropped) > 1 or not group.rules):
+            yield group, dropped
+
+
+def _other_names(crawler: Agent) -> Iterator[str]:
+    yield from map(str.lower, crawler.fallbacks)
+    if crawler.bound_by_star:
+        yield EVERYBODY
+
+
+def _allows_all(group: Group) -> bool:
+    """True where a group says in so many words that everything is allowed."""
+    return any(block.unrestricted for block in group.blocks) or any(
+        clause.pattern.everything for each in group.rules if each.allow for clause in clauses(each)
+    )
+
+
+def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, Rule]]:
+    """A path for each rule by which a group denies something; none for a group that allows only exceptions."""
+    rules = policy.rules_of(group)
+    if not rules.allows_by_default:
+        return
+    for each in [each for each in group.rules if not each.allow][:MAX_RULES]:
+        for clause in islice(clauses(each), 1):
+            path = "".join(clause.pattern.parts)
+            path = path if path.startswith("/") else f"/{path}"
+            if not rules.allows(path):
+                yield path, each
+
+
+@rule("robots-rule-matches-nothing", Severity.WARNING, f"{RFC}#section-2.2.2", Needs.ROBOTS)
+def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
+    """The path of a rule begins neither with `/` nor with `*`.
+
+    Why: every path begins with `/`, so that the rule matches none.
+    Bad: `Disallow: private/`, `Disallow: https://example.com/private/`
+    Good: `Disallow: /private/`
+    """
+    for note in notes(facts, Kind.UNMATCHABLE):
+        path = split(field_of(note.text)[1]).path if "://" in note.text else ""
+        meant = f", as {shown(path)} does" if path.startswith("/") else ""
+        text = f"{shown(note.text)} matches nothing: a path begins with / or *{meant}"
+        yield Message(text, note.line, value=note.text)
+    yield from beyond(facts, Kind.UNMATCHABLE, "rules match nothing")

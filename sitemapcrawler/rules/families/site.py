@@ -1,0 +1,247 @@
+"""Rules on what has changed since an earlier crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.rules.facts import site_pages as pages
+from sitemapcrawler.rules.facts.site import SiteFacts, on_entry
+from sitemapcrawler.rules.facts.site_pages import LISTED, file_of, row_of
+from sitemapcrawler.rules.facts.tally import ENTRIES, share
+from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted, percent
+
+BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
+PROTOCOL = "https://www.sitemaps.org/protocol.html"
+MOVES = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
+FROG = "Screaming Frog"
+SECONDS_A_DAY = 86_400
+UNDATED = ("text", pages.LIST, *pages.FEEDS)
+"""Formats whose files have no date, or one of each entry, whatever the site does elsewhere."""
+DAY = len("2026-01-05")
+"""Characters of a day."""
+BETWEEN = "\x1f"
+"""Parts two dates as written, of which either may have blanks; no XML document can hold it."""
+OWN_LISTS = ("feed", "news", "list")
+"""Kinds of files that list pages again by their nature: the latest ones, or those somebody wanted to ask for.
+Source: https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom"""
+ADDED = """
+    CASE WHEN f.kind IN ('image', 'video')
+         THEN hash(list_sort([image.loc FOR image IN u.images]),
+                   list_sort([coalesce(video.content_loc, video.thumbnail_loc) FOR video IN u.videos])) END"""
+"""SQL for what an entry of a file of images or videos says of them."""
+AGAIN = f"""
+    temp.site_again a JOIN temp.site_files f ON f.file = {file_of("a.place")}
+    JOIN urls u ON u.rowid = {row_of("a.place")}
+    WHERE f.kind NOT IN {OWN_LISTS} AND u.news IS NULL"""
+"""SQL for the entries of pages that are listed again, in files that may list all pages."""
+
+
+@rule("cross-duplicate-url", Severity.WARNING, BUILD, Needs.SITE, also={FROG: "URLs In Multiple Sitemaps"})
+def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Several files of a site list the same page. Once for a page, in the first of them.
+
+    Files that add something are left out: feeds and news, which list the latest pages again, and files of images, of
+    videos and of language versions beside others. Two files with the same images or videos of a page add nothing.
+
+    Why: each of them costs visits, they may contradict each other, and counts by section mean nothing.
+    Bad: `https://example.com/a` in `posts.xml` and in `all.xml`
+    Good: each page in one file
+    """
+    site.need(pages.AGAIN)
+    faults = f"""
+        SELECT min(place) AS place, count(DISTINCT file) AS number, max(place) AS other
+        FROM (SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {AGAIN})
+        GROUP BY page, site, kind, versions, added HAVING min(file) < max(file)
+        QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place)) = 1"""
+    for fault in site.faults(faults):
+        more = f" and in {counted(fault.number - 2, 'more file')}" if fault.number and fault.number > 2 else ""
+        text = f"{shown(fault.url)} is listed in {shown(fault.other_sitemap)}{more} too"
+        yield on_entry(fault, text, fault.other_sitemap)
+
+
+@rule("cross-conflicting-lastmod", Severity.WARNING, BUILD, Needs.SITE)
+def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Files of a site list the same page with different dates. Once for a page, in the file with the older one.
+
+    A day alone does not contradict a time within a day of it. Feeds and news date the publication of a page, and files
+    of images or videos may date these: what `cross-duplicate-url` leaves out is left out here.
+
+    Why: at most one of them is true, and search engines trust dates only where they prove to be true.
+    Bad: `2026-01-05` for `https://example.com/a` in one file, `2025-07-01` in another
+    Good: the same date in both, or one file
+    """
+    site.need(pages.AGAIN)
+    faults = f"""
+        SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
+               min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what
+        FROM (SELECT a.page, a.place, f.site, f.kind, {ADDED} AS added, trim(u.lastmod) AS written,
+                     try_cast(rtrim(u.lastmod_at, 'Z') AS TIMESTAMP) AS moment
+              FROM {AGAIN})
+        WHERE moment IS NOT NULL AND length(written) >= {DAY}
+        GROUP BY page, site, kind, added
+        HAVING min({file_of("place")}) < max({file_of("place")}) AND min(moment) < max(moment)
+           AND min_by({file_of("place")}, (moment, place)) <> max_by({file_of("place")}, (moment, -place))
+           AND (min(length(written)) > {DAY} OR epoch(max(moment)) - epoch(min(moment)) > {SECONDS_A_DAY})
+        QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min_by(place, (moment, place))) = 1"""
+    for fault in site.faults(faults):
+        here, _, there = (fault.what or "").partition(BETWEEN)
+        yield on_entry(fault, f"dated {here} here, and {there} in {shown(fault.other_sitemap)}", here)
+
+
+@rule("cross-mixed-host", Severity.WARNING, MOVES, Needs.SITE)
+def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Pages of one site are listed with and without `www`. Once for a site, in the first file with fewer of them.
+
+    Entries that their own file tells apart are not counted: `loc-www-mismatch` has told of them.
+
+    Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
+    Bad: `https://www.example.com/a` in one file, `https://example.com/b` in another
+    Good: the same host in all of them
+    """
+    host = "regexp_replace(origin, '^https?://', '')"
+    yield from _mixed(site, host, f"regexp_replace({host}, '^www[.]', '')", ("loc-www-mismatch", "loc-offsite"))
+
+
+@rule(
+    "cross-mixed-protocol", Severity.WARNING, MOVES, Needs.SITE, also={"Semrush": "HTTP URLs in sitemap for HTTPS site"}
+)
+def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Pages of one host are listed with http and with https. Once for a host, in the first file with fewer of them.
+
+    Entries that their own file tells apart are not counted: `loc-protocol-mismatch` has told of them.
+
+    Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
+    Bad: `http://example.com/a` in one file, `https://example.com/b` in another
+    Good: https in all of them
+    """
+    host = "regexp_replace(origin, '^https?://', '')"
+    yield from _mixed(site, "origin", host, ("loc-protocol-mismatch", "loc-offsite"))
+
+
+def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
+    """Sites that have several parts, by SQL for the two; `told`: rules that told of an entry by itself."""
+    site.need(pages.ENTRIES)
+    issues = ", ".join(f"'{rule}'" for rule in told)
+    faults = f"""
+        WITH origins AS (
+            SELECT f.site, {pages.origin_of("e.key")} AS origin, count(*) AS number, min(place) AS place
+            FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
+            JOIN temp.site_files f ON f.file = {file_of("e.place")}
+            WHERE NOT coalesce(list_has_any(u.issues, [{issues}]), false)
+            GROUP BY f.site, origin HAVING origin <> ''
+        ), parts AS (
+            SELECT site, {part} AS part, {whole} AS host, sum(number) AS number, min(place) AS place
+            FROM origins GROUP BY ALL)
+        SELECT min_by(place, (number, part)) AS place, min_by(number, (number, part))::BIGINT AS number,
+               min_by(part, (number, part)) || ' ' || max_by(part, (number, part)) AS what
+        FROM parts GROUP BY site, host HAVING count(*) > 1"""
+    for fault in site.faults(faults):
+        less, _, more = (fault.what or "").partition(" ")
+        many = f"{fault.number} pages are" if (fault.number or 0) > 1 else "1 page is"
+        yield on_entry(fault, f"{many} listed on {less}, such as {shown(fault.url)}; most are on {more}", less)
+
+
+@rule("cross-news-in-general", Severity.INFO, NEWS, Needs.SITE)
+def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A file of pages holds some news articles: less than half of its entries are.
+
+    Why: it is allowed. A file of news alone is smaller and may be visited every few minutes, and an article leaves it
+    after two days without a trace in the others.
+    Bad: 50 articles with `<news:news>` among 20,000 products
+    Good: a news sitemap beside those of the products
+    """
+    files = """
+        SELECT sitemap, counts.news, url_count FROM sitemaps
+        WHERE format = 'xml-urlset' AND counts.news > 0 AND counts.news * 2 < url_count
+        ORDER BY sitemap"""
+    for sitemap, news, entries in site.query(files):
+        yield SiteMessage(share(news, entries, ENTRIES, ("is of news", "are of news")), sitemap=sitemap)
+
+
+@rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE)
+def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Of a site with several files some entries have a date and some have none. News, feeds and text files are apart,
+    and entries without a date of pages that another file dates.
+
+    Why: search engines visit changed pages sooner when they learn of the change; of pages without a date they do not.
+    The message has the share of the site, and how many files have no date at all.
+    Bad: dates in the sitemap of the posts only
+    Good: the date of its last change for each page, where it is known
+    """
+    site.need(pages.AGAIN, pages.WHOLE)
+    sums = f"""
+        WITH again AS (
+            SELECT a.place, a.page, u.rowid AS row, u.lastmod IS NOT NULL AS dated
+            FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
+        ), elsewhere AS (
+            SELECT row FROM again WHERE NOT dated AND page IN (SELECT page FROM again WHERE dated))
+        SELECT site, sum(dated), sum(entries), count(*), count(*) FILTER (dated = 0), min(sitemap) FILTER (dated = 0)
+        FROM (SELECT f.site, u.sitemap, count(u.lastmod) AS dated, count(*) AS entries
+              FROM ({LISTED}) u JOIN sitemaps s ON s.sitemap = u.sitemap JOIN temp.site_files f ON f.sitemap = u.sitemap
+              WHERE s.format NOT IN {UNDATED} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)
+              GROUP BY f.site, u.sitemap)
+        WHERE site IN (SELECT site FROM temp.site_whole) GROUP BY site ORDER BY site"""
+    for name, dated, entries, files, without, first in site.query(sums):
+        if files > 1 and 0 < dated < entries:
+            missing = share(int(entries - dated), int(entries), ENTRIES, ("has no date", "have no date"))
+            has = "has none at all" if without == 1 else "have none at all"
+            none = f"; {without:,} of {files:,} files {has}, such as {shown(first)}" if without else ""
+            yield SiteMessage(f"{site.named(name)}{missing}{none}", value=name or None)
+
+
+LOST = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/overview"
+MIN_DROP = 0.1
+"""Share of the URLs that must be gone. A site loses some pages every day."""
+
+
+@rule("cross-count-drop", Severity.WARNING, LOST, Needs.BASELINE)
+def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
+    """The site lists at least a tenth fewer URLs than in the crawl before.
+
+    Why: a generator that stopped half way, or a section that dropped out, is seen nowhere else for weeks.
+    Bad: 60,000 URLs today and 100,000 yesterday
+    Good: about as many as before
+    """
+    count = f"SELECT site, count(*) FROM ({LISTED}) JOIN temp.site_sites USING (sitemap) GROUP BY site"
+    listed = dict(site.query(count))
+    for name, before in site.urls_before.items():
+        now = listed.get(name, 0)
+        if before - now >= before * MIN_DROP:
+            text = f"{counted(now, 'URL')}, {before:,} in the crawl before: {percent(before - now, before)} fewer"
+            yield SiteMessage(f"{site.named(name)}{text}", value=name or None)
+
+
+@rule("cross-removed-url", Severity.INFO, LOST, Needs.BASELINE)
+def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
+    """URLs of the crawl before are not listed any more. Once for a file, with their number.
+
+    Why: they are to be gone or to redirect, or they were left out by mistake.
+    Bad: a page that still sells, and is listed no more
+    Good: a page that answers 404 or redirects
+    """
+    yield from _changed(site, "removed", "site_before", "not listed any more")
+
+
+@rule("cross-added-url", Severity.INFO, LOST, Needs.BASELINE)
+def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
+    """URLs are listed that were not in the crawl before. Once for a file, with their number.
+
+    Why: worth knowing: a flood of them may be a filter or a calendar that was let in by mistake.
+    Bad: a million URLs of search results
+    Good: the new pages
+    """
+    yield from _changed(site, "added", "site_sites", "new")
+
+
+def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[SiteMessage]:
+    """One message for each file with such URLs. `sites`: the table of the sites of these files; `said`: what the URLs
+    are."""
+    files = f"""
+        SELECT sitemap, count(*), min(loc) FROM urls JOIN temp.{sites} USING (sitemap)
+        WHERE change = ? AND site IN ? GROUP BY sitemap ORDER BY sitemap"""
+    for sitemap, number, first in site.query(files, change, list(site.urls_before)):
+        urls = counted(number, "URL is", "URLs are")
+        yield SiteMessage(f"{urls} {said}, such as {shown(first)}", sitemap=sitemap, value=first)

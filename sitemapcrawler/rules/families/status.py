@@ -1,0 +1,308 @@
+"""Rules on the replies to a whole file: how many of its URLs work, and how many were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.replies import Cut, Failed, HttpError, Kind, Ok, Reason, Redirected
+from sitemapcrawler.replies.chase import NO_ANSWER
+from sitemapcrawler.replies.page import is_html
+from sitemapcrawler.rules.facts.estimate import Estimate, estimate
+from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts.replied import count_of, fault_of, way
+from sitemapcrawler.rules.families.status_redirects import SOFT
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.words import counted
+
+ERRORS = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors"
+"""Google: how HTTP status codes, and network and DNS errors affect search."""
+ERROR_PAGE = {
+    "Search Console": "URLs not accessible",
+    "Screaming Frog": "Non-Indexable URLs in Sitemap",
+    "Lumar": "Error Pages in Sitemaps",
+}
+NOT_FOUND = {**ERROR_PAGE, "Sitebulb": "Not Found (4XX) URL in XML Sitemaps"}
+FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
+
+
+def answered(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Message]:
+    """A message with the status, where it is the one that this rule tells; `remark` follows it."""
+    reply = facts.reply
+    if isinstance(reply, HttpError) and fault_of(facts) == rule:
+        yield Message(f"HTTP status {reply.status}{way(reply)}{remark}", value=str(reply.status))
+
+
+@rule("status-401", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
+def status_401(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers 401: it wants a login.
+
+    Why: search engines do not log in; the page is not indexed, and dropped where it was.
+    Bad: pages for customers in the sitemap, or a test site that is still behind a password
+    Good: pages that everybody may read
+    """
+    yield from answered(facts, "status-401", ": it wants a login")
+
+
+@rule("status-403", Severity.ERROR, ERRORS, Needs.REPLY, also=FORBIDDEN)
+def status_403(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers 403: the server refuses it to us. It may differ for search engines.
+
+    Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
+    us alone; the server's log or Search Console's URL inspection tells.
+    Bad: a firewall that takes search engines for an attack
+    Good: status 200 for everybody who may read the page
+    """
+    yield from answered(facts, "status-403", ": refused to us; it may differ for search engines")
+
+
+@rule("status-404", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+def status_404(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers 404: there is no such page.
+
+    Why: it is not indexed, and dropped where it was; the visit is wasted.
+    Bad: a deleted product that is still in the sitemap
+    Good: its entry is taken out
+    """
+    yield from answered(facts, "status-404", ": not found")
+
+
+@rule("status-410", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+def status_410(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers 410: the page is gone for good.
+
+    Why: as with 404; here the server even knows that the page is gone, only the sitemap does not.
+    Bad: an entry for a page that answers 410
+    Good: its entry is taken out
+    """
+    yield from answered(facts, "status-410", ": gone for good")
+
+
+@rule("status-429", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.REPLY)
+def status_429(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers 429: too many requests. That is not the page's fault, and whether it works is not known.
+
+    Why: the server wants fewer requests from us. To search engines 429 is a server error, at which they slow down.
+    Bad: a limit that a few requests a second reach
+    Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
+    """
+    tries = f" after {count_of(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
+    yield from answered(facts, "status-429", tries)
+
+
+@rule("status-4xx", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers with another status from 400 to 499.
+
+    Why: the page is not indexed, and dropped where it was, as with 404.
+    Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
+    Good: status 200, or no entry
+    """
+    yield from answered(facts, "status-4xx")
+
+
+@rule("status-5xx", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
+def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers with a status from 500 on: the server failed. Statuses that HTTP does not have count too.
+
+    Why: search engines slow down for the whole site, and drop the page where it lasts.
+    Bad: 500 from a template that fails, 503 from a server that is overloaded
+    Good: status 200
+    """
+    yield from answered(facts, "status-5xx", ": the server failed")
+
+
+NETWORK = f"{ERRORS}#network-and-dns-errors"
+
+
+def failed(facts: ReplyFacts, rule: str) -> Iterator[Message]:
+    """A message with the failure, where it is one that this rule tells."""
+    reply = facts.reply
+    if isinstance(reply, Failed | Cut) and fault_of(facts) == rule:
+        yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
+
+
+@rule("status-timeout", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
+    """The server of a listed URL gives no answer in time.
+
+    Why: search engines give up as well, and then visit the whole site less often.
+    Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT), after some tries
+    Good: an answer within a second
+    """
+    yield from failed(facts, "status-timeout")
+
+
+@rule("status-dns", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+def status_dns(facts: ReplyFacts) -> Iterator[Message]:
+    """The host of a listed URL has no address.
+
+    Why: nobody can open the page.
+    Bad: `https://old-shop.example.com/`, a name that was given up
+    Good: a host that DNS knows
+    """
+    yield from failed(facts, "status-dns")
+
+
+@rule("status-tls", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+def status_tls(facts: ReplyFacts) -> Iterator[Message]:
+    """There is no secure connection to the host of a listed URL: its certificate is not valid, or TLS fails.
+
+    Why: browsers warn of the page or refuse it, and Google prefers its http variant or drops it.
+    Bad: a certificate that has expired, is for another host, or is signed by nobody known
+    Good: a certificate for this host that is renewed in time
+    """
+    yield from failed(facts, "status-tls")
+
+
+@rule("status-connection", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+def status_connection(facts: ReplyFacts) -> Iterator[Message]:
+    """The server of a listed URL takes no connection, or ends it without an answer that can be read.
+
+    Why: to search engines that is a server error: they slow down, and drop the page where it lasts.
+    Bad: a closed port, a connection that is reset, an answer that is no HTTP
+    Good: an answer with status 200
+    """
+    yield from failed(facts, "status-connection")
+
+
+@rule("status-truncated", Severity.WARNING, NETWORK, Needs.REPLY)
+def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
+    """The answer of a listed URL is not whole: the connection ended before the body did, or the body does not end.
+
+    Why: what is missing is not indexed. The page may work at the next visit: a server under load breaks off.
+    Bad: `Content-Length: 50000`, and 20,000 bytes
+    Good: the whole page
+    """
+    yield from failed(facts, "status-truncated")
+
+
+INDEXABLE = "https://developers.google.com/search/docs/crawling-indexing/indexable-file-types"
+SLOW_MS = 1_800
+"""Milliseconds to the first byte of one answer that are too many: "poor" by https://web.dev/articles/ttfb, which
+includes name look-up and connection. They are not measured here: a page that is reported is slow by itself."""
+
+
+@rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
+def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL answers as if there was a page, and there is none: it is a page of the kind `not found`, or empty.
+
+    Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
+    page is compared with what the server gives for a path that cannot exist.
+    Bad: status 200 with `Page not found`; a redirect to where every unknown URL is sent; 204 without content
+    Good: status 404 or 410, and no entry
+    """
+    reply = facts.reply
+    if isinstance(reply, Ok | Redirected) and fault_of(facts) == "status-soft-404":
+        why = facts.soft_404 or "an answer without content"
+        yield Message(f"HTTP status {reply.status}{way(reply)}, but no page: {why}", value=reply.final_url)
+
+
+@rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY)
+def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL is no HTML page.
+
+    Why: documents such as PDF are indexed too. Feeds, images and data are not, or belong elsewhere in the sitemap.
+    Bad: `https://example.com/api/products.json`
+    Good: the page that shows what is in it; a PDF that visitors are to find
+    """
+    reply = facts.reply
+    if isinstance(reply, Ok | Redirected) and reply.content_type and not is_html(reply.content_type):
+        kind = reply.content_type.partition(";")[0].strip().lower()
+        yield Message(f"Content-Type is {kind[:100] or 'empty'}: no HTML page", value=reply.content_type)
+
+
+@rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY)
+def status_slow(facts: ReplyFacts) -> Iterator[Message]:
+    """The server of a listed URL took more than 1.8 seconds for an answer to begin; of several requests, on average.
+
+    Why: visitors wait, and search engines read fewer pages of a slow site. Once is nothing; many pages are something,
+    and so is one that is slow at every visit.
+    Bad: a page that is put together in four seconds
+    Good: an answer that begins within 0.8 seconds
+    """
+    reply = facts.reply
+    if not isinstance(reply, Ok | Redirected):
+        return
+    took = reply.elapsed_ms / max(1, reply.attempts)
+    if took > SLOW_MS:
+        of_several = f" on average of {reply.attempts} requests" if reply.attempts > 1 else ""
+        text = f"{took / 1000:.1f} seconds to the answer{of_several}; more than {SLOW_MS / 1000:.1f} are slow"
+        yield Message(text, value=f"{took:.0f}")
+
+
+@rule("status-head-get-mismatch", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc9110#name-head", Needs.REPLY)
+def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
+    """The server answers HEAD otherwise than GET.
+
+    Why: HEAD must give the status that GET gives. Tools that check links by HEAD report the page as broken. What is
+    told of the page comes from GET.
+    Bad: 405 to HEAD and 200 to GET
+    Good: the same status to both
+    """
+    reply = facts.reply
+    if reply.head_status is None:
+        return
+    head = "no answer" if reply.head_status == NO_ANSWER else str(reply.head_status)
+    got = [str(hop.status) for hop in reply.hops]
+    got += ["no answer"] if isinstance(reply, Failed) else [str(reply.status)] if hasattr(reply, "status") else []
+    yield Message(f"HEAD got {head}, GET got {', then '.join(got) or 'another answer'}", value=head)
+
+
+MAX_DIRT = 0.01
+"""Share of a sitemap's URLs that may be anything else than 200. Source: Bing, 2012"""
+MAX_KINDS = 4
+"""Kinds of reply that a message counts."""
+
+
+def _asked(file: FileFacts | Drawn) -> int:
+    """Entries that were asked and answered for."""
+    return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
+
+
+def _share(file: FileFacts | Drawn) -> Estimate:
+    """The share of URLs that do not answer with a page, by those that were asked, of those that the sample is of."""
+    asked = _asked(file)
+    return estimate(asked - file.replies[Kind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
+
+
+@rule(
+    "status-dirt-ratio",
+    Severity.WARNING,
+    "Bing (Duane Forrester, 2012): more than 1 % of dirt, and a sitemap loses its trust",
+    (Needs.FILE, Needs.DRAWN),
+    also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
+)
+def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
+    """More than 1 % of the URLs of a file that were asked answer with anything else than 200.
+
+    Redirects count, and so does no answer. Where a sample was asked, the lower end of its 95 % interval must be above.
+
+    Why: Bing said that it tolerates 1 % in a sitemap, and trusts those with more less. Each URL has a finding besides.
+    Bad: a sitemap of 1,000 URLs, 40 of which redirect
+    Good: a sitemap that is made of the pages that there are
+    """
+    found = _share(file)
+    if found.checked and found.low > MAX_DIRT:
+        kinds = [(kind, number) for kind, number in file.replies.most_common() if kind not in {Kind.OK, *Reason}]
+        told = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:MAX_KINDS])
+        more = ", ..." if len(kinds) > MAX_KINDS else ""
+        of_all = "" if found.exact else f"; estimated share: {found}"
+        text = f"{found.bad:,} of {counted(found.checked, 'checked URL')} did not answer 200 ({told}{more}){of_all}"
+        yield Message(f"{text}; {MAX_DIRT:.0%} is tolerated", value=str(found.bad))
+
+
+@rule("status-sampled", Severity.INFO, "the argument `sample`", (Needs.FILE, Needs.DRAWN))
+def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
+    """A sample of the file's URLs was asked, not all of them.
+
+    Why: no finding on a URL that was not asked does not mean that it works. The message has the share of URLs that do
+    not answer 200, estimated for the whole file, with the interval that holds it in 95 of 100 samples.
+    Bad: taking a sample for the whole
+    Good: a sample that is large enough, and all URLs where the share is high
+    """
+    left_out = file.replies[Reason.SAMPLED_OUT]
+    if left_out:
+        found = _share(file)
+        were = "was" if found.checked == 1 else "were"
+        text = f"{found.checked:,} of {found.population:,} URLs {were} checked (random sample)"
+        yield Message(f"{text}; not answered with 200: {found}" if found.checked else text, value=str(left_out))

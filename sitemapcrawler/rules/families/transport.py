@@ -1,0 +1,340 @@
+"""Rules on how a sitemap file was answered: status, connection, redirects, robots.txt, Content-Type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sitemapcrawler.rules.facts.given import FileFacts, split
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls import STANDARD_INPUT, authority
+from sitemapcrawler.words import counted
+
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+REPORT = "https://support.google.com/webmasters/answer/7451001"
+"""Help of Search Console's sitemaps report, which lists its errors."""
+HTTP = "https://www.rfc-editor.org/rfc/rfc9110"
+NO_SITEMAP = ("html", "unknown")
+REFUSING = (403, 429)
+"""Statuses of firewalls and rate limits: RFC 9110, 15.5.4, and RFC 6585, 4."""
+NO_CONTENT = 204
+REASONS = (
+    ("cannot be resolved", "doc-dns-error"),
+    ("no answer in time", "doc-timeout"),
+    ("max redirections reached", "doc-redirect-loop"),
+    ("was stopped", None),
+    ("which is not public", None),
+    ("a file is read only where", None),
+    ("nsupported URL scheme", None),
+)
+"""What a record's error says -> the rule that names it; None where we refused or stopped, which is no fault of it."""
+XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")
+GZIP_TYPE = re.compile(r"/(?:x-)?gzip(?:-compressed)?$")
+UNTOLD = ("application/octet-stream", "binary/octet-stream")
+
+
+def answer_fault(file: FileFacts) -> str | None:
+    """Id of the rule that says why a file was not answered with a sitemap's bytes; None where it was."""
+    record = file.record
+    if record.outcome == "blocked":
+        return "doc-blocked-by-robots"
+    if record.encoding is not None or record.outcome != "failed":
+        return None
+    error = record.error or ""
+    for words, fault in REASONS:
+        if words in error:
+            return fault
+    if record.status is not None:
+        return _status_fault(record.status)
+    return "doc-fetch-failed" if file.is_local else "doc-connection-error"
+
+
+def _status_fault(status: int) -> str:
+    if status == NO_CONTENT:
+        return "doc-empty-body"
+    return "doc-waf-blocked" if status in REFUSING else "doc-http-status"
+
+
+def _is_page(file: FileFacts) -> bool:
+    return file.record.format == "html" and "doc-waf-blocked" not in file.document.faults
+
+
+def _final(file: FileFacts) -> str:
+    return file.record.final_url or file.place
+
+
+def _unanswered(file: FileFacts, rule_id: str) -> Iterator[Message]:
+    if answer_fault(file) == rule_id:
+        yield Message(f"the sitemap could not be fetched: {file.record.error or 'no answer'}", value=file.record.error)
+
+
+@rule(
+    "doc-http-status",
+    Severity.ERROR,
+    f"{HTTP}#name-status-codes",
+    Needs.FILE,
+    also={"Lumar": "Broken/Disallowed Sitemaps", "Yandex": "HTTP error", "Search Console": "HTTP error"},
+)
+def doc_http_status(file: FileFacts) -> Iterator[Message]:
+    """The sitemap is not answered with status 200.
+
+    Why: what comes with another status is not read as a sitemap, and its URLs are not found through it.
+    Bad: `HTTP/1.1 404 Not Found`
+    Good: `HTTP/1.1 200 OK`
+    """
+    if answer_fault(file) == "doc-http-status":
+        status = file.record.status
+        yield Message(f"HTTP status {status}; a sitemap must answer 200", value=str(status))
+
+
+@rule("doc-fetch-failed", Severity.ERROR, "a file that is named must be there and readable", Needs.FILE)
+def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
+    """A sitemap on this machine cannot be read.
+
+    Why: nothing is known of its entries.
+    Bad: a path that names no file, or one that may not be read
+    Good: a path that names a readable file
+    """
+    yield from _unanswered(file, "doc-fetch-failed")
+
+
+@rule("doc-dns-error", Severity.ERROR, REPORT, Needs.FILE, also={"Yandex": "DNS error"})
+def doc_dns_error(file: FileFacts) -> Iterator[Message]:
+    """The host of the sitemap has no address.
+
+    Why: no crawler can ask for the file.
+    Bad: a host name that was moved or mistyped
+    Good: a host name that resolves
+    """
+    yield from _unanswered(file, "doc-dns-error")
+
+
+@rule(
+    "doc-connection-error",
+    Severity.ERROR,
+    REPORT,
+    Needs.FILE,
+    also={"Yandex": "Connection failed", "Search Console": "General HTTP error"},
+)
+def doc_connection_error(file: FileFacts) -> Iterator[Message]:
+    """The server of the sitemap cannot be reached, or ends the connection without an answer.
+
+    Why: a crawler gives up after some tries, and drops the sitemap when this lasts.
+    Bad: a closed port, a certificate that is not valid, a connection that is reset
+    Good: an answer with status 200
+    """
+    yield from _unanswered(file, "doc-connection-error")
+
+
+@rule("doc-timeout", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Temporary error"})
+def doc_timeout(file: FileFacts) -> Iterator[Message]:
+    """The server gives no answer in time.
+
+    Why: crawlers wait for a minute or less. A sitemap that is built at each request is often the reason.
+    Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
+    Good: a file that is written beforehand
+    """
+    yield from _unanswered(file, "doc-timeout")
+
+
+@rule("doc-redirect-loop", Severity.ERROR, f"{HTTP}#name-redirection-3xx", Needs.FILE)
+def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
+    """The redirects of the sitemap do not end.
+
+    Why: crawlers follow a few redirects and give up.
+    Bad: `/sitemap.xml` redirects to `/sitemap.xml/`, which redirects back
+    Good: the URL in robots.txt answers 200 itself
+    """
+    if answer_fault(file) == "doc-redirect-loop":
+        hops = file.record.hops
+        last = f", the last from {hops[-1].url}" if hops else ""
+        yield Message(f"more than {len(hops)} redirects{last}", value=hops[-1].url if hops else None)
+
+
+@rule("doc-redirected", Severity.WARNING, f"{HTTP}#name-redirection-3xx", Needs.FILE, also={"Yandex": "Redirect"})
+def doc_redirected(file: FileFacts) -> Iterator[Message]:
+    """The sitemap's URL redirects to another one on the same site.
+
+    Why: search engines want the URL of the sitemap itself; each redirect is one more request that can fail.
+    Bad: robots.txt names `http://example.com/sitemap.xml`, which redirects to `https://example.com/sitemap.xml`
+    Good: robots.txt names the URL that answers 200
+    """
+    record = file.record
+    if record.hops and _led_to_sitemap(file) and not _is_offsite(file):
+        statuses = ", ".join(str(hop.status) for hop in record.hops)
+        yield Message(f"redirected ({statuses}) to {_final(file)}; name that URL instead", value=_final(file))
+
+
+@rule("doc-redirect-offsite", Severity.ERROR, GOOGLE, Needs.FILE)
+def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
+    """The sitemap's URL redirects to another host; a leading `www.` apart.
+
+    Why: a sitemap speaks for its own host. What another host answers may not list this one's URLs.
+    Bad: `https://example.com/sitemap.xml` redirects to `https://shop.example.net/sitemap.xml`
+    Good: the file is served by the host it lists, or robots.txt names the URL on the other host
+    """
+    if file.record.hops and _led_to_sitemap(file) and _is_offsite(file):
+        yield Message(f"redirected to another host: {_final(file)}", value=_final(file))
+
+
+@rule("doc-redirect-to-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
+def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
+    """The sitemap's URL redirects to a page.
+
+    Why: servers that send every unknown URL to their home page hide that the sitemap is gone.
+    Bad: `/sitemap.xml` redirects to `/`
+    Good: the sitemap, or status 404
+    """
+    if file.record.hops and _read(file) and _is_page(file):
+        yield Message(f"redirected to an HTML page: {_final(file)}", value=_final(file))
+
+
+@rule(
+    "doc-blocked-by-robots",
+    Severity.ERROR,
+    "https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
+    Needs.FILE,
+    also={
+        "Lumar": "Broken/Disallowed Sitemaps",
+        "Yandex": "URL forbidden in robots.txt",
+        "Search Console": "URLs not accessible",
+    },
+)
+def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
+    """robots.txt forbids the sitemap itself.
+
+    Why: a search engine that obeys robots.txt does not fetch the file.
+    Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
+    Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
+    """
+    if answer_fault(file) == "doc-blocked-by-robots":
+        yield Message(file.record.error or f"robots.txt forbids {file.url}", value=file.url)
+
+
+@rule("doc-waf-blocked", Severity.ERROR, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.FILE)
+def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
+    """A firewall or a rate limit stands in the way: status 403 or 429, or a challenge page instead of XML.
+
+    Why: what stops this crawler may stop a search engine too. Whether it does, only the server's own logs tell.
+    Bad: a page that says `Just a moment...`
+    Good: the sitemap's path is left out of the firewall's rules
+    """
+    challenge = file.document.faults.first("doc-waf-blocked")
+    if challenge is not None:
+        yield Message(f"{challenge.message} ({challenge.value})", challenge.line, value=challenge.value)
+    elif answer_fault(file) == "doc-waf-blocked":
+        status = file.record.status
+        yield Message(f"HTTP status {status}: the server refuses the crawler", value=str(status))
+
+
+@rule(
+    "doc-empty-body",
+    Severity.ERROR,
+    REPORT,
+    Needs.FILE,
+    also={"Yandex": "Response contains no data", "Search Console": "Empty sitemap"},
+)
+def doc_empty_body(file: FileFacts) -> Iterator[Message]:
+    """The answer has no content.
+
+    Why: an empty answer is no sitemap, not even an empty one.
+    Bad: status 200 or 204 and no bytes, or white space only
+    Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">...</urlset>`
+    """
+    if answer_fault(file) == "doc-empty-body":
+        yield Message(f"HTTP status {NO_CONTENT}: no content", value=str(NO_CONTENT))
+    elif "doc-empty-body" in file.document.faults:
+        yield Message(f"{counted(file.record.bytes, 'byte')}, and nothing but white space in them")
+
+
+@rule("doc-is-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
+def doc_is_html(file: FileFacts) -> Iterator[Message]:
+    """The answer is an HTML page instead of a sitemap.
+
+    Why: error pages with status 200, login pages and app shells come where a sitemap is missing.
+    Bad: `<!DOCTYPE html><html>...`
+    Good: `<?xml version="1.0" encoding="UTF-8"?><urlset ...`
+    """
+    if _is_page(file) and not file.record.hops:
+        yield Message("an HTML page instead of a sitemap")
+
+
+@rule("doc-content-type", Severity.WARNING, f"{HTTP}#name-content-type", Needs.FILE)
+def doc_content_type(file: FileFacts) -> Iterator[Message]:
+    """The Content-Type fits no sitemap; for information where it is missing or `application/octet-stream`.
+
+    Why: some readers decide by the type; browsers and caches treat the file as something else.
+    Bad: `Content-Type: text/html`
+    Good: `Content-Type: application/xml`
+    """
+    if file.record.status is None or not _read(file) or file.record.format in NO_SITEMAP:
+        return
+    kind = (file.content_type or "").partition(";")[0].strip().lower()
+    if not kind or kind in UNTOLD:
+        yield Message(f"Content-Type is {kind or 'missing'}; application/xml fits", None, None, kind, Severity.INFO)
+    elif kind == "text/html" or not (kind.startswith("text/") or XML_TYPE.search(kind) or GZIP_TYPE.search(kind)):
+        yield Message(f"Content-Type is {kind}; application/xml fits", value=kind)
+
+
+@rule("doc-gzip-name-mismatch", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc1952", Needs.FILE)
+def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
+    """Name and compression do not agree: `.gz` without gzip, gzip that is not announced, or gzip in gzip.
+
+    Why: readers that go by name and headers fail on such files. A warning where neither announces gzip.
+    Bad: `sitemap.xml.gz` that is plain XML
+    Good: `sitemap.xml.gz` that is compressed once
+    """
+    if not _read(file) or file.record.format in NO_SITEMAP:
+        return
+    named, compressed = split(_final(file)).path.lower().endswith(".gz"), file.document.compressed
+    twice = file.document.faults.first("doc-gzip-name-mismatch")
+    kind = (file.content_type or "").partition(";")[0].strip().lower()
+    if twice is not None:
+        yield Message(twice.message)
+    elif named and not compressed:
+        yield Message("the name ends in .gz, but the content is not compressed")
+    elif compressed and not named and (GZIP_TYPE.search(kind) or (file.is_local and file.url != STANDARD_INPUT)):
+        yield Message("the content is gzip, but the name does not end in .gz")
+    elif compressed and not named and _has_no_coding(file):
+        served = f"as {kind}" if kind else "without Content-Type"
+        text = f"the content is gzip, but it is served {served}, and without Content-Encoding: gzip"
+        yield Message(text, None, None, kind, Severity.WARNING)
+
+
+@rule("doc-http-not-https", Severity.INFO, GOOGLE, Needs.FILE, also={"Search Console": "Path mismatch"})
+def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
+    """The sitemap is asked for over http although its site is on https.
+
+    Why: URLs on https are outside of what a sitemap on http may list.
+    Bad: `http://example.com/sitemap.xml` on a site whose robots.txt is at `https://example.com/robots.txt`
+    Good: `https://example.com/sitemap.xml`
+    """
+    others = (file.record.final_url, file.record.parent)
+    if file.parts.scheme.lower() == "http" and any(_is_https_of(file, url) for url in others):
+        yield Message(f"{file.place} is on http, its site on https", value=file.place)
+
+
+def _is_https_of(file: FileFacts, url: str | None) -> bool:
+    place = authority(url) if url and url.lower().startswith("https:") else None
+    return place is not None and file.authority is not None and place.host == file.authority.host
+
+
+def _has_no_coding(file: FileFacts) -> bool:
+    """True for an answer whose Content-Encoding is known not to be gzip."""
+    return not file.is_local and file.content_encoding is not None and "gzip" not in file.content_encoding
+
+
+def _read(file: FileFacts) -> bool:
+    return file.record.encoding is not None
+
+
+def _led_to_sitemap(file: FileFacts) -> bool:
+    """True where redirects led to something that is no page: read, or read before under its own URL."""
+    return (_read(file) or file.record.outcome == "ok") and not _is_page(file)
+
+
+def _is_offsite(file: FileFacts) -> bool:
+    there = authority(_final(file))
+    if file.authority is None or there is None:
+        return False
+    return file.authority.host.removeprefix("www.") != there.host.removeprefix("www.")

@@ -1,0 +1,247 @@
+"""Rules on the structure of XML sitemaps: root, namespaces, elements, attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sitemapcrawler.namespaces import find, news
+from sitemapcrawler.reader.entries import CORE, Ignored
+from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.families.document import told
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.words import counted
+
+PROTOCOL = "https://www.sitemaps.org/protocol.html"
+TAGS = f"{PROTOCOL}#xmlTagDefinitions"
+EXTENDING = f"{PROTOCOL}#extending"
+NAMES = "https://www.w3.org/TR/xml-names/#nsc-NSDeclared"
+GOOGLE_NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
+SITEMAPS = ("xml-urlset", "xml-index")
+LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/sitemap/0\.(?:84|90?)/?", re.IGNORECASE)
+"""Namespaces of earlier versions, and spellings of the present one that readers take for it."""
+PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
+EXTENSIONS = {
+    "alternates": ("language version",),
+    "images": ("image",),
+    "videos": ("video",),
+    "news": ("news article",),
+}
+"""Field of an extension -> what its elements are called."""
+LEFT_OUT = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unknown-element")
+"""Faults that explain a file without entries."""
+
+
+@rule("xml-root-unknown", Severity.ERROR, PROTOCOL, Needs.FAULT, also={"Search Console": "Unsupported format"})
+def xml_root_unknown(fault: Fault) -> Iterator[Message]:
+    """The root is none of `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`, or there is none.
+
+    Why: what the file is, its root says.
+    Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
+    Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
+    """
+    yield from told(fault)
+
+
+def _named(file: FileFacts) -> str | None:
+    """The namespace of a sitemap's root; None where there is none to judge."""
+    return file.document.root_uri if file.record.format in SITEMAPS else None
+
+
+@rule("xml-namespace-missing", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
+    """The root declares no namespace.
+
+    Why: `urlset` must say by its namespace which protocol it follows; validators know it by nothing else.
+    Bad: `<urlset>`
+    Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+    """
+    if _named(file) == "":
+        yield Message(f'no xmlns="{CORE}" on the root', file.document.root_line)
+
+
+@rule("xml-namespace-legacy", Severity.WARNING, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
+    """The namespace is one of an earlier version, or another spelling of the right one (https, a slash, no `www`).
+
+    Why: search engines still read most of them, validators and other readers do not.
+    Bad: `xmlns="http://www.google.com/schemas/sitemap/0.84"`
+    Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
+    """
+    uri = _named(file)
+    if uri and uri != CORE and LEGACY.fullmatch(uri):
+        yield Message(f"the namespace is {uri}, not {CORE}", file.document.root_line, value=uri)
+
+
+@rule("xml-namespace-wrong", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
+    """The namespace is none of the protocol.
+
+    Why: the elements are then those of something else.
+    Bad: `xmlns="http://www.example.com/sitemap"`
+    Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
+    """
+    uri = _named(file)
+    if uri and uri != CORE and not LEGACY.fullmatch(uri):
+        yield Message(f"the namespace is {uri}, not {CORE}", file.document.root_line, value=uri)
+
+
+@rule("xml-ext-namespace-missing", Severity.ERROR, NAMES, Needs.FILE, also={"Search Console": "Parsing error"})
+def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
+    """A prefix such as `image:` or `xhtml:` is used and not declared. Once for each prefix of a file.
+
+    Why: the file is then not well formed, and strict parsers stop at its first use.
+    Bad: `<image:image>` in a `<urlset>` without `xmlns:image`
+    Good: `<urlset ... xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
+    """
+    seen = set()
+    for fault in file.document.faults:
+        if fault.rule != "xml-ext-namespace-missing" or "xml-root-unknown" in file.document.faults:
+            continue  # without a root that is known nothing is declared
+        found = PREFIX.search(fault.value or "")
+        prefix = found[1] if found else ""
+        if prefix not in seen:
+            seen.add(prefix)
+            text = f"the prefix {prefix}: is not declared" if prefix else fault.message
+            yield Message(text, fault.line, fault.column, fault.value, url=fault.url)
+
+
+@rule("xml-ext-namespace-wrong", Severity.ERROR, EXTENDING, Needs.FILE)
+def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
+    """Extension elements are in a wrong namespace. Once for each namespace of a file.
+
+    Why: a namespace is compared letter by letter. Search engines ignore language versions, images, videos and news
+    under another one (https, a slash too many, another version or address), and without a prefix.
+    Bad: `xmlns:xhtml="http://www.w3.org/1999/xlink"`, or `<link rel="alternate" hreflang="de" .../>` without a prefix
+    Good: `xmlns:xhtml="http://www.w3.org/1999/xhtml"`, and `<xhtml:link rel="alternate" hreflang="de" .../>`
+    """
+    document = file.document
+    found = [fault for fault in document.faults if fault.rule == "xml-ext-namespace-wrong"]
+    for fault, ignored in zip(found, document.ignored.values(), strict=True):
+        value = fault.value or ""
+        place = document.root.find(value) if document.root_line and value != document.root_uri else -1
+        line = fault.line if place < 0 else (document.root_line or 1) + document.root.count("\n", 0, place)
+        lost = f"{_ignored(ignored, file)}: " if ignored.count else ""
+        yield Message(f"{lost}{fault.message}", line, value=fault.value)
+
+
+def _ignored(ignored: Ignored, file: FileFacts) -> str:
+    """How many elements of an extension are ignored, and whether the file has no others of it."""
+    field = ignored.namespace.field
+    same = [other for other in file.document.ignored.values() if other.namespace is ignored.namespace]
+    is_all = len(same) == 1 and getattr(file.document.counts, field) <= ignored.count * ignored.is_read
+    number = counted(ignored.count, *EXTENSIONS[field])
+    return f"{'all ' if is_all and ignored.count > 1 else ''}{number} {'is' if ignored.count == 1 else 'are'} ignored"
+
+
+@rule("xml-unknown-element", Severity.WARNING, TAGS, Needs.FAULT, also={"Yandex": "Unknown tag"})
+def xml_unknown_element(fault: Fault) -> Iterator[Message]:
+    """An element that its namespace does not know: that of the protocol, of images, videos, news or language links.
+
+    Why: it is passed over at best; validators refuse the file. Elements of other namespaces are legal.
+    Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
+    Good: `<url><loc>...</loc></url>`
+    """
+    yield from told(fault)
+
+
+@rule(
+    "xml-unknown-attribute",
+    Severity.WARNING,
+    TAGS,
+    Needs.FAULT,
+    also={"Search Console": "Invalid attribute value"},
+)
+def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
+    """An element has an attribute that its namespace does not know. The protocol knows none at all.
+
+    Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
+    Bad: `<url id="7">`, `<image:loc width="640">`
+    Good: `<url>`, `<image:loc>`
+    """
+    yield from told(fault)
+
+
+@rule(
+    "xml-duplicate-element",
+    Severity.ERROR,
+    TAGS,
+    Needs.FAULT,
+    also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
+)
+def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
+    """An element stands more than once in one entry, image, video or article. Once for each of these and each element.
+
+    Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
+    Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
+    Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
+    """
+    yield from told(fault)
+
+
+@rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT)
+def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
+    """A file mixes pages and sitemaps: `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
+
+    Why: the root says which of the two a file lists; the other kind is passed over.
+    Bad: `<urlset ...><sitemap><loc>...</loc></sitemap></urlset>`
+    Good: `<sitemapindex ...><sitemap><loc>...</loc></sitemap></sitemapindex>`
+    """
+    yield from told(fault)
+
+
+@rule(
+    "xml-empty-urlset",
+    Severity.WARNING,
+    TAGS,
+    Needs.FILE,
+    also={"Lumar": "Empty Sitemaps", "Search Console": "Empty sitemap"},
+)
+def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
+    """The urlset lists nothing. A news sitemap may: it has the last two days only.
+
+    Why: the schema wants one entry at least, and search consoles report such a file.
+    Bad: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`
+    Good: a file with entries, or none at all
+    """
+    record, faults = file.record, file.document.faults
+    if record.format != "xml-urlset" or record.url_count or record.outcome != "ok":
+        return
+    if not any(rule in faults for rule in LEFT_OUT) and not any(_is_news(uri) for uri in file.document.namespaces):
+        yield Message("the urlset has no entries", file.document.root_line)
+
+
+def _is_news(uri: str) -> bool:
+    namespace = find(uri)
+    return namespace is not None and namespace.uri == news.URI
+
+
+@rule(
+    "xml-entry-without-loc",
+    Severity.ERROR,
+    TAGS,
+    Needs.FAULT,
+    also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
+)
+def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
+    """An entry has no `<loc>`.
+
+    Why: it names no page; search engines pass it over.
+    Bad: `<url><lastmod>2026-01-05</lastmod></url>`
+    Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
+    """
+    yield from told(fault)
+
+
+@rule("xml-whole-file-one-url-wrapper", Severity.INFO, TAGS, Needs.FILE)
+def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
+    """One entry is wrapped around the URLs of the whole file.
+
+    Why: an entry has one URL, so that all others are lost.
+    Bad: `<urlset ...><url><loc>...</loc><loc>...</loc></url></urlset>`
+    Good: `<urlset ...><url><loc>...</loc></url><url><loc>...</loc></url></urlset>`
+    """
+    fault = file.document.faults.first("xml-duplicate-element")
+    if file.record.url_count == 1 and fault is not None and (fault.value or "").startswith(("http://", "https://")):
+        yield Message("all URLs of the file stand in one entry: only the first is read", fault.line)

@@ -1,0 +1,167 @@
+"""A few rows at the bottom of a terminal that are drawn anew again and again, below all that is written meanwhile.
+
+rich draws them; it knows what the terminal can do, and leaves colours out where NO_COLOR is set (no-color.org).
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.segment import Segment, Segments
+from rich.text import Text
+
+from sitemapcrawler.terminal.progress import Row
+from sitemapcrawler.terminal.streams import same_terminal
+
+REFRESH_S = 0.25
+"""Seconds between two looks at the crawl."""
+PATIENCE_S = 1.0
+"""Seconds that the end waits for a look that is under way."""
+GONE = (OSError, ValueError)
+"""What writing raises where the terminal is gone, or was closed."""
+
+Tell = Callable[[int, bool], Sequence[Row]]
+"""Gives the rows, for the columns of the terminal and whether it takes more than ASCII."""
+
+
+class Display:
+    """Rows at the bottom of the terminal. Between `start` and `stop`, log lines and what is printed go above them."""
+
+    def __init__(self, terminal: TextIO, tell: Tell) -> None:
+        self._terminal = terminal
+        self._tell = tell
+        self._shown = Text()
+        self._console = Console(file=terminal, force_terminal=True, force_interactive=True)
+        self._live = Live(
+            get_renderable=lambda: self._shown,
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._lock = threading.RLock()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._above = Above(self, terminal)
+
+    def start(self) -> None:
+        """Begin to draw, in a thread of its own: what keeps the crawl busy does not stop the clock."""
+        self._above.take_over()
+        atexit.register(self.stop)
+        with self._lock:
+            self._look()
+            self._live.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take the rows away; all that is written goes straight to the terminal again."""
+        atexit.unregister(self.stop)
+        self._done.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(PATIENCE_S)
+        with self._lock, suppress(*GONE):
+            self._shown = Text()
+            self._live.stop()
+        with suppress(*GONE):  # without our lock: it takes those of log handlers, and whoever logs has these first
+            self._above.give_back()
+
+    def write(self, text: str) -> None:
+        """Write whole lines above the rows, as they are."""
+        with self._lock:
+            if self._live.is_started:
+                self._console.print(Segments([Segment(text)]), end="", soft_wrap=True)
+            else:
+                self._terminal.write(text)
+                self._terminal.flush()
+
+    def _run(self) -> None:
+        while not self._done.wait(REFRESH_S):
+            try:
+                with self._lock:
+                    self._look()
+                    self._live.refresh()
+            except GONE:  # the crawl goes on
+                self._done.set()
+
+    def _look(self) -> None:
+        # What is looked at changes meanwhile; the next look comes soon. Nothing is logged here, since whoever logs
+        # holds the lock of a log handler and may wait for ours.
+        with suppress(Exception):
+            self._shown = frame(self._tell(self._console.width, not self._console.options.ascii_only))
+
+
+class Above:
+    """A stream whose lines go above the rows of a display. It stands in for the streams that end on its terminal, and
+    passes on what is written to it later."""
+
+    def __init__(self, display: Display, terminal: TextIO) -> None:
+        self._display = display
+        self._terminal = terminal
+        self._begun = ""
+        self._lock = threading.RLock()
+        self._handlers: list[tuple[logging.StreamHandler[Any], TextIO]] = []
+        self._streams: dict[str, TextIO] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._terminal, name)
+
+    def write(self, text: str) -> int:
+        """Write the lines that are whole; keep the rest until its end comes."""
+        with self._lock:
+            whole, newline, self._begun = (self._begun + text).rpartition("\n")
+            if newline:
+                self._display.write(whole + newline)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        self.write("".join(lines))
+
+    def flush(self) -> None:
+        """Show a line that has no end: somebody may be asked for something."""
+        with self._lock:
+            if self._begun:
+                self.write("\n")
+
+    def take_over(self) -> None:
+        """Stand in for standard output and error, and for the streams of log handlers, where they end here."""
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if same_terminal(stream, self._terminal):
+                self._streams[name] = stream
+                setattr(sys, name, self)
+        for handler in logging.root.handlers:
+            if isinstance(handler, logging.StreamHandler) and same_terminal(handler.stream, self._terminal):
+                self._handlers.append((handler, handler.stream))
+                handler.setStream(self)
+
+    def give_back(self) -> None:
+        """Put everything back as it was."""
+        self.flush()
+        for name, stream in self._streams.items():
+            if getattr(sys, name) is self:
+                setattr(sys, name, stream)
+        for handler, stream in self._handlers:
+            if handler.stream is self:
+                handler.setStream(stream)
+        self._streams.clear()
+        self._handlers.clear()
+
+
+def frame(rows: Sequence[Row]) -> Text:
+    """Rows as rich draws them: below each other, and cut rather than wrapped."""
+    text = Text(no_wrap=True, overflow="crop", end="")
+    for at, row in enumerate(rows):
+        text.append("\n" if at else "")
+        for part, style in row:
+            text.append(part, style or None)
+    return text

@@ -1,0 +1,119 @@
+"""An inspection as one JSON document, for programs. Fields are named as in feeds; docs/commands.md describes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
+from sitemapcrawler.terminal.inspect.inspection import Inspection
+from sitemapcrawler.terminal.inspect.tally import Bounded, Tally
+
+COMMAND = "##"
+"""Begins a command to a CI server wherever it stands in a line (`findings.inert`); no URL has more than one `#`.
+Source: RFC 3986, 3.5"""
+
+
+def lines(rows: Sequence[Any], inspection: Inspection, encoding: str) -> str:
+    """What the records of an item add: pages; where indexes are not expanded, what an index lists; and where the
+    sitemaps of a site are looked for, these."""
+    if inspection.is_site and not inspection.expanded:
+        found = [row.sitemap for row in rows if isinstance(row, SitemapRecord) and row.outcome not in UNREAD]
+    elif rows and isinstance(rows[0], UrlRecord):
+        found = [row.loc for row in rows if isinstance(row, UrlRecord)]
+    elif inspection.expanded:
+        return ""
+    else:
+        found = [url for row in rows if isinstance(row, SitemapRecord) for url, _ in _children(row, inspection)]
+    return _lines(found, encoding)
+
+
+def _children(record: SitemapRecord, inspection: Inspection) -> Iterable[tuple[str, str | None]]:
+    return inspection.files.children(record.sitemap)
+
+
+def _lines(found: Sequence[str], encoding: str) -> str:
+    text = "\n".join(found) + "\n" if found else ""
+    if _shows("".join(found), encoding) and COMMAND not in text:
+        return text
+    return "".join(f"{written(url, encoding)}\n" for url in found)
+
+
+def written(url: str, encoding: str) -> str:
+    """A URL as one line that shows all it holds: what cannot be seen, or written in the encoding, is escaped as in any
+    URL (`%C3%A9`), and so is the second of two number signs: what follows them may be a command to a CI server."""
+    url = url.replace(COMMAND, "#%23")
+    return "".join(char if _shows(char, encoding) else quote(char, safe="", errors="replace") for char in url)
+
+
+def _shows(text: str, encoding: str) -> bool:
+    if not text.isprintable():
+        return False
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def document(inspection: Inspection) -> dict[str, Any]:
+    """The document. Empty lists and objects and null fields of the files are left out, as in JSON feeds."""
+    target, summary = inspection.target, inspection.summary
+    return {
+        "type": "inspection",
+        "target": target.text,
+        "kind": target.kind,
+        "expanded": inspection.expanded,
+        "sitemaps": [_sitemap(record, inspection) for record in inspection.files.records],
+        "robots": [_row(record) for record in inspection.robots],
+        "urls": _urls(inspection.tally),
+        "skipped": summary.skipped,
+        "partial": summary.partial,
+    }
+
+
+def text(inspection: Inspection) -> str:
+    """The document as text of ASCII alone, which no terminal and no character set can spoil."""
+    return json.dumps(document(inspection), indent=2) + "\n"
+
+
+def _sitemap(record: SitemapRecord, inspection: Inspection) -> dict[str, Any]:
+    row = _row(record)
+    line = inspection.line_of(record.parent, record.sitemap) if record.parent and record.found_by == "robots" else None
+    if line is not None:
+        row["robots_line"] = line
+    children = inspection.files.children(record.sitemap)
+    if children:
+        row["children"] = [{"loc": url, **({"lastmod_at": at} if at else {})} for url, at in children]
+    return row
+
+
+def _row(record: Any) -> dict[str, Any]:
+    row: dict[str, Any] = msgspec.to_builtins(Rows().of([record])[0], enc_hook=str)
+    return row
+
+
+def _urls(tally: Tally) -> dict[str, Any]:
+    unit, histogram = tally.dates.histogram()
+    return {
+        "count": tally.urls,
+        "lastmod_min": tally.dates.first,
+        "lastmod_max": tally.dates.last,
+        "undated": tally.undated,
+        "unreadable": tally.unreadable,
+        "lastmods": {"unit": unit, "counts": histogram},
+        "counts": dataclasses.asdict(tally.counts),
+        "carriers": dataclasses.asdict(tally.carriers),
+        "languages": _ranked(tally.languages),
+        "namespaces": _ranked(tally.namespaces),
+    }
+
+
+def _ranked(values: Bounded) -> dict[str, int]:
+    return dict(values.ranked()) | ({"(others)": values.others} if values.others else {})

@@ -1,0 +1,204 @@
+"""What is told of a file, of a site and of the entries: a label, a text and what it means for the eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sitemapcrawler import urls
+from sitemapcrawler.feeds.findings import MAX_URL
+from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
+from sitemapcrawler.namespaces import PREFIXES, find
+from sitemapcrawler.terminal.inspect.inspection import INDEX, Inspection
+from sitemapcrawler.terminal.inspect.tally import Bounded, Tally, is_core
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted, size
+
+FORMATS = {
+    "xml-urlset": "urlset",
+    "xml-index": "index",
+    "rss": "RSS feed",
+    "atom": "Atom feed",
+    "text": "text",
+    "html": "HTML page",
+    "unknown": "unknown",
+}
+"""Formats of files."""
+MIDNIGHT = "T00:00:00Z"
+
+
+def moment(text: str) -> str:
+    """`2024-05-01T10:00:00Z` as `2024-05-01 10:00`, midnight as its day."""
+    if text.endswith(MIDNIGHT):
+        return text.removesuffix(MIDNIGHT)
+    return text[: len("2024-05-01T10:00")].replace("T", " ")
+
+
+def day(text: str | None) -> str:
+    """The day of a moment; empty for none."""
+    return (text or "")[: len("2024-05-01")]
+
+
+def place(url: str, parent: str | None = None) -> str:
+    """A URL for the eye: inert, and without the origin that it shares with the file that names it."""
+    origin = urls.origin(parent) if parent else None
+    if origin is not None and urls.origin(url) == origin:
+        rest = url.partition("://")[2]
+        at = rest.find("/")
+        return inert(rest[at:] if at >= 0 else "/", MAX_URL)
+    return inert(url, MAX_URL)
+
+
+GOOD, ODD, BAD, PLAIN = "good", "odd", "bad", "plain"
+"""What a text means."""
+MAX_NAMED = 12
+"""Languages and namespaces that are named; of the others the number is told."""
+MAX_ROBOTS = 4
+"""Robots files that are named: of https and http, and where these lead."""
+FOUND_BY = {"robots": "robots.txt", "common-path": "usual paths", "html-link": "home page", "index": "indexes"}
+"""Ways in which files were found."""
+EXTENSIONS = ("images", "videos", "news", "alternates")
+"""Fields of `items.Counts`."""
+
+
+class Fact(NamedTuple):
+    """One line, or several where it is long."""
+
+    label: str
+    text: str
+    meaning: str = PLAIN
+
+
+def of_file(record: SitemapRecord) -> Iterator[Fact]:
+    """Format, size, answer and outcome of a file."""
+    encoding = f", {inert(record.encoding)}" if record.encoding else ""
+    yield Fact("format", f"{FORMATS.get(record.format, record.format)}{encoding}")
+    packed = f" ({size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
+    yield Fact("size", f"{size(record.bytes)}{packed}")
+    if record.status is not None:
+        yield from _answers(record)
+    yield Fact("outcome", outcome(record), meaning(record))
+
+
+def outcome(record: SitemapRecord) -> str:
+    """The outcome of a file, with its reason."""
+    return record.outcome + (f": {inert(record.error)}" if record.error else "")
+
+
+def meaning(record: SitemapRecord) -> str:
+    """What its outcome means."""
+    if record.outcome in READ:
+        return ODD if record.outcome == "recovered" else GOOD
+    return ODD if record.outcome == "truncated" else BAD
+
+
+def _answers(record: SitemapRecord) -> Iterator[Fact]:
+    label = "answer"
+    for hop in record.hops:
+        yield Fact(label, f"{hop.status} {place(hop.url)}")
+        label = ""
+    last = f" {place(record.final_url)}" if record.final_url else ""
+    yield Fact(label, f"{record.status}{last}")
+
+
+def of_site(inspection: Inspection) -> Iterator[Fact]:
+    """How many files were found, and how."""
+    for robots in inspection.robots[:MAX_ROBOTS]:
+        yield Fact("robots.txt", _robots(robots), PLAIN if robots.outcome == "parsed" else ODD)
+    if len(inspection.robots) > MAX_ROBOTS:
+        yield Fact("", f"... and those of {counted(len(inspection.robots) - MAX_ROBOTS, 'more host')}")
+    found: dict[str, int] = {}
+    for record in inspection.files.records:
+        found[record.found_by] = found.get(record.found_by, 0) + 1
+    ways = ", ".join(f"{count:,} by {FOUND_BY.get(way, way)}" for way, count in found.items())
+    yield Fact("sitemaps", f"{len(inspection.files.records):,} found: {ways}" if found else "none found")
+
+
+def _robots(record: RobotsRecord) -> str:
+    said = f"names {counted(len(record.sitemaps), 'sitemap')}"
+    if record.outcome != "parsed":
+        said = record.outcome + (f" ({inert(record.error)})" if record.error else "")
+    return f"{place(record.robots)} {said}"
+
+
+def of_indexes(inspection: Inspection) -> Iterator[Fact]:
+    """What indexes list, and how to read it."""
+    indexes = [record for record in inspection.files.records if record.format == INDEX]
+    if indexes and not inspection.expanded:
+        several = "" if inspection.single is not None else f" in {counted(len(indexes), 'index', 'indexes')}"
+        listed = counted(sum(record.url_count for record in indexes), "sitemap")
+        yield Fact("lists", f"{listed}{several}, not read without --expand")
+
+
+def of_files(inspection: Inspection) -> Iterator[Fact]:
+    """What several files come to."""
+    records = inspection.files.records
+    failed = len(inspection.files.failed)
+    yield Fact("files", f"{len(records):,}, {size(sum(record.bytes for record in records))}")
+    if failed:
+        yield Fact("problems", f"{counted(failed, 'file')} not read, or not to the end", BAD)
+
+
+def of_entries(tally: Tally, noun: str = "URL") -> Iterator[Fact]:
+    """What the entries of files come to; `noun`: what they are."""
+    yield Fact(f"{noun}s", f"{tally.urls:,}")
+    yield Fact("lastmod", _lastmod(tally))
+
+
+def of_extensions(inspection: Inspection) -> Iterator[Fact]:
+    """Which extensions the entries use."""
+    tally = inspection.tally
+    used = [name for name in EXTENSIONS if getattr(tally.counts, name)]
+    for name in used:
+        carriers = counted(getattr(tally.carriers, name), "URL")
+        yield Fact(name, f"{getattr(tally.counts, name):,} on {carriers}")
+    if tally.languages.counts:
+        yield Fact("languages", _named(tally.languages))
+    others = Bounded()
+    for record in inspection.files.records:
+        others.add(uri for uri in record.namespaces if _is_other(uri) and uri not in tally.namespaces.counts)
+    if tally.namespaces.counts:
+        yield Fact("namespaces", "others used: " + _named(tally.namespaces, "URL"))
+    if others.counts:
+        yield Fact("" if tally.namespaces.counts else "namespaces", "others declared: " + _named(others, "file"))
+    if not used and not tally.namespaces.counts:
+        yield Fact("extensions", "none")
+
+
+def _is_other(uri: str) -> bool:
+    """True for a namespace that sitemaps do not know."""
+    return find(uri) is None and uri not in PREFIXES.values() and not is_core(uri)
+
+
+def of_limits(inspection: Inspection) -> Iterator[Fact]:
+    """What was left out, and why the crawl ended early."""
+    hidden = {} if inspection.expanded else {"max_depth": 0}
+    skipped = {name: count for name, count in inspection.summary.skipped.items() if name not in hidden}
+    if skipped:
+        yield Fact("left out", ", ".join(f"{count:,} by {name}" for name, count in skipped.items()), ODD)
+    if inspection.summary.partial:
+        yield Fact("stopped", f"before the end: {inert(inspection.summary.partial)}", BAD)
+
+
+def _lastmod(tally: Tally) -> str:
+    dates = tally.dates
+    if dates.first is None or dates.last is None:
+        said = "none"
+    else:
+        ends = dict.fromkeys((moment(dates.first), moment(dates.last)))
+        said = " to ".join(ends) + (", all alike" if dates.first == dates.last and dates.total > 1 else "")
+    missing = tally.undated - tally.unreadable
+    said += f", {missing:,} undated" if missing and dates.total else ""
+    return said + (f", {tally.unreadable:,} unreadable" if tally.unreadable else "")
+
+
+def _named(values: Bounded, noun: str = "") -> str:
+    """Names with their counts; those too many are counted."""
+    ranked = values.ranked()
+    shown = [
+        f"{inert(name)} {f'({counted(count, noun)})' if noun else f'{count:,}'}" for name, count in ranked[:MAX_NAMED]
+    ]
+    more = len(ranked) - len(shown)
+    several = " or more others" if values.others else " other" if more == 1 else " others"
+    rest = f" ... and {more:,}{several}" if more else ""
+    return ", ".join(shown) + rest

@@ -1,0 +1,199 @@
+"""An inspection as a person reads it: on a terminal as wide as that is, in pipes as plain text with nothing cut."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from sitemapcrawler.feeds.findings import MAX_URL
+from sitemapcrawler.terminal.inspect import facts
+from sitemapcrawler.terminal.inspect.dates import Bar
+from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact
+from sitemapcrawler.terminal.inspect.inspection import INDEX, Inspection
+from sitemapcrawler.terminal.inspect.outline import ASCII, Guides, Line, Outline
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted, shortened
+
+STYLES = {GOOD: "green", ODD: "yellow", BAD: "bold red", PLAIN: ""}
+LABEL = 12
+"""Columns of the labels."""
+GAP = 2
+BAR = 40
+"""Columns of the longest bar."""
+WIDE = 120
+"""Columns from which the histogram stands beside the facts."""
+PIPE = 80
+"""Columns of what is aligned where nobody says how wide the output is."""
+EIGHTHS = " ▏▎▍▌▋▊▉"
+MAX_PROBLEMS = 10
+"""Files with problems that are named, of those of which the tree does not tell all."""
+INDENT = " " * 4
+LEAST_NAME = 30
+"""Columns that the name of a file keeps in any case."""
+
+
+class Screen:
+    """Draws for an output of `width` columns; 0 for one without, where nothing is cut or folded.
+
+    `unicode`: whether the output can show strokes and blocks; `colour`: whether it takes escape sequences.
+    """
+
+    def __init__(self, width: int, unicode: bool, colour: bool) -> None:
+        self._width = width
+        self._unicode = unicode
+        self._dots = "…" if unicode else "..."
+        self._told: set[str] = set()
+        """URLs of the files whose line in the tree tells all."""
+        self._console = Console(
+            file=io.StringIO(),
+            width=max(width, 1) if width else 10_000_000,
+            force_terminal=colour,
+            color_system="auto" if colour else None,
+            no_color=not colour,
+            legacy_windows=False,
+            highlight=False,
+        )
+
+    def draw(self, inspection: Inspection) -> str:
+        """The whole text."""
+        with self._console.capture() as captured:
+            for line in self._lines(inspection):
+                line.rstrip()
+                self._console.print(line, soft_wrap=True)
+        return captured.get()
+
+    def _lines(self, inspection: Inspection) -> Iterator[Text]:
+        yield from self._folded(Text(inert(inspection.target.text, MAX_URL), "bold"), "")
+        yield Text()
+        single = inspection.single
+        told = [*(facts.of_file(single) if single is not None else facts.of_site(inspection))]
+        told += facts.of_indexes(inspection)
+        yield from self._block(told, [])
+        lines = [*Outline(inspection, Guides() if self._unicode else ASCII).lines()]
+        listed = inspection.listed
+        if listed.urls and not inspection.tally.urls:
+            yield from self._block([*facts.of_entries(listed)][1:], listed.dates.bars())
+        if lines:
+            yield Text()
+            yield from self._tree(lines)
+            yield from self._problems(inspection, self._told)
+        yield from self._sums(inspection, bool(lines))
+        yield from self._block([*facts.of_limits(inspection)], [])
+
+    def _sums(self, inspection: Inspection, is_tree: bool) -> Iterator[Text]:
+        """What all entries come to."""
+        told: list[Fact] = []
+        if len(inspection.files.records) > 1:
+            told += facts.of_files(inspection)
+        if inspection.tally.urls or (inspection.single is not None and inspection.single.format != INDEX):
+            told += [*facts.of_entries(inspection.tally), *facts.of_extensions(inspection)]
+        if told and is_tree:
+            yield Text()
+        yield from self._block(told, inspection.tally.dates.bars())
+
+    def _problems(self, inspection: Inspection, told: set[str]) -> Iterator[Text]:
+        """The files with problems of which the tree does not tell all; `told`: URLs of those of which it does."""
+        hidden = [record for record in inspection.files.failed if record.sitemap not in told]
+        if not hidden or (inspection.single is not None and len(inspection.files.records) == 1):
+            return
+        yield Text()
+        for record in hidden[:MAX_PROBLEMS]:
+            yield from self._folded(Text(facts.place(record.sitemap)), "")
+            yield from self._folded(Text(facts.outcome(record), STYLES[facts.meaning(record)]), INDENT)
+        if len(hidden) > MAX_PROBLEMS:
+            yield Text(f"... and {counted(len(hidden) - MAX_PROBLEMS, 'more file')} with problems")
+
+    # Facts and bars.
+
+    def _block(self, told: Sequence[Fact], bars: Sequence[Bar]) -> Iterator[Text]:
+        """Facts, with a histogram below the fact `lastmod`, or beside all of them."""
+        histogram = [*self._histogram(bars)] if len(bars) > 1 else []
+        if histogram and self._width >= WIDE:
+            yield from self._beside(self._facts(told, self._width // 2), histogram)
+            return
+        for fact in told:
+            yield from self._facts([fact], self._width)
+            if fact.label == "lastmod":
+                yield from (Text(" " * LABEL) + line for line in histogram)
+
+    def _beside(self, left: Iterable[Text], right: Sequence[Text]) -> Iterator[Text]:
+        half = self._width // 2 + GAP
+        rows = [*left]
+        for number in range(max(len(rows), len(right))):
+            line = rows[number].copy() if number < len(rows) else Text()
+            if number < len(right):
+                line.pad_right(max(GAP, half - line.cell_len))
+                line.append(right[number])
+            yield line
+
+    def _facts(self, told: Iterable[Fact], width: int) -> Iterator[Text]:
+        for fact in told:
+            yield from self._folded(Text(fact.text, STYLES[fact.meaning]), fact.label.ljust(LABEL), width)
+
+    def _folded(self, text: Text, label: str, width: int | None = None) -> Iterator[Text]:
+        """A text behind its label, over as many lines as it needs."""
+        room = (self._width if width is None else width) - len(label)
+        lines = text.wrap(self._console, room, overflow="fold") if room > 0 else [text]
+        for number, line in enumerate(lines):
+            line.rstrip()
+            yield Text.assemble((label if number == 0 else " " * len(label), "dim"), line)
+
+    def _histogram(self, bars: Sequence[Bar]) -> Iterator[Text]:
+        names = max(len(bar.label) for bar in bars)
+        counts = [f"{bar.count:,}" for bar in bars]
+        numbers = max(map(len, counts))
+        most = max(bar.count for bar in bars)
+        room = min(BAR, (self._width or PIPE) - LABEL - names - numbers - 2 * GAP)
+        for bar, count in zip(bars, counts, strict=True):
+            if bar.gap:
+                yield Text(self._dots.rjust(names), "dim")
+                continue
+            drawn = self._bar(bar.count / most, room) if room > 0 else ""
+            yield Text.assemble(
+                (bar.label.rjust(names), "dim"), " " * GAP, count.rjust(numbers), " " * GAP, (drawn, "cyan")
+            )
+
+    def _bar(self, share: float, room: int) -> str:
+        """A bar; what is more than nothing can be seen."""
+        if not self._unicode:
+            return "#" * max(round(share * room), 1 if share else 0)
+        eighths = max(round(share * room * len(EIGHTHS)), 1 if share else 0)
+        whole, part = divmod(eighths, len(EIGHTHS))
+        return "█" * whole + (EIGHTHS[part] if part else "")
+
+    # The tree.
+
+    def _tree(self, lines: Sequence[Line]) -> Iterator[Text]:
+        entries = [line for line in lines if not line.heading]
+        counts = max((len(line.count) for line in entries), default=0)
+        days = max((len(line.day) for line in entries), default=0)
+        names = max((cell_len(line.stem + line.name) for line in entries), default=0)
+        fixed = sum(columns + GAP for columns in (counts, days) if columns)
+        if self._width:
+            remarks = min(LEAST_NAME, max((len(line.remark) for line in entries), default=0))
+            names = max(min(names, self._width - fixed - (remarks + GAP if remarks else 0)), LEAST_NAME)
+        for line in lines:
+            if line.heading:
+                yield from self._folded(Text(line.name), "")
+            else:
+                yield self._row(line, names, counts, days)
+
+    def _row(self, line: Line, names: int, counts: int, days: int) -> Text:
+        text = Text.assemble((line.stem, "dim"), shortened(line.name, names - len(line.stem), self._dots))
+        text.pad_right(max(0, names - text.cell_len))
+        if counts:
+            text.append(" " * GAP + line.count.rjust(counts))
+        if days:
+            text.append(" " * GAP + line.day.ljust(days), "dim")
+        room = self._width - text.cell_len - GAP if self._width else len(line.remark)
+        if line.remark and room > len(self._dots):
+            whole = len(line.remark) <= room
+            remark = line.remark if whole else line.remark[: room - len(self._dots)] + self._dots
+            text.append(" " * GAP + remark, "dim" if line.meaning == GOOD else STYLES[line.meaning])
+            if whole:
+                self._told.add(line.url)
+        return text

@@ -1,0 +1,291 @@
+"""How far a crawl is, as a few rows for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sitemapcrawler.rules.registry import SEVERITIES, findings
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted, duration, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host that is being asked: a download slot of Scrapy."""
+
+    name: str
+    in_flight: int
+    """Requests that were sent and are not answered."""
+    waiting: int
+    """Requests that wait for their turn."""
+    delay: float
+    """Seconds between two requests."""
+    rests: float = 0.0
+    """Seconds for which it is asked nothing, since it had too much."""
+    url: str | None = None
+    """One of those it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """How far the verifying of URLs is."""
+
+    done: int
+    known: int
+    """URLs that were checked or are to be, as far as is known."""
+    in_all: float | None
+    """The same when all files are read: `known` where they are, else an estimate; None where nothing tells yet."""
+    per_second: float | None = None
+    seconds_left: float | None = None
+
+    @property
+    def exact(self) -> bool:
+        """True where it is known how many there are to check."""
+        return self.in_all == self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a crawl is."""
+
+    phase: str
+    """discovering, reading, verifying, judging the site, writing feeds or stopping; crawling for other spiders."""
+    elapsed: float
+    """Seconds."""
+    urls: int
+    """URLs that were listed so far; items of other spiders."""
+    per_second: float | None = None
+    files: int | None = None
+    """Files that were read; None for other spiders."""
+    known_files: int = 0
+    """Files that were asked for or wait for it; 0 where that means nothing."""
+    share: float | None = None
+    """What of these files was read, parts of files too, from 0 to 1; None where none is known."""
+    answers: int = 0
+    """Answers to requests."""
+    severities: Mapping[str, int] = field(default_factory=dict)
+    """Findings by severity."""
+    in_flight: int = 0
+    waiting: int = 0
+    hosts: tuple[Host, ...] = ()
+    """The busiest, by name."""
+    other_hosts: int = 0
+    checks: Checks | None = None
+    """None where nothing is verified."""
+
+
+QUIET = ("judging the site", "writing feeds")
+"""Phases in which nothing is asked for."""
+NOTHING_FOUND = "no problems so far"
+IN_LINE = 3
+"""Hosts of a line in the log."""
+LONGEST_NAME = 70
+"""Characters of a host's name."""
+SLOWEST = 0.01
+"""In each second or minute; what is slower stands still."""
+
+
+def line(progress: Progress) -> str:
+    """All in one line, as long as it takes."""
+    parts = [files(progress), urls(progress) + in_brackets(progress.per_second)]
+    if progress.files is not None:
+        parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
+    if progress.checks is not None:
+        parts += [
+            f"checked {checked(progress.checks)}{in_brackets(progress.checks.per_second)}",
+            left(progress.checks.seconds_left),
+        ]
+    if progress.phase not in QUIET:
+        parts.append(f"{counted(progress.in_flight, 'request')} in flight")
+        parts += [f"{name(host)} {pause(host)}" for host in progress.hosts[:IN_LINE]]
+    return f"{progress.phase}: {', '.join(filter(None, parts))}"
+
+
+def files(progress: Progress) -> str:
+    """How many files were read of those known, empty before there are any; of other spiders, how many answers came."""
+    if progress.files is None:
+        return counted(progress.answers, "answer")
+    if not progress.files and not progress.known_files:
+        return ""
+    if not progress.known_files or progress.phase in QUIET:
+        return counted(progress.files, "file")
+    return f"{progress.files:,} of {counted(progress.known_files, 'file')}"
+
+
+def urls(progress: Progress) -> str:
+    """How many URLs were listed, empty before any file is known; of other spiders, how many items came."""
+    if not progress.urls and progress.files == progress.known_files == 0:
+        return ""
+    return counted(progress.urls, "item" if progress.files is None else "URL")
+
+
+def severities(progress: Progress) -> list[tuple[str, str]]:
+    """(severity, how many findings) of those there are, the worst first."""
+    counts = ((severity, progress.severities.get(severity, 0)) for severity in SEVERITIES)
+    return [(one, findings(count, one)) for one, count in counts if count]
+
+
+def checked(checks: Checks) -> str:
+    """How many URLs were checked, and of how many, as far as that is known."""
+    if checks.in_all is None:
+        return f"{checks.done:,}"
+    if checks.exact:
+        return f"{checks.done:,} of {checks.known:,}"
+    return f"{checks.done:,} of about {rounded(checks.in_all):,}"
+
+
+def left(seconds: float | None) -> str:
+    """How long it still takes; empty where nothing can be said."""
+    return f"about {duration(seconds)} left" if seconds else ""
+
+
+def speed(number: float | None, unit: str = "s") -> str:
+    """`5,670/s`, `3.2/min`; empty where nothing moves or it is too early to say."""
+    if number is None or number < SLOWEST:
+        return ""
+    return f"{number:,.0f}/{unit}" if number >= 10 else f"{number:.2g}/{unit}"
+
+
+def pause(host: Host) -> str:
+    """How long a host is left alone between two requests, or now."""
+    if host.rests:
+        return f"rests {duration(host.rests)}"
+    return f"every {host.delay:.2g} s" if host.delay else "no delay"
+
+
+def name(host: Host, room: int = LONGEST_NAME) -> str:
+    """What a host is called, in so many characters."""
+    return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
+
+
+def clock(seconds: float) -> str:
+    """A time as a clock shows it: `0:07`, `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+
+
+def rounded(estimate: float) -> int:
+    """An estimate with the two digits that count."""
+    whole = round(estimate)
+    return round(whole, 2 - len(str(whole)))
+
+
+def in_brackets(number: float | None, unit: str = "s") -> str:
+    """A speed behind what it is the speed of."""
+    shown = speed(number, unit)
+    return f" ({shown})" if shown else ""
+
+
+COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+FAINT = "bright_black"
+GAP = "  "
+LABEL = 9
+"""Columns of what stands before a row."""
+BAR = (8, 30)
+"""Columns of a bar: fewer tell nothing, more tell no more."""
+COUNTS = 43
+"""Columns of what is said of a host besides its name, gaps included."""
+SHORTEST_NAME = 12
+"""Columns that a name has on any terminal."""
+WIDE = 120
+"""Columns from which on a terminal is wide."""
+
+Row = list[tuple[str, str]]
+"""Parts of a row: (text, style of rich)."""
+
+
+def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
+    """The rows for a terminal of `width` columns, of which the last is left free; none is empty."""
+    room = max(1, width - 1)
+    found = [_first(progress, room, unicode)]
+    if progress.checks is not None:
+        found.append(_checks(progress.checks, room, unicode))
+    if progress.files is not None:
+        found.append(_problems(progress))
+    if progress.phase not in QUIET:
+        found += _asking(progress, width)
+    return [fitted(row, room) for row in found]
+
+
+def shown_hosts(width: int) -> int:
+    """Hosts that have a row on a terminal so wide."""
+    return 6 if width >= WIDE else 3
+
+
+def fitted(row: Row, room: int) -> Row:
+    """A row without the parts at its end for which there is no room. The first is cut."""
+    kept: Row = []
+    for text, style in row:
+        if len(text) > room:
+            break
+        kept.append((text, style))
+        room -= len(text)
+    return kept or [(row[0][0][:room], row[0][1])]
+
+
+def bar(share: float, columns: int, unicode: bool = True) -> Row:
+    """A bar, filled to a share of 0 to 1."""
+    full = round(min(max(share, 0.0), 1.0) * columns)
+    done, rest = "━─" if unicode else "#-"
+    return [(GAP + done * full, "green"), (rest * (columns - full), FAINT)]
+
+
+def _first(progress: Progress, room: int, unicode: bool) -> Row:
+    """What is done, and how much of it."""
+    counts = [(files(progress), ""), (urls(progress), ""), (speed(progress.per_second), "cyan")]
+    row = [(progress.phase, "bold"), *apart(*counts, (clock(progress.elapsed), FAINT))]
+    if progress.share is None or progress.checks is not None or progress.phase in QUIET:
+        return row
+    return row + bar_in_rest(row, progress.share, room, unicode)
+
+
+def _checks(checks: Checks, room: int, unicode: bool) -> Row:
+    row: Row = [("checked".ljust(LABEL), FAINT), (checked(checks), "")]
+    row += apart((speed(checks.per_second), "cyan"), (left(checks.seconds_left), "bold"))
+    return row + (bar_in_rest(row, checks.done / checks.in_all, room, unicode) if checks.in_all else [])
+
+
+def _problems(progress: Progress) -> Row:
+    found = [(text, COLOURS[severity]) for severity, text in severities(progress)]
+    (first, style), *others = found or [(NOTHING_FOUND, "")]
+    return [("found".ljust(LABEL), FAINT), (first, style), *apart(*others)]
+
+
+def _asking(progress: Progress, width: int) -> list[Row]:
+    """A row for each host."""
+    if not progress.hosts:
+        return [[("asking".ljust(LABEL), FAINT), ("nobody at the moment", FAINT)]]
+    room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
+    names = [name(host, room) for host in progress.hosts]
+    longest = max(map(len, names))
+    labels = ["asking", *[""] * len(names)]
+    found = [
+        _host(label, shown.ljust(longest), host, width)
+        for label, shown, host in zip(labels, names, progress.hosts, strict=False)
+    ]
+    if progress.other_hosts:
+        found.append([(" " * LABEL, FAINT), (f"and {progress.other_hosts:,} more", FAINT)])
+    return found
+
+
+def _host(label: str, shown: str, host: Host, width: int) -> Row:
+    row: Row = [(label.ljust(LABEL), FAINT), (shown, "")]
+    row.append((f"{GAP}{host.in_flight:>2} in flight{GAP}{host.waiting:>3} waiting", ""))
+    row.append((f"{GAP}{pause(host):<13}", "yellow" if host.rests else "cyan"))
+    if width >= WIDE and host.url is not None:
+        room = width - 1 - sum(len(text) for text, _ in row) - len(GAP)
+        row.append((GAP + shortened(inert(host.url), room), FAINT))
+    return row
+
+
+def apart(*parts: tuple[str, str]) -> Row:
+    """Parts that are not empty, each behind a gap."""
+    return [(GAP + text, style) for text, style in parts if text]
+
+
+def bar_in_rest(row: Row, share: float, room: int, unicode: bool) -> Row:
+    """A bar in what is left of a row, where that is enough."""
+    least, most = BAR
+    free = room - sum(len(text) for text, _ in row) - len(GAP)
+    return bar(share, min(free, most), unicode) if free >= least else []

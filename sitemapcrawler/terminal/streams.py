@@ -1,0 +1,192 @@
+"""Standard output for text that is more than a line: whoever reads it may go away, or have no room."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+NOT_LIVE = ("", "dumb", "unknown")
+"""Values of TERM that cannot move the cursor."""
+NO = ("", "0", "false", "no")
+"""Values of CI that say: not here."""
+
+
+def can_be_live(stream: Any) -> bool:
+    """True for a terminal that a person looks at and whose cursor can be moved."""
+    if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
+        return False
+    if os.environ.get("TERM", "" if os.name != "nt" else "windows") in NOT_LIVE:
+        return False
+    return in_foreground(stream)
+
+
+def is_terminal(stream: Any) -> bool:
+    """True for a stream that ends on a terminal."""
+    try:
+        return os.isatty(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # none, closed, or not of the system
+        return False
+
+
+def in_foreground(stream: Any) -> bool:
+    """False for a process that the shell runs in the background (`command &`)."""
+    try:
+        return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
+    except (AttributeError, OSError):  # no job control here
+        return True
+
+
+def same_terminal(one: Any, other: Any) -> bool:
+    """True for two streams that end on the same terminal."""
+    if not is_terminal(one) or not is_terminal(other):
+        return False
+    return one is other or os.fstat(one.fileno()).st_rdev == os.fstat(other.fileno()).st_rdev
+
+
+def spool_input(limit: int = 0) -> None:
+    """Have /dev/stdin name a file with all that comes by standard input, so that it can be read like any other. The
+    file has no name of its own, and is gone with the process. ValueError, one line, where nothing can come.
+
+    `limit`: bytes that are wanted; one more is read, to tell that there are more. 0: all.
+    """
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    if sys.stdin.isatty():
+        raise ValueError("standard input is a terminal; a pipe or a file is read")
+    try:
+        with tempfile.TemporaryFile() as file:
+            for chunk in _chunks(sys.stdin.buffer, limit):
+                file.write(chunk)
+            file.flush()
+            os.dup2(file.fileno(), sys.stdin.fileno())
+    except OSError as error:
+        raise ValueError(f"standard input cannot be read: {error.strerror}") from None
+
+
+def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
+    left = limit + 1 if limit else sys.maxsize
+    while left and (chunk := source.read(min(left, CHUNK))):
+        left -= len(chunk)
+        yield chunk
+
+
+CLOSED = "standard output is closed"
+CHUNK = 1 << 16
+"""Bytes that are copied at a time: what a pipe holds."""
+
+
+class StandardOutput:
+    """Writes text to standard output, and knows when nobody reads it any more.
+
+    Characters that its encoding cannot hold become backslash escapes.
+    """
+
+    def __init__(self, ended: Callable[[], None] = lambda: None) -> None:
+        """`ended`: called once, when nothing more can be written."""
+        self.gone = False
+        """True where the reader has gone (`| head`): it has what it wanted."""
+        self.error = None if sys.stdout is not None else CLOSED
+        """Why nothing can be written, in a few words."""
+        self._ended = ended
+        self._turn = asyncio.Lock()
+        self._unwatch: Callable[[], object] = lambda: None
+        self._file: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+        self.encoding: str = getattr(sys.stdout, "encoding", None) or "utf-8"
+        self.is_terminal = self._file is not None and sys.stdout.isatty()
+
+    @property
+    def is_open(self) -> bool:
+        """True as long as it makes sense to write."""
+        return not self.gone and self.error is None
+
+    def write(self, text: str) -> None:
+        """Write text now."""
+        if self.is_open and text:
+            self._take_note(self._put(text))
+
+    async def send(self, text: str) -> None:
+        """Write text when all that was sent before is written; the event loop goes on while a slow reader takes its
+        time."""
+        async with self._turn:
+            if self.is_open and text:
+                self._take_note(await asyncio.to_thread(self._put, text))
+
+    def _put(self, text: str) -> Exception | None:
+        """Write text; what went wrong."""
+        if self._file is None:
+            return None
+        try:
+            self._file.write(text.encode(self.encoding, "backslashreplace"))
+            self._file.flush()
+        except (OSError, ValueError) as error:
+            return error
+        return None
+
+    def _take_note(self, problem: Exception | None) -> None:
+        if isinstance(problem, BrokenPipeError):
+            self.leave()
+        elif problem is not None and self.is_open:
+            self.error = f"standard output cannot be written: {getattr(problem, 'strerror', None) or problem}"
+            self._end()
+
+    def leave(self) -> None:
+        """The reader has gone."""
+        if self.is_open:
+            self.gone = True
+            self._end()
+
+    def watch(self) -> None:
+        """Notice a reader that goes while there is nothing to write, in the running event loop."""
+        if self._file is None or not self.is_open:
+            return
+        with suppress(OSError, NotImplementedError):  # of what is no pipe, it is noticed when it is written to
+            number = self._file.fileno()
+            if stat.S_ISFIFO(os.fstat(number).st_mode):
+                loop = asyncio.get_running_loop()
+                loop.add_reader(number, self.leave)
+                self._unwatch = partial(loop.remove_reader, number)
+
+    def _end(self) -> None:
+        self._unwatch()
+        if self._file is not None:
+            silence(self._file)
+        self._ended()
+
+
+def silence(stream: IO[Any]) -> None:
+    """Let what is still buffered go nowhere, with the interpreter's last flush.
+
+    Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe
+    """
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def pour(source: IO[bytes]) -> None:
+    """Write all of a file to standard output. A reader that has gone has what it wants; ValueError, one line, where
+    nothing more can be written."""
+    try:
+        descriptor = sys.stdout.fileno()
+        os.set_blocking(descriptor, True)
+        while chunk := source.read(CHUNK):
+            written = 0
+            while written < len(chunk):
+                written += os.write(descriptor, chunk[written:])
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        raise ValueError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def put(text: str) -> None:
+    """Write text to standard output, with escapes for what that cannot hold. ValueError as for `pour`."""
+    pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))

@@ -1,0 +1,42 @@
+"""URLs: authorities and keys, their grammar, passwords in them, and how they are displayed.
+
+Imports nothing from the rest of the package. Start reading in `authority.py`.
+"""
+
+from sitemapcrawler.urls.authority import (
+    DEFAULT_PORTS,
+    STANDARD_INPUT,
+    Authority,
+    as_sent,
+    authority,
+    file_url,
+    has_user,
+    host_of,
+    is_web,
+    local_path,
+    origin,
+    request_key,
+    resolve,
+    site_of,
+    visit_key,
+    without_user,
+)
+
+__all__ = [
+    "DEFAULT_PORTS",
+    "STANDARD_INPUT",
+    "Authority",
+    "as_sent",
+    "authority",
+    "file_url",
+    "has_user",
+    "host_of",
+    "is_web",
+    "local_path",
+    "origin",
+    "request_key",
+    "resolve",
+    "site_of",
+    "visit_key",
+    "without_user",
+]

@@ -1,0 +1,251 @@
+"""What a URL is by its grammar (RFC 3986, RFC 3987), by the browsers' parser (WHATWG), and where it stands.
+
+The two do not agree, and neither is enough. The grammar decides here, since the protocol names it; of hosts the
+browsers' parser has a say too, since only it knows what is an address. They differ so:
+
+| URL | RFC 3986 and 3987 | WHATWG (ada) | here |
+|---|---|---|---|
+| `/a|b`, `?x[]=1`, `{}`, `%zz`, a second `#` | invalid | encoded, or taken as it is | invalid |
+| `/a b` | invalid | encoded | `loc-whitespace` |
+| `https:\\\\e.com\\a` | invalid | a backslash is a slash | invalid: two readers, two hosts |
+| `https:/e.com/`, `https:e.com` | valid, without a host | `https://e.com/` | invalid: no host |
+| `http://0x7f.1/`, `http://2130706433/` | a name | the address 127.0.0.1 | `loc-ip-host` |
+| `http://1.2.3.256/`, `http://e.1/` | a name | invalid | invalid |
+| `http://e.com:65536/`, `http:///a` | valid | invalid | invalid |
+| `http://a!b.com/`, `http://%65.com/` | valid | valid, or decoded | invalid: no such name can be asked for |
+| `/caf\u00e9` | valid by 3987 only | encoded | valid, `loc-non-ascii` |
+| `/a/%2e%2e/b` | to be normalised to `/b` | `/b` | `loc-dot-segments` |
+| tabs, line breaks inside | invalid | taken out | taken out by the reader, `loc-whitespace` |
+
+Names with letters beyond ASCII are encoded by UTS 46, non-transitional, here as in browsers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from functools import lru_cache
+
+import ada_url
+
+from sitemapcrawler.urls import DEFAULT_PORTS, Authority, authority
+
+UNRESERVED = r"A-Za-z0-9\-._~"
+SUB_DELIMITERS = r"!$&'()*+,;="
+IRI = "\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
+    f"{chr(plane * 0x10000)}-{chr(plane * 0x10000 + 0xFFFD)}" for plane in range(1, 14)
+)
+"""Characters beyond ASCII that an IRI may have. Source: RFC 3987, 2.2, `ucschar`"""
+PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+"""What its query may have besides. Source: the same, `iprivate`"""
+PATH = UNRESERVED + SUB_DELIMITERS + ":@/" + IRI
+PARTS = re.compile(r"(?P<scheme>https?)://(?P<place>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
+                   re.IGNORECASE | re.DOTALL)  # fmt: skip
+"""Source: RFC 3986, appendix B."""
+FOREIGN = {
+    "path": re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{PATH}]"),
+    "query": re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%?{PATH}{PRIVATE}]"),
+    "fragment": re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%?{PATH}]"),
+}
+"""Part -> what may not stand in it. Source: RFC 3986, 3.3 to 3.5, with RFC 3987, 2.2"""
+USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMITERS}:{IRI}]|%[0-9A-Fa-f]{{2}})*")
+SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+BLANK = re.compile("[\\s\u180e\u200b\u2060\ufeff]")
+"""White space, with the blanks of no width. The joiners U+200C and U+200D are none: words of some scripts have them."""
+WRAPPED = re.compile(
+    "^[\\s\0-\x20\x7f\u180e\u200b-\u200d\u2060\ufeff]+|(?<![ \t])[ \t]++(?=[\r\n])|[\r\n][ \t\r\n]*+|\t"
+)
+"""What is taken away before a reference is read."""
+ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*3[489]|#x2[267]);", re.IGNORECASE)
+"""An entity of XML that was escaped once more, and so is still there in the URL."""
+ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+USUAL_HOST = re.compile(r"(?!xn--|[^/]*\.xn--)(?:[a-z0-9-]+\.)+[a-z]+")
+"""A host that every parser reads alike."""
+USUAL_PATH = re.compile(rf"https?://[^/?#]*((?:/(?!\.)[{UNRESERVED}{SUB_DELIMITERS}:@]*)*)(?:[?#].*)?", re.DOTALL)
+SENT_AS_WRITTEN = re.compile(r"[][|]")
+"""What browsers do not escape although RFC 3986 wants it. Source: https://url.spec.whatwg.org/#path-percent-encode-set"""
+DOT_SEGMENT = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
+
+
+class Invalid(ValueError):
+    """A text is no valid URL. The message says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uri:
+    """A valid URL in parts, as written."""
+
+    scheme: str
+    """http or https."""
+    user: str | None
+    """What stands in front of the host's `@`."""
+    host: str
+    port: str
+    """Empty where there is none."""
+    path: str
+    query: str | None
+    fragment: str | None
+    authority: Authority
+    """Host and port, normalised."""
+    address: str | None
+    """The host as browsers read it, where that is an address."""
+
+    @property
+    def place(self) -> str:
+        """Scheme, host and port."""
+        return f"{self.scheme}://{self.host}{':' if self.port else ''}{self.port}"
+
+    @property
+    def default_port(self) -> int:
+        """The port of the scheme."""
+        return DEFAULT_PORTS[self.scheme]
+
+
+class Form(StrEnum):
+    """What kind of reference a text is."""
+
+    ABSOLUTE = "absolute"
+    """It begins with http: or https:."""
+    PROTOCOL_RELATIVE = "protocol-relative"
+    """It begins with `//`."""
+    RELATIVE = "relative"
+    """It has no scheme; `example.com:8080/a` has none either, whatever the grammar says."""
+    OTHER_SCHEME = "other scheme"
+
+
+class Standing(IntEnum):
+    """Where a URL stands as seen from a sitemap, the best first."""
+
+    INSIDE = 0
+    """The same authority, in the sitemap's folder or below; or nothing can be said of it."""
+    OUTSIDE_FOLDER = 1
+    OTHER_SCHEME = 2
+    """The same host, by http instead of https or the other way round."""
+    OTHER_WWW = 3
+    """The same host but for a leading `www.`."""
+    OTHER_AUTHORITY = 4
+    """Another host or port."""
+
+
+def form_of(written: str) -> Form:
+    """The form of a reference as written: what stands before it, and line breaks in it, do not count."""
+    written = WRAPPED.sub("", written)
+    if written.startswith("//"):
+        return Form.PROTOCOL_RELATIVE
+    found = SCHEME.match(written)
+    if found is None or "." in found[1] or found[1].lower() == "localhost":
+        return Form.RELATIVE
+    return Form.ABSOLUTE if found[1].lower() in DEFAULT_PORTS else Form.OTHER_SCHEME
+
+
+def parse(url: str) -> Uri:
+    """A valid http or https URL in parts; `Invalid` says why it is none.
+
+    Blanks and entities that are left over are taken out: they are judged elsewhere.
+    """
+    parts = PARTS.fullmatch(ENTITY.sub("&", BLANK.sub("", url)))
+    if parts is None:
+        raise Invalid("// and a host are missing")
+    user, at, place = parts["place"].rpartition("@")
+    if at and not USER.fullmatch(user):
+        raise Invalid("a character that may not stand in front of the host")
+    known = authority(url)
+    if known is None:
+        raise Invalid(f"{place!r} is no host that can be asked" if place else "the host is missing")
+    for name, foreign in FOREIGN.items():
+        found = foreign.search(parts[name] or "")
+        if found is not None:
+            raise Invalid(_foreign(parts[name], found.start(), name))
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    host, port = (host, port) if colon else (place, "")
+    return Uri(
+        parts["scheme"].lower(), user if at else None, host, port, parts["path"], parts["query"], parts["fragment"],
+        known, None if USUAL_HOST.fullmatch(host) else _address(url, host),
+    )  # fmt: skip
+
+
+def fault_of(url: str) -> str | None:
+    """Why an http or https URL is not valid, in a few words; None where it is."""
+    try:
+        parse(url)
+    except Invalid as reason:
+        return str(reason)
+    return None
+
+
+def is_sent_as_written(url: str) -> bool:
+    """True for a URL that is invalid only because of `[`, `]` or `|` behind its host."""
+    parts = PARTS.fullmatch(url)
+    if parts is None:
+        return False
+    behind = parts.end("place")
+    return fault_of(url[:behind] + SENT_AS_WRITTEN.sub("", url[behind:])) is None
+
+
+def _foreign(text: str, at: int, name: str) -> str:
+    if text[at] == "%":
+        return f"{text[at : at + 3]!r} in its {name} is no escape: % is to be written %25"
+    if text[at] == "#":
+        return "there is a second #"
+    if text[at].isascii() and text[at].isprintable():
+        return f"{text[at]!r} may not stand in its {name}: it is to be written %{ord(text[at]):02X}"
+    return f"the character U+{ord(text[at]):04X} may not stand in its {name}"
+
+
+def _address(url: str, host: str) -> str | None:
+    try:
+        read = ada_url.URL(url)
+    except ValueError:
+        raise Invalid(f"{host!r} is no host to a browser") from None
+    return read.hostname if read.host_type != ada_url.HostType.DEFAULT else None
+
+
+def path_of(url: str) -> str:
+    """The path of an http or https URL, normalised: dot segments removed, what need not be escaped unescaped."""
+    usual = USUAL_PATH.fullmatch(url)
+    if usual is not None:
+        return usual[1] or "/"
+    try:
+        path = ada_url.URL(url).pathname
+    except ValueError:
+        return "/"
+    return ESCAPE.sub(unescaped, path) if "%" in path else path
+
+
+def unescaped(escape: re.Match[str]) -> str:
+    """What an escape is to be written as: the character itself where it need not be escaped."""
+    character = chr(int(escape[1], 16))
+    return character if re.fullmatch(f"[{UNRESERVED}]", character) else escape[0].upper()
+
+
+@lru_cache(maxsize=256)
+def folder_of(url: str) -> str:
+    """The path of the folder that a URL is in, with a slash at its end."""
+    return path_of(url).rpartition("/")[0] + "/"
+
+
+def standing(url: str, sitemap: str) -> Standing:
+    """Where `url` stands as seen from `sitemap`. Source: https://www.sitemaps.org/protocol.html#location"""
+    here, there = authority(sitemap), authority(url)
+    if here is None or there is None:
+        return Standing.INSIDE
+    if here != there:
+        return _elsewhere(here, there, _scheme(sitemap), _scheme(url))
+    if _scheme(sitemap) != _scheme(url):
+        return Standing.OTHER_AUTHORITY
+    return Standing.INSIDE if path_of(url).startswith(folder_of(sitemap)) else Standing.OUTSIDE_FOLDER
+
+
+def _elsewhere(here: Authority, there: Authority, scheme: str, other_scheme: str) -> Standing:
+    both_default = here.port == DEFAULT_PORTS[scheme] and there.port == DEFAULT_PORTS[other_scheme]
+    if here.port != there.port and not both_default:
+        return Standing.OTHER_AUTHORITY
+    if here.host == there.host:
+        return Standing.OTHER_SCHEME
+    same = here.host.removeprefix("www.") == there.host.removeprefix("www.")
+    return Standing.OTHER_WWW if same else Standing.OTHER_AUTHORITY
+
+
+def _scheme(url: str) -> str:
+    return url.partition(":")[0].lower()

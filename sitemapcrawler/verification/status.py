@@ -1,0 +1,342 @@
+"""What comes of asking for the URLs of records: replies, findings, counts, trust in their dates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from math import prod
+from typing import Any
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
+from sitemapcrawler.replies import Kind, Ok, Reason, Unchecked
+from sitemapcrawler.replies import record as reply_record
+from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.rules.facts.estimate import estimate
+from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
+from sitemapcrawler.rules.facts.trust import Evidence, Trust
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.urls import site_of
+from sitemapcrawler.verification.asking import Asker, Outcome
+from sitemapcrawler.verification.sampling import Holding, by_file
+from sitemapcrawler.verification.verifying import Admission, Verifier
+
+NO_EVIDENCE = ("dated", "compared", "headers_alike")
+"""What `trust.Evidence` holds besides counts of dates that something speaks against."""
+
+
+class Trusts:
+    """The evidence of each file that is being read, and the sum of those that were."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Trust] = {}
+        self._sites: dict[str, Trust] = {}
+        self._site_of: dict[str, str] = {}
+        self._entries = 0
+
+    def count(self, records: Sequence[UrlRecord], file: FileFacts) -> None:
+        """Count the dates of entries."""
+        self._files.setdefault(file.url, Trust()).count(records, file.tally, file.fetched_at)
+        self._site_of[file.url] = file.site
+
+    def compare(self, record: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
+        """Compare the date of an entry with what its page and server say."""
+        reply = outcome.reply
+        if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not Kind.OK:
+            return
+        trust = self._files.get(record.sitemap) or self._of_site(
+            self._site_of.get(record.sitemap) or site_of(record.sitemap)
+        )
+        changed = outcome.page.modified if outcome.page is not None else None
+        trust.compare(record.lastmod, datetime.now(UTC), reply.last_modified, changed)
+
+    def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
+        """Say in the record of a file how far its dates can be trusted."""
+        trust = self._files.pop(file.url, None)
+        if trust is not None:
+            trust.close(file.tally, record.format)
+            record.lastmod = lastmods([trust.evidence()], file.tally.entries)
+            state = {"entries": file.tally.entries, "site": file.site, **trust.state()}
+            if (told := getattr(record, "told", None)) is not None:
+                told.trust = state
+            self.restore(state)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Add a file whose evidence was kept."""
+        self._entries += state["entries"]
+        self._of_site(state["site"]).merge(Trust.of(state))
+
+    def _of_site(self, site: str) -> Trust:
+        return self._sites.setdefault(site, Trust())
+
+    @property
+    def all(self) -> Lastmods | None:
+        """The same of all sites together, each by its own files; None without entries."""
+        return lastmods([trust.evidence() for trust in self._sites.values()], self._entries)
+
+
+def lastmods(known: Sequence[Evidence], entries: int) -> Lastmods | None:
+    """What a record says of the dates of so many entries, by what is known of each part of them."""
+    if not entries:
+        return None
+    dated = sum(each.dated for each in known)
+    counts = sum((Counter(asdict(each)) for each in known), Counter())
+    trusted = [(each.trusted, each.dated) for each in known if each.trusted is not None]
+    return Lastmods(
+        dated / entries,
+        counts["compared"],
+        trusted[0][0] if len(trusted) == 1 else sum(map(prod, trusted)) / dated if trusted else None,
+        {name: count for name, count in counts.items() if name not in NO_EVIDENCE and count},
+    )
+
+
+NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
+"""What the records say that are not asked; they share it."""
+
+
+class Status:
+    """Asks for the URLs of the records of a crawl, and says of each what came of it."""
+
+    def __init__(self, params: Params, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge) -> None:
+        self.counts: Counter[str] = Counter()
+        """Records by kind of reply, unchecked ones by their reason."""
+        self._sample = params.sample
+        self._assets = params.verify_assets
+        self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
+        drawn = params.sample.count if params.sample is not None else None
+        self._holding = None if drawn is None else Holding(drawn, params.seed)
+        self._done = False
+        self.is_judged_asset: Callable[[str], bool] = lambda url: False
+        """True for an image or a video file that `Verdicts.judge_assets` has judged by its robots.txt."""
+        self._listed: Counter[str] = Counter()
+        self.trusts = Trusts()
+        """How far dates can be trusted."""
+        self._checked = 0
+        self._bad = 0
+        self._prepared = False
+        self.offered = 0
+        """Records of which it was, or is being, said whether their URLs work."""
+
+    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
+        """Ask for the URLs of records of one file. Gives back those that are done: not the ones that may be drawn
+        into a sample of a given number, but earlier ones that are not drawn after all."""
+        if isinstance(file, FileFacts):
+            self.trusts.count(records, file)
+        self.offered += 0 if self._prepared else len(records)
+        self._number(records)
+        refused = await self._admission.refuse(records, file)
+        admitted = [record for record in records if id(record) not in refused]
+        for one in records:
+            if id(one) in refused:
+                self._leave(one, refused[id(one)], file)
+        if self._holding is None:
+            await self._ask(admitted, file)
+            return list(records)
+        return self._hold(self._holding, admitted, records)
+
+    async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
+        """Ask for the URLs of records that will come one by one, so that they are asked side by side all the same."""
+        if self._holding is None:
+            self._prepared = True
+            self.offered += len(records)
+            refused = await self._admission.refuse(records, file)
+            await self._verifier.verify(record.loc for record in records if id(record) not in refused)
+
+    def remember(self, method: str, key: str, step: Step) -> None:
+        """What came of a request in an earlier run of the job. `key`: `urls.request_key` of its URL."""
+        self._asker.remember(method, key, step)
+
+    def count_again(self, url: str, bad: bool) -> None:
+        """Count a URL that an earlier run has asked."""
+        if self._asker.is_first(url):
+            self._checked += 1
+            self._bad += bad
+
+    @property
+    def holding(self) -> bool:
+        """True where records are held back until everything is read."""
+        return self._holding is not None
+
+    def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
+        """Hold records back that an earlier run of the job held, too; those that are done, as from `judge`."""
+        self._number(records)
+        again = []
+        for record in records:
+            record.mark_stored(False)  # it is stored again, in its last form
+            if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
+                record.reply = None
+                again.append(record)
+            else:
+                self.counts[kind_of(record.reply)] += 1
+        return list(records) if self._holding is None else self._hold(self._holding, again, records)
+
+    def _number(self, records: Sequence[UrlRecord]) -> None:
+        """Note the places of records in their files, where some are held back."""
+        for one in records if self._holding is not None else ():
+            one.put_at(self._listed[one.sitemap])
+            self._listed[one.sitemap] += 1
+
+    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], records: Sequence[UrlRecord]) -> list[UrlRecord]:
+        """Hold back some of these records; those that are done, in order, behind earlier ones for which there is no
+        room."""
+        released = holding.offer(offered)
+        for one in released:
+            self._leave(one, Reason.SAMPLED_OUT, None)
+        own, held = set(map(id, records)), set(map(id, offered)) - set(map(id, released))
+        return [*(one for one in released if id(one) not in own), *(one for one in records if id(one) not in held)]
+
+    def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
+        """Say in the record of a file what came of its entries."""
+        record.replies = dict(file.replies)
+        self.trusts.conclude(record, file)
+
+    def close(self) -> None:
+        """Nothing more will be asked."""
+        self._asker.close()
+
+    @property
+    def holds(self) -> bool:
+        """True where records wait for the end of the crawl."""
+        return self._holding is not None and len(self._holding) > 0 and not self._done
+
+    @property
+    def held(self) -> int:
+        """URLs that will be asked when everything is read, unless others are drawn."""
+        return len(self._holding) if self._holding is not None and not self._done else 0
+
+    @property
+    def by_host(self) -> tuple[Counter[str], Counter[str]]:
+        """How many URLs were checked, and how many wait for it now."""
+        return self._verifier.checked, self._verifier.waiting
+
+    async def draw(self) -> list[tuple[list[UrlRecord], list[FindingRecord]]]:
+        """Ask for the URLs of the sample. All records that were held back come file by file, in order, with findings on
+        each file."""
+        if self._holding is None or self._done:
+            return []
+        self._done = True
+        drawn = self._holding.draw()
+        await self._verifier.verify(record.loc for records in drawn.values() for record in records)
+        findings = {url: await self._settle(Drawn(url), records) for url, records in drawn.items()}
+        for one in self._holding.left:
+            self._leave(one, Reason.SAMPLED_OUT, None)
+        held = by_file([*self._holding.left, *(record for records in drawn.values() for record in records)])
+        return [(records, findings.get(url, [])) for url, records in held.items()]
+
+    async def _settle(self, file: Drawn, records: list[UrlRecord]) -> list[FindingRecord]:
+        await self._ask(records, file)
+        listed = self._holding.listed[file.url] if self._holding is not None else 0
+        file.replies.update(kind_of(record.reply) for record in records if record.reply is not None)
+        file.replies[Reason.SAMPLED_OUT] = listed - len(records)
+        return self._judge.drawn(file)
+
+    @property
+    def bad(self) -> Share | None:
+        """The share of bad URLs; None where none was asked."""
+        if not self._checked:
+            return None
+        population = self._checked
+        if self.counts[Reason.STOPPED]:
+            pass  # those that were asked before a stop are no chance sample: nothing is said of the others
+        elif self._sample is not None and self._sample.share is not None:
+            population = round(self._checked / self._sample.share)
+        elif self._holding is not None:
+            population = self._holding.population
+        found = estimate(self._bad, self._checked, population)
+        return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
+
+    def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
+        self._give(one, NOT_ASKED[reason], file)
+
+    def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
+        """Give a record its reply, and count it."""
+        one.reply = reply
+        self.counts[kind_of(reply)] += 1
+        if isinstance(file, FileFacts):
+            file.replies[kind_of(reply)] += 1
+
+    async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
+        outcomes = await self._verifier.verify((one.loc for one in records), again=self._prepared or self._done)
+        canonicals = await self._canonicals(outcomes, file)
+        for one in records:
+            self._give(one, recorded(outcomes[one.loc]), file)
+            self.trusts.compare(one, outcomes[one.loc], file)
+        self._sum_up(outcomes)
+        if file is not None:
+            self._judge.replies((self._facts(one, outcomes[one.loc], canonicals) for one in records), file)
+            await self._ask_assets(records, outcomes, file)
+
+    def _sum_up(self, outcomes: Mapping[str, Outcome]) -> None:
+        for url, outcome in outcomes.items():
+            if not isinstance(outcome.reply, Unchecked) and self._asker.is_first(url):
+                self._checked += 1
+                self._bad += outcome.reply.kind is not Kind.OK or outcome.soft_404 is not None
+
+    def _facts(self, one: UrlRecord, outcome: Outcome, canonicals: Mapping[str, Outcome]) -> ReplyFacts:
+        page = outcome.page
+        canonical = canonicals.get(page.canonical) if page is not None and page.canonical else None
+        targets = {other.href: self._asker.known(other.href) for other in one.alternates if other.href}
+        return ReplyFacts(
+            one,
+            outcome.reply,
+            datetime.now(UTC),
+            page,
+            outcome.last.headers if outcome.last is not None else {},
+            outcome.soft_404,
+            canonical.reply if canonical is not None else None,
+            {url: reply for url, reply in targets.items() if reply is not None},
+        )
+
+    async def _canonicals(
+        self, outcomes: Mapping[str, Outcome], file: FileFacts | Counted | None
+    ) -> Mapping[str, Outcome]:
+        """Outcomes for the canonicals that pages name, other than themselves, on the site."""
+        wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
+        if isinstance(file, FileFacts):
+            wanted = [url for url in wanted if not self._admission.is_offsite(url, file)]
+        else:  # of a list, or of a sample: the hosts that it names itself
+            hosts = set(map(urls.host_of, outcomes))
+            wanted = [url for url in wanted if urls.host_of(url) in hosts]
+        return await self._verifier.verify(wanted) if wanted else {}
+
+    async def _ask_assets(
+        self, records: Sequence[UrlRecord], outcomes: Mapping[str, Outcome], file: FileFacts | Counted
+    ) -> None:
+        if not self._assets:
+            return
+        wanted = [
+            (one, role, url)
+            for one in records
+            if not isinstance(outcomes[one.loc].reply, Unchecked)
+            for role, url in assets(one)
+        ]
+        replies = await self._verifier.verify((url for _, _, url in wanted), asset=True)
+        facts = (
+            AssetFacts(one, url, role, reply, [] if self.is_judged_asset(url) and not reply.hops else None)
+            for one, role, url in wanted
+            for reply in (replies[url].reply,)
+        )
+        self._judge.assets(facts, file)
+
+
+def recorded(outcome: Outcome) -> ReplyRecord:
+    """The record of what asking for a URL came to."""
+    reply = reply_record(outcome.reply)
+    reply.soft_404 = outcome.soft_404
+    return reply
+
+
+def kind_of(reply: ReplyRecord) -> str:
+    """What a reply counts as: its kind, or the reason why there is none."""
+    return reply.reason or reply.kind
+
+
+def other_canonical(outcome: Outcome) -> str | None:
+    """The canonical of a page that answers, where that is another URL."""
+    page = outcome.page
+    if page is None or page.canonical is None or outcome.reply.kind not in (Kind.OK, Kind.REDIRECTED):
+        return None
+    return page.canonical if urls.visit_key(page.canonical) != urls.visit_key(page.url) else None

@@ -1,0 +1,139 @@
+"""Verifying the URLs of a batch: as many at once as the downloader can run, each host on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.verdicts import by_origin
+from sitemapcrawler.download.answers import reason
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.replies import Failed, Kind, Reason, Unchecked
+from sitemapcrawler.robots import Agent
+from sitemapcrawler.rules.facts.given import Counted, FileFacts
+from sitemapcrawler.urls import host_of
+from sitemapcrawler.verification.asking import Asker, Outcome
+from sitemapcrawler.verification.sampling import Share
+
+
+class Admission:
+    """Says of records why their URLs are not to be asked."""
+
+    def __init__(self, params: Params, policies: Policies, own: Agent | None) -> None:
+        """`own`: who we are to robots.txt; None where that is not obeyed."""
+        self._policies = policies
+        self._own = own
+        self._everywhere = params.verify_offsite
+        self._named = {host for host, _ in params.named_authorities}
+        self._sampled = params.sample is not None
+        share = params.sample.share if params.sample is not None else None
+        self._share = None if share is None else Share(share, params.seed)
+
+    async def refuse(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> dict[int, Reason]:
+        """{`id` of a record: why its URL is not to be asked}, for those that are not.
+
+        Where nothing is drawn, robots.txt is left to the request itself, which asks for it.
+        """
+        refused: dict[int, Reason] = {}
+        for origin, alike in by_origin(records):
+            if isinstance(file, FileFacts) and self.is_offsite(f"{origin}/", file):
+                refused.update((id(record), Reason.OFF_SITE) for record in alike)
+            elif self._sampled:
+                refused.update(await self._draw(origin, alike))
+        return refused
+
+    def is_offsite(self, url: str, file: FileFacts) -> bool:
+        """True for a URL on a host that is neither the file's own nor named by the user, and that no robots.txt gives
+        the file a right to list. A file of this machine may list any host."""
+        if self._everywhere or file.authority is None:
+            return False
+        place = urls.authority(url)
+        own = {found[0] for home in file.places if (found := urls.authority(home)) is not None}
+        return place is not None and place[0] not in own | self._named and not file.proven(url)
+
+    async def _draw(self, origin: str, records: Sequence[UrlRecord]) -> dict[int, Reason]:
+        refused: dict[int, Reason] = {}
+        if self._share is not None:
+            out = (record for record in records if not self._share.takes(urls.visit_key(record.loc)))
+            refused.update((id(record), Reason.SAMPLED_OUT) for record in out)
+        policy = self._policies.at(origin)
+        if policy is None and len(refused) < len(records) and self._own is not None:
+            policy = await self._policies.of(origin)
+        if policy is not None and policy.status is not None and self._own is not None:  # silent hosts are in the sample
+            denied = (record for record in records if not policy.allows(record.loc, self._own))
+            refused.update((id(record), Reason.BLOCKED) for record in denied)
+        return refused
+
+
+Ask = Callable[[str], Awaitable[Outcome]]
+logger = logging.getLogger(__name__)
+STOPPED = Outcome(Unchecked(reason=Reason.STOPPED))
+
+
+class Verifier:
+    """Asks for URLs, a bounded number at once in the whole crawl and of each host.
+
+    No more requests are handed to the downloader than it can run. So those that wait here are free to be left, when
+    the crawl is to end, without being asked.
+    """
+
+    def __init__(self, asker: Asker, at_once: int, per_host: int, stopped: Callable[[], bool]) -> None:
+        self._asker = asker
+        self._slots = asyncio.Semaphore(at_once)
+        self._per_host = per_host
+        self._hosts: dict[str, asyncio.Semaphore] = {}
+        self._stopped = stopped
+        self.checked: Counter[str] = Counter()
+        """URLs of which it is known whether they work, by host."""
+        self.waiting: Counter[str] = Counter()
+        """URLs that were handed over to be asked, and were not yet, by host."""
+
+    async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Outcome]:
+        """The outcome for each URL; those that a stop came before are unchecked. `asset`: images and video files.
+        `again`: they were verified before, and counted."""
+        ask = self._asker.ask_asset if asset else self._asker.ask
+        outcomes: dict[str, Outcome] = {}
+        by_host: dict[str, list[str]] = {}
+        for url in dict.fromkeys(urls):
+            by_host.setdefault(host_of(url), []).append(url)
+        if not again:
+            self.waiting.update({host: len(listed) for host, listed in by_host.items()})
+        work = [
+            self._work(host, waiting, ask, outcomes, again)
+            for host, urls in by_host.items()
+            for waiting in [iter(urls)] * min(self._per_host, len(urls))
+        ]
+        await asyncio.gather(*work)
+        return outcomes
+
+    async def _work(
+        self, host: str, waiting: Iterator[str], ask: Ask, outcomes: dict[str, Outcome], again: bool
+    ) -> None:
+        """Ask for the URLs of a host one after the other; several of these share them."""
+        turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
+        for url in waiting:
+            async with turn, self._slots:
+                outcomes[url] = STOPPED if self._stopped() else await self._ask(ask, url)
+            if not again:
+                self._count(host, outcomes[url])
+
+    def _count(self, host: str, outcome: Outcome) -> None:
+        self.waiting[host] -= 1
+        if not self.waiting[host]:
+            del self.waiting[host]
+        if outcome is not STOPPED:
+            self.checked[host] += 1
+
+    @staticmethod
+    async def _ask(ask: Ask, url: str) -> Outcome:
+        """The outcome for a URL; what nobody foresaw costs its own row alone."""
+        try:
+            return await ask(url)
+        except Exception as error:
+            logger.exception("%s could not be asked", url)
+            return Outcome(Failed(kind=Kind.RESET, final_url=url, error=f"internal error: {reason(error)}"))

@@ -1,0 +1,50 @@
+"""Runs the requests of a job with one of our download handlers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.crawl.downloaders import took_part
+
+ROOT = Path(__file__).parents[2]
+JOB = Path(__file__).with_name("download_job.py")
+JOB_TIME = 60  # seconds; a crawl that takes longer hangs
+
+
+class Outcome(dict[str, dict[str, Any]]):
+    """{name of a request: its result}, as `download_job` writes it."""
+
+    stats: dict[str, Any]
+    """Stats of the crawl."""
+
+
+def run(folder: Path, downloader: str = "twisted", **job: Any) -> Outcome:
+    """Make the requests of a job, as `download_job` describes it, in a process of its own."""
+    path = folder / "job.json"
+    job["settings"] = {"SITEMAP_DOWNLOADER": downloader} | job.get("settings", {})
+    path.write_text(json.dumps(job))
+    paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
+    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    done = subprocess.run(
+        [sys.executable, str(JOB), str(path)],
+        env=environment | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=JOB_TIME,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    written = json.loads(path.with_suffix(".out").read_text())
+    outcome = Outcome(written["results"])
+    outcome.stats = written["stats"]
+    assert set(outcome) >= set(job["requests"]), done.stderr
+    assert "Unhandled" not in done.stderr
+    assert "Unclosed" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert took_part(downloader, done.stderr)
+    return outcome

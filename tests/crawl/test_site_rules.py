@@ -1,0 +1,361 @@
+"""Every rule on the whole site in real crawls: a site that has the fault, and one that nearly has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import ON_THE_SITE
+from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.documents import CORE, entry, index, page, robots, text, urlset
+from tests.crawl.site_server import NOT_FOUND, Reply, Route, SiteServer, moved
+
+SPACES = (
+    f'{CORE} xmlns:xhtml="http://www.w3.org/1999/xhtml" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
+    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" '
+    'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+)
+NEWS = (
+    "<news:news><news:publication><news:name>Daily</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-01-05</news:publication_date><news:title>Title</news:title></news:news>"
+)
+OLD, NEW = "<lastmod>2025-01-05</lastmod>", "<lastmod>2026-01-05</lastmod>"
+IMAGE = "<image:image><image:loc>$/no-image.png</image:loc></image:image>"
+VIDEO = (
+    "<video:video><video:thumbnail_loc>$/us.png</video:thumbnail_loc><video:title>Us</video:title>"
+    "<video:description>Who we are</video:description><video:content_loc>$/us.mp4</video:content_loc></video:video>"
+)
+WORDS = " ".join(f"word{letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
+
+
+@dataclass
+class Case:
+    """A site, and which of the rules it is for speak in a crawl of it."""
+
+    files: dict[str, Any]
+    """Path -> reply; `$` stands for the origin."""
+    fires: Mapping[str, str | None]
+    """Rule -> path of the URL, or else of the file, that it speaks of; None where that is no matter."""
+    silent: tuple[str, ...] = ()
+    """Rules that must not speak."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    before: dict[str, Any] | None = None
+    """What the files were in the crawl before, where that is the baseline."""
+
+
+def at(*entries: tuple[str, str]) -> str:
+    """A urlset of (path, further elements)."""
+    listed = "".join(entry(f"${path}", more) for path, more in entries)
+    return f"<urlset {SPACES}>\n{listed}</urlset>"
+
+
+def of_all(more: str, start: int, end: int) -> list[tuple[str, str]]:
+    """Numbered pages with the same further elements."""
+    return [(f"/{number}", more) for number in range(start, end)]
+
+
+def links(**codes: str) -> str:
+    """Language versions by code."""
+    return "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="${path}"/>' for code, path in codes.items())
+
+
+def named(*paths: str) -> bytes:
+    return robots(*(f"${path}" for path in paths))
+
+
+def listing(*paths: str) -> bytes:
+    return index(*(f"${path}" for path in paths))
+
+
+def html(*head: str, name: str = "", status: int = 200, **headers: str) -> Reply:
+    """A page with words of its own, so that it is no soft 404."""
+    body = page(*head).replace(b"Hello.", f"{name} {WORDS}".encode())
+    return Reply(body, status, {"Content-Type": "text/html", **headers})
+
+
+PLAIN = {"/robots.txt": named("/a.xml", "/b.xml")}
+INDEXED = {"/robots.txt": named("/index.xml"), "/index.xml": listing("/a.xml", "/b.xml")}
+DE, EN, FR = "/de", "/en", "/fr"
+
+CASES = {
+    "a page in two files": Case(
+        INDEXED | {"/a.xml": at(("/1", OLD), ("/2", "")), "/b.xml": at(("/1", NEW), ("/3", ""))},
+        {"cross-duplicate-url": "/1", "cross-conflicting-lastmod": "/1", "cross-lastmod-coverage": None},
+    ),
+    "pages in a file each": Case(
+        INDEXED | {"/a.xml": at(("/1", OLD)), "/b.xml": at(("/2", NEW))},
+        {},
+        ("cross-duplicate-url", "cross-conflicting-lastmod", "cross-lastmod-coverage"),
+    ),
+    "some articles": Case(
+        INDEXED | {"/a.xml": at(("/1", NEWS), ("/2", ""), ("/3", ""), ("/4", "")), "/b.xml": at(("/5", NEWS))},
+        {"cross-news-in-general": "/a.xml"},
+    ),
+    "articles alone": Case(
+        INDEXED | {"/a.xml": at(("/1", NEWS), ("/2", NEWS)), "/b.xml": at(("/3", ""))}, {}, ("cross-news-in-general",)
+    ),
+    "robots.txt with an index and what it lists": Case(
+        INDEXED | {"/robots.txt": named("/index.xml", "/a.xml"), "/a.xml": at(("/1", "")), "/b.xml": at(("/2", ""))},
+        {"robots-lists-child-and-index": "/robots.txt"},
+    ),
+    "sitemaps listed as pages": Case(
+        INDEXED
+        | {"/robots.txt": named("/index.xml", "/feed"), "/index.xml": listing("/a.xml", "/list.php")}
+        | {"/a.xml": at(("/1", ""), ("/list.php", "")), "/list.php": at(("/feed", "")), "/feed": text("$/2")},
+        {"loc-is-sitemap": "/list.php"},
+    ),
+    "pages with names like those of sitemaps": Case(
+        INDEXED | {"/a.xml": at(("/list.php", "")), "/b.xml": at(("/feed", ""), ("/A.xml", ""))},
+        {},
+        ("loc-is-sitemap",),
+    ),
+    "robots.txt with an index and another file": Case(
+        INDEXED
+        | {"/robots.txt": named("/index.xml", "/c.xml")}
+        | {name: at((name[:-4], "")) for name in ("/a.xml", "/b.xml", "/c.xml")},
+        {},
+        ("robots-lists-child-and-index", "cross-orphan-sitemap", "cross-discovery-inconsistent"),
+    ),
+    "a sitemap that nothing names, and one that the home page links to": Case(
+        PLAIN
+        | {"/": page('<link rel="sitemap" href="/c.xml">')}
+        | {name: at((name[:-4], "")) for name in ("/a.xml", "/b.xml", "/c.xml", "/sitemap.xml")},
+        {"cross-orphan-sitemap": "/sitemap.xml", "cross-discovery-inconsistent": "/c.xml"},
+        arguments={"probe": "always"},
+    ),
+    "all that can be found is named": Case(
+        {"/robots.txt": named("/a.xml", "/sitemap.xml"), "/": page('<link rel="sitemap" href="/a.xml">')}
+        | {name: at((name[:-4], "")) for name in ("/a.xml", "/sitemap.xml")},
+        {},
+        ("cross-orphan-sitemap", "cross-discovery-inconsistent"),
+        {"probe": "always"},
+    ),
+    "what robots.txt names is gone": Case(
+        {"/robots.txt": named("/gone.xml"), "/sitemap.xml": at(("/1", ""))},
+        {"cross-discovery-inconsistent": "/robots.txt"},
+        arguments={"probe": "always"},
+    ),
+    "a folder and its index page": Case(
+        INDEXED | {"/a.xml": at(("/", "")), "/b.xml": at(("/index.html", ""))}, {"cross-same-page": "/index.html"}
+    ),
+    "a folder and a page of its name": Case(
+        INDEXED | {"/a.xml": at(("/about/", "")), "/b.xml": at(("/about.html", ""))}, {}, ("cross-same-page",)
+    ),
+    "one image and one video on 50 pages": Case(
+        INDEXED | {"/a.xml": at(*of_all(IMAGE + VIDEO, 0, 25)), "/b.xml": at(*of_all(IMAGE + VIDEO, 25, 50))},
+        {"image-repeated": None, "video-repeated": None},
+    ),
+    "one image and one video on 49 pages": Case(
+        INDEXED | {"/a.xml": at(*of_all(IMAGE + VIDEO, 0, 25)), "/b.xml": at(*of_all(IMAGE + VIDEO, 25, 49))},
+        {},
+        ("image-repeated", "video-repeated"),
+    ),
+    "language versions that do not link back": Case(
+        INDEXED
+        | {
+            "/a.xml": at((DE, links(de=DE, en=EN, fr=FR)), ("/at", links(de="/at", it="/it"))),
+            "/b.xml": at((EN, links(en=EN)), (FR, links(fr=FR, de=DE)), ("/it", links(es="/it", de="/at"))),
+        },
+        {"hreflang-return-missing": EN, "hreflang-return-inconsistent": "/at"},
+    ),
+    "language versions of which some know more": Case(
+        INDEXED | {"/a.xml": at((DE, links(de=DE, en=EN))), "/b.xml": at((EN, links(de=DE, en=EN, fr="/gone")))},
+        {"hreflang-cluster-inconsistent": DE, "hreflang-target-not-in-sitemap": EN},
+    ),
+    "language versions that agree": Case(
+        INDEXED | {"/a.xml": at((DE, links(de=DE, en=EN))), "/b.xml": at((EN, links(de=DE, en=EN)))},
+        {},
+        (
+            "hreflang-return-missing",
+            "hreflang-return-inconsistent",
+            "hreflang-cluster-inconsistent",
+            "hreflang-target-not-in-sitemap",
+        ),
+    ),
+}
+VERIFIED = {
+    "pages that lead to others": Case(
+        INDEXED
+        | {
+            "/a.xml": at(("/1", ""), ("/2", ""), (DE, links(de=DE, en=EN)), ("/it", links(it="/it", es="/es"))),
+            "/b.xml": at(("/3", ""), (EN, links(de=DE, en=EN)), ("/es", links(it="/it", es="/es"))),
+            "/1": html('<link rel="canonical" href="$/3">', name="one"),
+            "/2": moved("/3"),
+            "/3": html(name="three"),
+            DE: html(name="de"),
+            EN: NOT_FOUND,
+            "/it": html(name="it"),
+            "/es": moved("/3"),
+        },
+        {
+            "page-canonical-other-listed-too": "/1",
+            "status-redirect-target-listed-too": "/2",
+            "hreflang-target-status": DE,
+            "hreflang-target-redirect": "/it",
+        },
+    ),
+    "versions that are not indexed": Case(
+        INDEXED
+        | {
+            "/a.xml": at((DE, links(de=DE, en=EN)), ("/it", links(it="/it", es="/es"))),
+            "/b.xml": at((EN, links(de=DE, en=EN)), ("/es", links(it="/it", es="/es"))),
+            DE: html(name="de"),
+            EN: html('<meta name="robots" content="noindex">', name="en"),
+            "/it": html(name="it"),
+            "/es": html('<link rel="canonical" href="$/other">', name="es"),
+            "/other": html(name="other"),
+        },
+        {"hreflang-target-noindex": DE, "hreflang-target-noncanonical": "/it"},
+        ("page-canonical-other-listed-too", "status-redirect-target-listed-too"),
+    ),
+    "pages that answer": Case(
+        INDEXED
+        | {
+            "/a.xml": at((DE, links(de=DE, en=EN)), ("/1", "")),
+            "/b.xml": at((EN, links(de=DE, en=EN))),
+            DE: html(name="de"),
+            EN: html(name="en"),
+            "/1": moved("/2"),
+            "/2": html(name="two"),
+        },
+        {},
+        (
+            "hreflang-target-status",
+            "hreflang-target-redirect",
+            "hreflang-target-noindex",
+            "hreflang-target-noncanonical",
+            "page-canonical-other-listed-too",
+            "status-redirect-target-listed-too",
+        ),
+    ),
+}
+COMPARED = {
+    "fewer pages than before": Case(
+        PLAIN | {"/a.xml": at(("/1", ""), ("/new", "")), "/b.xml": at(("/5", ""))},
+        {"cross-count-drop": None, "cross-removed-url": "/a.xml", "cross-added-url": "/a.xml"},
+        before=PLAIN | {"/a.xml": at(*((f"/{n}", "") for n in range(1, 5))), "/b.xml": at(("/5", ""))},
+    ),
+    "as many pages as before": Case(
+        PLAIN | {"/a.xml": at(("/1", NEW)), "/b.xml": at(("/2", ""))},
+        {},
+        ("cross-count-drop", "cross-removed-url", "cross-added-url"),
+        before=PLAIN | {"/a.xml": at(("/1", OLD)), "/b.xml": at(("/2", ""))},
+    ),
+}
+LOCAL = {
+    "pages on two hosts and protocols": (
+        (["https://example.com/1", "https://example.com/2"], ["https://www.example.com/3"], ["http://shop.example/4"],
+         ["https://shop.example/5", "https://shop.example/6"]),
+        {"cross-mixed-host": "https://www.example.com/3", "cross-mixed-protocol": "http://shop.example/4"},
+    ),
+    "pages of two sites": (
+        (["https://example.com/1"], ["https://www.example.org/2"], ["http://shop.example/3"]),
+        {},
+    ),
+}  # fmt: skip
+
+
+def publish(site: SiteServer, files: Mapping[str, Any]) -> None:
+    """Put files on the site, `$` being its origin."""
+
+    def placed(content: Any) -> Route:
+        if isinstance(content, Reply):
+            return Reply(placed(content.body), content.status, content.headers)  # type: ignore[arg-type]  # a body
+        text = content.decode() if isinstance(content, bytes) else content
+        return str(text).replace("$", site.url())
+
+    site.routes = {path: placed(content) for path, content in files.items()}
+
+
+def told(done: Crawl, site: SiteServer) -> dict[str, set[str]]:
+    """{rule: paths of the URLs, or else of the files, that it speaks of} of the rules on the site."""
+    found: dict[str, set[str]] = {}
+    for one in done.of_type("finding"):
+        place = one.get("url") or one.get("sitemap") or ""
+        found.setdefault(one["rule"], set()).add(place.removeprefix(site.url()))
+    return found
+
+
+def check(case: Case, done: Crawl, site: SiteServer) -> None:
+    found = told(done, site)
+    for rule, path in case.fires.items():
+        assert rule in found, f"{rule} is silent: {found}"
+        assert path is None or path in found[rule], (rule, found[rule])
+    assert not found.keys() & set(case.silent), found
+
+
+def on_the_site() -> Iterator[str]:
+    yield from (rule.id for rule in all_rules() if {*rule.needs} & {*ON_THE_SITE})
+
+
+def test_each_rule_on_the_site_has_a_crawl_that_it_speaks_in_and_one_that_it_does_not() -> None:
+    cases = [*CASES.values(), *VERIFIED.values(), *COMPARED.values()]
+    fired = {rule for case in cases for rule in case.fires} | {rule for _, fires in LOCAL.values() for rule in fires}
+    spared = {rule for case in cases for rule in case.silent} | {"cross-mixed-host", "cross-mixed-protocol"}
+    assert set(on_the_site()) - fired == set()
+    assert set(on_the_site()) - spared == set()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_files(case: Case, site: SiteServer, tmp_path: Path) -> None:
+    publish(site, case.files)
+    check(case, crawl(tmp_path, domain=site.url(), **case.arguments), site)
+
+
+@pytest.mark.parametrize("more", [{}, {"sample": 100}], ids=["all", "a sample"])
+@pytest.mark.parametrize("case", VERIFIED.values(), ids=VERIFIED)
+def test_replies(case: Case, more: dict[str, Any], site: SiteServer, tmp_path: Path) -> None:
+    publish(site, case.files)
+    check(case, crawl(tmp_path, domain=site.url(), verify="get", **more), site)
+
+
+@pytest.mark.parametrize("case", COMPARED.values(), ids=COMPARED)
+def test_comparisons(case: Case, site: SiteServer, tmp_path: Path) -> None:
+    publish(site, case.before or {})
+    crawl(tmp_path, settings={"JOBDIR": "before"}, domain=site.url())
+    publish(site, case.files)
+    check(case, crawl(tmp_path, domain=site.url(), baseline="before/audit.duckdb"), site)
+
+
+def test_what_is_told_of_a_site_does_not_depend_on_the_others_of_the_crawl(
+    site: SiteServer, other: SiteServer, tmp_path: Path
+) -> None:
+    clean = {"/a.xml": at(("/1", "")), "/b.xml": at(("/2", ""))}
+    publish(site, CASES["a page in two files"].files)
+    publish(other, INDEXED | clean | {"/a.xml": Reply(b"", 503)})
+    done = crawl(tmp_path, settings={"RETRY_TIMES": 0}, domain=f"{site.url()},{other.url()}")
+    check(CASES["a page in two files"], done, site)
+    [coverage] = [one for one in done.of_type("finding") if one["rule"] == "cross-lastmod-coverage"]
+    assert coverage["message"].startswith(f"{site.place}: 2 of 4 entries (50 %)")
+    assert done.summary["skipped"]["cross-lastmod-coverage"] == 1
+
+    settings = {"JOBDIR": "before"}
+    publish(site, COMPARED["fewer pages than before"].before or {})
+    publish(other, INDEXED | clean)
+    crawl(tmp_path, settings=settings, domain=f"{site.url()},{other.url()}")
+    publish(site, COMPARED["fewer pages than before"].files)
+    other.routes = {"/robots.txt": Reply(b"", 503)}
+    done = crawl(
+        tmp_path,
+        settings={"RETRY_TIMES": 0},
+        domain=f"{site.url()},{other.url()}",
+        baseline="before/audit.duckdb",
+    )
+    check(COMPARED["fewer pages than before"], done, site)
+    removed = {record["loc"] for record in done.of_type("url") if record.get("change") == "removed"}
+    assert removed == {site.url(f"/{number}") for number in (2, 3, 4)}
+
+
+@pytest.mark.parametrize(("files", "fires"), LOCAL.values(), ids=LOCAL)
+def test_local_files(files: tuple[list[str], ...], fires: dict[str, str], site: SiteServer, tmp_path: Path) -> None:
+    for number, locs in enumerate(files):
+        (tmp_path / f"{number}.xml").write_bytes(urlset(*locs))
+    names = ",".join(f"./{number}.xml" for number in range(len(files)))
+    found = told(crawl(tmp_path, sitemap=names, offline="yes"), site)
+    mixed = {rule: places for rule, places in found.items() if rule.startswith("cross-mixed-")}
+    assert mixed == {rule: {place} for rule, place in fires.items()}

@@ -1,0 +1,187 @@
+"""The queue: each sitemap once, in the order found, a bounded number at a time, and no host before its turn."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.audit.frontier import Frontier, Visit
+
+
+def frontier(max_sitemaps: int = 1000, max_depth: int = 10, at_once: int = 100, per_host: int = 100) -> Frontier:
+    return Frontier(max_sitemaps, max_depth, at_once, per_host)
+
+
+def visit(name: str, host: str = "a.example", depth: int = 0, probe: bool = False) -> Visit:
+    return Visit(f"https://{host}/{name}", "common-path" if probe else "index", None, depth, probe)
+
+
+def names(visits: list[Visit]) -> list[str]:
+    return [visit.url.removeprefix("https://") for visit in visits]
+
+
+def test_order_is_that_of_finding() -> None:
+    queue = frontier()
+    assert all(queue.add(visit(name)) for name in "cab")
+    assert names(list(queue.take())) == ["a.example/c", "a.example/a", "a.example/b"]
+    assert list(queue.take()) == []
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "https://a.example/x",
+        "HTTPS://A.Example/x",
+        "https://a.example:443/x",
+        "https://a.example/x#fragment",
+        "https://a.example./x",
+        "https://me@a.example/x",
+    ],
+)
+def test_other_spelling_of_a_known_url_is_left_out(again: str) -> None:
+    queue = frontier()
+    queue.add(visit("x"))
+    assert not queue.add(Visit(again, "index"))
+    assert queue.seen(again)
+    assert len(queue) == 1
+
+
+@pytest.mark.parametrize(
+    "other", ["http://a.example/x", "https://a.example/X", "https://a.example/x?", "https://a.example/x/"]
+)
+def test_other_url_is_not_left_out(other: str) -> None:
+    queue = frontier()
+    queue.add(visit("x"))
+    assert not queue.seen(other)
+    assert queue.add(Visit(other, "index"))
+
+
+def test_url_stays_known_after_it_was_read() -> None:
+    queue = frontier()
+    queue.add(visit("x"))
+    [taken] = queue.take()
+    queue.done(taken)
+    assert not queue.add(visit("x"))
+    assert list(queue.take()) == []
+
+
+def test_marked_url_is_not_queued() -> None:
+    queue = frontier()
+    assert queue.mark("https://a.example/x")
+    assert not queue.mark("https://a.example/x")
+    assert not queue.add(visit("x"))
+
+
+def test_hosts_take_turns() -> None:
+    queue = frontier(at_once=4)
+    for name in "123":
+        queue.add(visit(name, "a.example"))
+    queue.add(visit("1", "b.example"))
+    assert sorted(names(list(queue.take()))) == ["a.example/1", "a.example/2", "a.example/3", "b.example/1"]
+    few = frontier(at_once=2)
+    for host in ("a.example", "a.example", "b.example"):
+        few.add(visit(f"{len(few)}", host))
+    assert names(list(few.take())) == ["a.example/0", "b.example/2"]
+
+
+def test_slow_host_holds_up_only_itself() -> None:
+    queue = frontier(per_host=2)
+    for name in "12345":
+        queue.add(visit(name, "slow.example"))
+    list(queue.take())
+    queue.add(visit("1", "fast.example"))
+    assert names(list(queue.take())) == ["fast.example/1"]
+
+
+def test_no_more_than_allowed_at_once() -> None:
+    queue = frontier(at_once=3, per_host=2)
+    for host in ("a.example", "b.example", "c.example"):
+        for name in "1234":
+            queue.add(visit(name, host))
+    first = list(queue.take())
+    assert len(first) == 3
+    assert list(queue.take()) == []
+    queue.done(first[0])
+    assert len(list(queue.take())) == 1
+    assert len(queue) == 8
+
+
+def test_depth_limit() -> None:
+    queue = frontier(max_depth=2)
+    assert queue.add(visit("deep", depth=2))
+    assert not queue.add(visit("deeper", depth=3))
+    assert queue.skipped == {"max_depth": 1}
+
+
+def test_number_of_sitemaps_is_limited_and_what_is_left_out_is_counted() -> None:
+    queue = frontier(max_sitemaps=2)
+    assert [queue.add(visit(name)) for name in "12342"] == [True, True, False, False, False]
+    assert queue.skipped == {"max_sitemaps": 2}
+    assert len(list(queue.take())) == 2
+
+
+def test_guesses_are_not_limited() -> None:
+    queue = frontier(max_sitemaps=1)
+    assert queue.add(visit("1", probe=True))
+    assert queue.add(visit("2", probe=True))
+    assert queue.add(visit("3"))
+    assert not queue.add(visit("4"))
+
+
+def test_guess_that_was_right_counts() -> None:
+    queue = frontier(max_sitemaps=2)
+    queue.add(visit("guess", probe=True))
+    queue.count_guess()
+    assert [queue.add(visit(name)) for name in "12"] == [True, False]
+
+
+@pytest.mark.parametrize("url", ["", "javascript:alert(1)", "http://[/x", "file:///x.xml", "\ud800"])
+def test_url_without_a_host_passes_too(url: str) -> None:
+    queue = frontier()
+    assert queue.add(Visit(url, "index"))
+    [taken] = queue.take()
+    queue.done(taken)
+    assert not queue.add(Visit(url, "index"))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30)), max_size=60),
+    st.integers(1, 9),
+    st.integers(1, 4),
+)
+def test_everything_is_taken_once_within_the_limits(found: list[tuple[str, int]], at_once: int, per_host: int) -> None:
+    queue = frontier(at_once=at_once, per_host=per_host)
+    for host, name in found:
+        queue.add(visit(str(name), f"{host}.example"))
+    taken: list[Visit] = []
+    running = list(queue.take())
+    while running:
+        hosts = [visit.url.split("/")[2] for visit in running]
+        assert len(running) <= at_once
+        assert max(map(hosts.count, hosts)) <= per_host
+        taken.append(running[0])
+        queue.done(running[0])
+        running = running[1:] + list(queue.take())
+    assert len(queue) == 0
+    assert sorted(names(taken)) == sorted({f"{host}.example/{name}" for host, name in found})
+    for host in "abc":
+        of_host = list(dict.fromkeys(f"{host}.example/{name}" for at, name in found if at == host))
+        assert [name for name in names(taken) if name.startswith(host)] == of_host
+
+
+def test_children_of_a_file_share_what_is_above_them() -> None:
+    parent = Visit("https://a.example/index.xml", "robots", ancestors=("https://a.example/top.xml",))
+    first, second = parent.child("https://a.example/1.xml", None), parent.child("https://a.example/2.xml", None)
+    assert first.ancestors == ("https://a.example/top.xml", "https://a.example/index.xml")
+    assert first.ancestors is second.ancestors
+
+
+def test_guess_is_known_once_it_is_a_sitemap() -> None:
+    queue = frontier(max_sitemaps=2)
+    queue.add(visit("named"))
+    queue.add(visit("guess", probe=True))
+    assert queue.known == 1
+    queue.count_guess()
+    queue.add(visit("beyond the limit"))
+    assert queue.known == 2

@@ -1,0 +1,158 @@
+"""Files that stand for what an index lists: those in its folder or below, and never any other."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.audit.reading import file_beside, missing_files
+from sitemapcrawler.rules.facts.given import MissingFile
+
+HOME = "https://e.com/maps/"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an index and what it may list; secrets are beside the folder."""
+    here = tmp_path / "public"
+    (here / "sub").mkdir(parents=True)
+    for name in ("index.xml", "a.xml", "sub/b.xml", "caf\u00e9 1.xml", "..odd.xml"):
+        (here / name).touch()
+    (tmp_path / "secret.xml").touch()
+    (here / "link.xml").symlink_to(tmp_path / "secret.xml")
+    (here / "inner.xml").symlink_to(here / "a.xml")
+    return here
+
+
+def beside(folder: Path, url: str, place: str = f"{HOME}index.xml") -> str | None:
+    return file_beside((folder / "index.xml").as_uri(), place, url)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        (f"{HOME}a.xml", "a.xml"),
+        ("HTTPS://E.com:443/maps/a.xml#part", "a.xml"),
+        (f"{HOME}sub/b.xml", "sub/b.xml"),
+        (f"{HOME}caf%C3%A9%201.xml", "caf\u00e9 1.xml"),
+        (f"{HOME}caf\u00e9 1.xml", "caf\u00e9 1.xml"),
+        (f"{HOME}..odd.xml", "..odd.xml"),
+        (f"{HOME}inner.xml", "inner.xml"),
+        (f"{HOME}index.xml", "index.xml"),
+    ],
+)
+def test_file_beside_the_index_stands_for_its_url(folder: Path, url: str, name: str) -> None:
+    assert beside(folder, url) == (folder / name).as_uri()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{HOME}missing.xml",
+        f"{HOME}a.xml?page=2",
+        f"{HOME}",
+        f"{HOME}sub",
+        f"{HOME}../secret.xml",
+        f"{HOME}%2e%2e/secret.xml",
+        f"{HOME}..%2fsecret.xml",
+        f"{HOME}sub/../../secret.xml",
+        f"{HOME}link.xml",
+        f"{HOME}/etc/passwd",
+        f"{HOME}%2fetc/passwd",
+        f"{HOME}a.xml%00",
+        f"{HOME}{'a' * 5000}",
+        "https://e.com/a.xml",
+        "http://e.com/maps/a.xml",
+        "https://www.e.com/maps/a.xml",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_nothing_else_is_named(folder: Path, url: str) -> None:
+    assert beside(folder, url) is None
+
+
+def test_root_folder_holds_folders_below(folder: Path) -> None:
+    assert beside(folder, "https://e.com/sub/b.xml", "https://e.com/index.xml") == (folder / "sub/b.xml").as_uri()
+    assert beside(folder, "https://e.com//etc/passwd", "https://e.com/index.xml") is None
+
+
+def test_dots_behind_a_link_name_the_file_that_was_looked_at(folder: Path) -> None:
+    (folder / "sub" / "deep").mkdir()
+    (folder / "jump").symlink_to(folder / "sub" / "deep")
+    (folder.parent / "jump").symlink_to(folder / "sub")
+    assert beside(folder, f"{HOME}jump/../a.xml") == (folder / "a.xml").as_uri(), "as any client of the web has it"
+    assert beside(folder, f"{HOME}jump/../b.xml") is None, "there is sub/b.xml alone"
+    assert beside(folder, f"{HOME}../jump/../secret.xml") is None
+
+
+def test_index_of_the_web_has_no_files_beside_it(folder: Path) -> None:
+    assert file_beside(f"{HOME}index.xml", f"{HOME}index.xml", f"{HOME}a.xml") is None
+
+
+# What an index lists and is not beside it
+
+
+def missing(folder: Path, *listed: str, place: str | None = f"{HOME}index.xml") -> list[MissingFile]:
+    return missing_files((folder / "index.xml").as_uri(), place, [(url, line) for line, url in enumerate(listed, 3)])
+
+
+@pytest.mark.parametrize(
+    ("url", "path", "hint"),
+    [
+        (f"{HOME}gone.xml", "gone.xml", ""),
+        (f"{HOME}A.xml", "A.xml", "'a.xml' is there, but most servers are case-sensitive"),
+        (f"{HOME}Sub/b.xml", "Sub/b.xml", "'sub' is there, but most servers are case-sensitive"),
+        (f"{HOME}sub/c.xml", "sub/c.xml", ""),
+        (f"{HOME}no/such/c.xml", "no/such/c.xml", ""),
+        (f"{HOME}a.xml.gz", "a.xml.gz", "'a.xml' is there, not compressed"),
+        (f"{HOME}zipped.xml", "zipped.xml", "'zipped.xml.gz' is there"),
+        (f"{HOME}sub", "sub", "'sub' is a folder there"),
+        (f"{HOME}a.xml/b.xml", "a.xml/b.xml", "'a.xml' is not a regular file"),
+        (f"{HOME}{'a' * 5000}", "a" * 5000, ""),
+    ],
+)
+def test_missing_file_is_named_with_what_is_there_instead(folder: Path, url: str, path: str, hint: str) -> None:
+    (folder / "zipped.xml.gz").touch()
+    assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, path, hint)]
+
+
+def test_path_that_is_not_utf_8_is_shown_as_in_its_url(folder: Path) -> None:
+    url = f"{HOME}caf%E9%20.xml"
+    assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, "caf%E9%20.xml", "")]
+    (folder / os.fsdecode(b"Caf\xe9 .xml")).touch()
+    hint = "'Caf%E9%20.xml' is there, but most servers are case-sensitive"
+    assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, "caf%E9%20.xml", hint)]
+
+
+def test_what_is_there_or_belongs_elsewhere_is_not_missing(folder: Path) -> None:
+    (folder / "cafe\u0301.xml").touch()  # as file systems of Apple spell it
+    there = ("a.xml", "sub/b.xml", "..odd.xml", "caf%C3%A9%201.xml", "caf%C3%A9.xml", "inner.xml", "link.xml")
+    elsewhere = ("https://cdn.example/x.xml", f"{HOME}x.xml?page=2", "https://e.com/x.xml", f"{HOME}../x.xml")
+    assert missing(folder, *(HOME + name for name in there), *elsewhere, f"{HOME}%2e%2e/x.xml", f"{HOME}%00") == []
+
+
+@pytest.mark.parametrize("home", ["https://e.com/", "https://e.com/maps/", "https://e.com/a/b/"])
+def test_index_without_a_url_lives_where_most_of_its_files_are(folder: Path, home: str) -> None:
+    listed = [f"{home}gone.xml", f"{home}a.xml", f"{home}sub/b.xml", "https://cdn.example/x.xml"]
+    assert missing(folder, *listed, place=None) == [MissingFile(3, f"{home}gone.xml", "gone.xml")]
+
+
+def test_index_of_which_nothing_is_there_may_be_a_lone_copy(folder: Path) -> None:
+    assert [(one.path, one.certain) for one in missing(folder, "https://e.com/x.xml", place=None)] == [("x.xml", False)]
+    [similar] = missing(folder, "https://e.com/A.xml", place=None)
+    assert similar.certain, "a file that differs in case belongs to the index"
+    assert missing(folder, place=None) == []
+
+
+def test_relative_urls_of_an_index_without_a_url(folder: Path) -> None:
+    listed = [(folder / name).as_uri() for name in ("a.xml", "gone.xml")]
+    assert [one.path for one in missing(folder, *listed, place=None)] == ["gone.xml"]
+
+
+def test_index_on_the_web_or_from_standard_input_has_no_folder() -> None:
+    listed = [("https://e.com/x.xml", 3)]
+    assert missing_files("https://e.com/i.xml", None, listed) == []
+    assert missing_files("file:///dev/stdin", HOME, listed) == []

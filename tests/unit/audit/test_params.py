@@ -1,0 +1,601 @@
+"""The spider's arguments: what is taken, and the one line that refuses the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit import argument_values, params
+from sitemapcrawler.audit.argument_values import Start
+from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.urls import Authority
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
+
+
+def refusal(**arguments: object) -> str:
+    with pytest.raises(ArgumentError) as caught:
+        Params.parse(arguments)
+    return str(caught.value)
+
+
+def starts(domain: str) -> list[tuple[str, ...]]:
+    return [start.url_candidates for start in Params.parse({"domain": domain}).starts]
+
+
+def listing(text: str) -> Callable[[str], str]:
+    return lambda path: {"list.txt": text}[path]
+
+
+def test_defaults() -> None:
+    assert Params.parse({"domain": "e.com"}) == Params(
+        starts=(Start(("https://e.com", "http://e.com")),),
+        sitemaps=(),
+        probe="auto",
+        include=None,
+        exclude=None,
+        follow=None,
+        since=None,
+        max_urls=None,
+        max_sitemaps=None,
+        max_depth=10,
+        max_time=None,
+    )
+
+
+def test_params_are_frozen() -> None:
+    parsed = Params.parse({"domain": "e.com"})
+    with pytest.raises(FrozenInstanceError):
+        parsed.max_depth = 3  # type: ignore[misc]  # the assignment is what is tested
+
+
+@pytest.mark.parametrize(
+    ("domain", "candidates"),
+    [
+        ("Example.com.", ("https://example.com", "http://example.com")),
+        ("localhost:8080", ("https://localhost:8080", "http://localhost:8080")),
+        ("m\u00fcnchen.de", ("https://xn--mnchen-3ya.de", "http://xn--mnchen-3ya.de")),
+        ("127.0.0.1", ("https://127.0.0.1", "http://127.0.0.1")),
+        ("[::1]:8000", ("https://[::1]:8000", "http://[::1]:8000")),
+        ("e.com/shop/?x#y", ("https://e.com", "http://e.com")),
+        ("http://e.com", ("http://e.com",)),
+        ("HTTPS://E.com:443/any/path?q#f", ("https://e.com",)),
+        ("https://e.com/robots.txt", ("https://e.com",)),
+    ],
+)
+def test_domain_gives_the_origins_to_try(domain: str, candidates: tuple[str, ...]) -> None:
+    assert starts(domain) == [candidates]
+
+
+def test_domains_keep_their_order_and_count_once() -> None:
+    assert starts(" b.com , a.com,b.com,B.COM., https://a.com/x,http://b.com") == [
+        ("https://b.com", "http://b.com"),
+        ("https://a.com", "http://a.com"),
+        ("http://b.com",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("domain", "problem"),
+    [
+        ("", "is empty"),
+        ("  ", "is empty"),
+        ("a.com,,b.com", "item '': is empty"),
+        ("a.com,", "item '': is empty"),
+        ("/", "no valid host and port"),
+        ("https://", "no valid host and port"),
+        ("https:///path", "no valid host and port"),
+        ("a b.com", "no valid host and port"),
+        ("a.com:0", "no valid host and port"),
+        ("a.com:65536", "no valid host and port"),
+        ("::1", "no valid host and port"),
+        ("*.a.com", "no valid host and port"),
+        ("ftp://a.com", "scheme 'ftp' is not crawled"),
+        ("file:///etc", "scheme 'file' is not crawled"),
+        ("b.com,https://user:secret@a.com", "a password"),
+        ("user@a.com", "a password"),
+        ("https://a.com/sitemap.xml", "the argument sitemap"),
+        ("a.com/sitemap.xml.gz?x", "the argument sitemap"),
+        ("a.com\nb.com", "has a control character"),
+        ("a.com\0", "has a control character"),
+        ("a.com\u2028", "has a control character"),
+    ],
+)
+def test_bad_domain_is_refused(domain: str, problem: str) -> None:
+    text = refusal(domain=domain)
+    assert text.startswith("argument domain=")
+    assert problem in text
+    assert "accepted: hosts" in text
+
+
+def test_list_file_holds_one_domain_a_line() -> None:
+    text = "# ours\n\n a.com \r\nhttps://b.com/#top # theirs\n"
+    parsed = Params.parse({"domain": "c.com,@list.txt"}, listing(text))
+    assert [str(start) for start in parsed.starts] == ["c.com", "a.com", "https://b.com"]
+
+
+def test_list_file_is_read_from_disk(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("\ufeffa.com\nm\u00fcnchen.de", "utf-8")
+    assert len(starts(f"@{tmp_path / 'list.txt'}")) == 2
+
+
+def test_list_file_that_cannot_be_used_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "list.txt"
+    assert "no such file" in refusal(domain=f"@{file}")
+    assert "no such file" in refusal(domain=f"@{tmp_path}")
+    file.write_bytes(b"\xff\xfe")
+    assert "no text in UTF-8" in refusal(domain=f"@{file}")
+    file.write_text("# nothing\n\n")
+    assert "lists nothing" in refusal(domain=f"@{file}")
+    file.write_text("a.com\nb com\n")
+    assert "item 'b com': no valid host and port" in refusal(domain=f"@{file}")
+    monkeypatch.setattr(argument_values, "MAX_LIST_BYTES", 3)
+    assert "larger than 3 bytes" in refusal(sitemap=f"@{file}")
+
+
+@pytest.mark.parametrize(
+    ("sitemap", "expected"),
+    [
+        ("https://e.com/s.xml", ["https://e.com/s.xml"]),
+        ("HTTP://E.com:8080/S.xml?a=1#part", ["http://E.com:8080/S.xml?a=1"]),
+        ("e.com/s.xml", ["https://e.com/s.xml"]),
+        ("localhost:8000/s.xml", ["https://localhost:8000/s.xml"]),
+        ("localhost/s.xml", ["https://localhost/s.xml"]),
+        ("[::1]:8000/s.xml", ["https://[::1]:8000/s.xml"]),
+        ("https://e.com/my map.xml", ["https://e.com/my%20map.xml"]),
+        ("https://e.com/s.xml?ids=1,2,3", ["https://e.com/s.xml?ids=1,2,3"]),
+        ("https://e.com/a,b.xml, http://f.com/c", ["https://e.com/a,b.xml", "http://f.com/c"]),
+        ("e.com/a.xml,f.com/b.xml", ["https://e.com/a.xml", "https://f.com/b.xml"]),
+        ("https://e.com/s.xml,https://E.com:443/s.xml", ["https://e.com/s.xml"]),
+    ],
+)
+def test_sitemap_urls(sitemap: str, expected: list[str]) -> None:
+    assert list(Params.parse({"sitemap": sitemap}).sitemaps) == expected
+
+
+def test_sitemap_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dir").mkdir()
+    names = ["a b.xml", "dir/c#d.xml.gz", "e.xml", "\u00e9.xml"]
+    for name in names:
+        (tmp_path / name).touch()
+    text = f"./a b.xml,{tmp_path}/dir/c#d.xml.gz,dir/../e.xml,file://localhost{tmp_path}/%C3%A9.xml,e.com/s.xml"
+    parsed = Params.parse({"sitemap": text.replace("dir/..", "./dir/..")})
+    assert parsed.named_files == {(tmp_path / name).as_uri() for name in names}
+    assert parsed.named_authorities == {Authority("e.com", 443)}
+    assert parsed.sitemaps[-1] == "https://e.com/s.xml"
+
+
+def test_bare_name_of_a_file_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "s.xml").touch()
+    (tmp_path / "s.xml").touch()
+    assert Params.parse({"sitemap": "s.xml"}).sitemaps == ((tmp_path / "s.xml").as_uri(),)
+    assert Params.parse({"sitemap": "out/s.xml"}).sitemaps == ((tmp_path / "out/s.xml").as_uri(),)
+
+
+@pytest.mark.parametrize(
+    ("sitemap", "problem"),
+    [
+        ("./missing.xml", "no such file"),
+        ("missing.xml", "no such file"),
+        ("/", "no such file"),
+        (f"/{'a' * 5000}", "no such file"),
+        (os.devnull, "no such file"),
+        ("file:///missing%00.xml", "no such file"),
+        ("file://host/s.xml", "no such file"),
+        ("ftp://e.com/s.xml", "no valid http or https URL"),
+        ("https://e.com:99999/s.xml", "no valid http or https URL"),
+        ("https://u:p@e.com/s.xml", "a password"),
+        ("https://e.com/s.xml,", "item '': is empty"),
+        ("https://e.com/a.xml,,https://e.com/b.xml", "item '': is empty"),
+        ("@missing.txt", "cannot read 'missing.txt'"),
+        ("https://e.com/\n", "has a control character"),
+    ],
+)
+def test_bad_sitemap_is_refused(sitemap: str, problem: str) -> None:
+    text = refusal(sitemap=sitemap)
+    assert text.startswith("argument sitemap=")
+    assert problem in text
+
+
+def test_sitemap_list_file_takes_urls_with_commas_and_fragments() -> None:
+    text = "https://e.com/a,https://b.xml\nhttps://e.com/c.xml#x # comment\n"
+    parsed = Params.parse({"sitemap": "@list.txt"}, listing(text))
+    assert parsed.sitemaps == ("https://e.com/a,https://b.xml", "https://e.com/c.xml")
+
+
+def test_named_authorities_of_a_bare_host_are_both_ports() -> None:
+    parsed = Params.parse({"domain": "a.com,b.com:8080,http://c.com,[::1]", "sitemap": "http://d.com:81/s.xml"})
+    assert parsed.named_authorities == {
+        Authority("a.com", 443),
+        Authority("a.com", 80),
+        Authority("b.com", 8080),
+        Authority("c.com", 80),
+        Authority("::1", 443),
+        Authority("::1", 80),
+        Authority("d.com", 81),
+    }
+    assert parsed.named_files == frozenset()
+
+
+def test_expressions_are_compiled() -> None:
+    parsed = Params.parse({"domain": "e.com", "include": r"/blog/\d+", "exclude": "[[a]", "follow": "(?i)POST"})
+    assert parsed.include is not None
+    assert parsed.include.search("https://e.com/blog/7")
+    assert parsed.exclude is not None
+    assert parsed.follow is not None
+    assert parsed.follow.search("https://e.com/post-sitemap.xml")
+
+
+@pytest.mark.parametrize("name", ["include", "exclude", "follow"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("(", "unterminated subpattern at position 0"),
+        ("*", "nothing to repeat"),
+        ("a{99999999999}", "too large or too deep"),
+        ("(" * 5000, "too large or too deep"),
+        (f"(?P<a>)(?P={'b' * 500})", "unknown group name"),
+    ],
+)
+def test_bad_expression_is_refused(name: str, value: str, problem: str) -> None:
+    text = refusal(domain="e.com", **{name: value})
+    assert text.startswith(f"argument {name}=")
+    assert problem in text
+    assert len(text) < 400
+
+
+@pytest.mark.parametrize(
+    ("since", "expected"),
+    [
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("2024-05", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("2024-05-02", datetime(2024, 5, 2, tzinfo=UTC)),
+        ("2024-05-02T10:30", datetime(2024, 5, 2, 10, 30, tzinfo=UTC)),
+        ("2024-05-02 10:30:15", datetime(2024, 5, 2, 10, 30, 15, tzinfo=UTC)),
+        ("2024-05-02t10:30z", datetime(2024, 5, 2, 10, 30, tzinfo=UTC)),
+        ("2024-05-02T00:30:00.5+02:00", datetime(2024, 5, 1, 22, 30, 0, 500_000, tzinfo=UTC)),
+    ],
+)
+def test_since_is_a_moment_in_utc(since: str, expected: datetime) -> None:
+    parsed = Params.parse({"domain": "e.com", "since": since})
+    assert parsed.since == expected
+    assert parsed.since is not None
+    assert parsed.since.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "since", ["yesterday", "2024-13-01", "2024-02-30", "01/02/2024", "99999", "20x4", "0001-01-01T00:00+10:00"]
+)
+def test_bad_since_is_refused(since: str) -> None:
+    assert "no such date or time; accepted: a date or time like 2024-05-01" in refusal(domain="e.com", since=since)
+
+
+@pytest.mark.parametrize(("name", "least"), [("max_urls", 1), ("max_sitemaps", 1), ("max_depth", 0)])
+def test_counts(name: str, least: int) -> None:
+    assert getattr(Params.parse({"domain": "e.com", name: str(least)}), name) == least
+    assert getattr(Params.parse({"domain": "e.com", name: " 50000 "}), name) == 50_000
+    for bad in (str(least - 1), "-1", "1.5", "1e3", "1,000", "1_000", "\u0661", "ten", "9" * 5000):
+        assert f"a whole number from {least}" in refusal(domain="e.com", **{name: bad})
+
+
+def test_max_time_is_seconds() -> None:
+    assert Params.parse({"domain": "e.com", "max_time": "90"}).max_time == 90
+    assert Params.parse({"domain": "e.com", "max_time": "0.5"}).max_time == 0.5
+    for bad in ("0", "0.0", "-1", "nan", "inf", "1h", ".", "1e9"):
+        assert "a number above 0" in refusal(domain="e.com", max_time=bad)
+
+
+def test_probe_is_one_of_three() -> None:
+    assert [Params.parse({"domain": "e.com", "probe": probe}).probe for probe in ("auto", "always", "never")] == [
+        "auto",
+        "always",
+        "never",
+    ]
+    assert "argument probe='yes': no such choice; accepted: auto, always, never" in refusal(domain="e.com", probe="yes")
+
+
+def test_numbers_of_crawlerprocess_users_are_taken_and_other_objects_refused() -> None:
+    assert Params.parse({"domain": "e.com", "max_urls": 5, "max_time": 1.5}).max_urls == 5
+    for strange in (None, True, ["e.com", 1], {"e.com": 1}):
+        assert "is no text" in refusal(domain=strange)
+    assert "is no text" in refusal(domain="e.com", max_urls=True)
+    assert "is no text" in refusal(domain="e.com", include=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "sites",
+    [["a.com", "b.com"], ("a.com", "b.com"), "['a.com', 'b.com']", '["a.com", "b.com"]', "[ 'a.com','b.com' ]"],
+)
+def test_a_list_may_be_one_or_be_written_as_one(sites: object) -> None:
+    assert Params.parse({"domain": sites}) == Params.parse({"domain": "a.com,b.com"})
+
+
+@pytest.mark.parametrize(
+    "text", ["['a.com'", "['a.com', 1]", "['a.com': 'b.com']", "[" * 9999 + "'a'", "['a.com'] + x"]
+)
+def test_what_only_begins_like_a_list_is_refused(text: str) -> None:
+    assert refusal(domain=text).startswith("argument domain=")
+
+
+def test_empty_list_is_empty() -> None:
+    assert "is empty" in refusal(domain=[])
+
+
+def test_addresses_in_brackets_are_no_list() -> None:
+    assert starts("[::1]:80,[::2]:80") == starts("[::1]:80") + starts("[::2]:80")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [("yes", True), ("no", False), ("True", True), ("False", False), ("true", True), (True, True), (False, False)],
+)
+def test_yes_and_no_have_other_words(value: object, meant: bool) -> None:
+    assert Params.parse({"domain": "e.com", "fresh": value}).fresh is meant
+
+
+def test_unknown_argument_suggests_the_nearest_and_lists_all() -> None:
+    text = refusal(domain="e.com", **{"max-url": "5"})
+    assert text.startswith(
+        "argument max-url='5': unknown, did you mean max_urls?; accepted: domain, sitemap, base_url,"
+    )
+    assert "did you mean domain?" in refusal(domains="e.com")
+
+
+def test_arguments_of_a_deployment_are_ignored() -> None:
+    assert Params.parse({"domain": "e.com", "_job": "7\n"}) == Params.parse({"domain": "e.com"})
+
+
+def test_domain_or_sitemap_is_required() -> None:
+    assert refusal(max_urls="5").startswith(
+        "argument domain: neither domain nor sitemap nor urls is given; accepted: hosts"
+    )
+
+
+def test_message_shows_a_long_or_dangerous_value_shortened_and_escaped() -> None:
+    text = refusal(domain="\x1b[31m\u202e" + "x" * 10_000)
+    shown = text.removeprefix("argument domain=").partition(": has a control")[0]
+    assert shown.startswith("'\\x1b[31m\\u202exxx")
+    assert shown.endswith("...'")
+    assert len(shown) == params.MAX_SHOWN
+
+
+def test_canonical_text_is_equal_for_jobs_that_ask_for_the_same() -> None:
+    one = {"domain": "E.com,https://f.com/x", "since": "2024-05-01T02:00+02:00", "max_time": "5", "max_depth": "10"}
+    other = {"domain": "e.com , https://f.com", "since": "2024-05-01", "max_time": "5.0", "probe": "auto", "_job": "1"}
+    expected = {"domain": "e.com,https://f.com", "since": "2024-05-01T00:00:00+00:00", "max_time": "5.0"}
+    assert Params.parse(one).as_dict() == Params.parse(other).as_dict() == expected
+
+
+def test_canonical_text_differs_for_another_job() -> None:
+    texts = [
+        {"domain": "e.com"},
+        {"domain": "https://e.com"},
+        {"domain": "e.com:443"},
+        {"domain": "e.com:80"},
+        {"domain": "e.com", "include": "a"},
+        {"domain": "e.com", "exclude": "a"},
+        {"sitemap": "https://e.com/"},
+    ]
+    assert len({tuple(Params.parse(text).as_dict().items()) for text in texts}) == len(texts)
+
+
+@given(st.lists(st.sampled_from(["e.com", "e.com:80", "e.com:443", "http://e.com", "[::1]", "[::1]:8000"]), min_size=1))
+def test_canonical_domain_is_read_as_the_same_starts(items: list[str]) -> None:
+    parsed = Params.parse({"domain": ",".join(items)})
+    assert Params.parse({"domain": parsed.as_dict()["domain"]}) == parsed
+
+
+@given(st.dictionaries(st.sampled_from([argument.name for argument in ARGUMENTS]) | ANY_TEXT, ANY_TEXT))
+def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[str, str]) -> None:
+    try:
+        parsed = Params.parse(arguments, lambda _: "e.com")
+    except ArgumentError as error:
+        assert str(error).isprintable()
+    else:
+        assert parsed.starts or parsed.sitemaps or parsed.urls
+        assert all(isinstance(text, str) for pair in parsed.as_dict().items() for text in pair)
+
+
+def test_every_argument_is_listed_with_default_and_help() -> None:
+    assert [argument.name for argument in ARGUMENTS] == [field.metadata["name"] for field in fields(Params)]
+    assert {argument.name: argument.default for argument in ARGUMENTS if argument.default} == {
+        "offline": "no",
+        "probe": "auto",
+        "max_depth": "10",
+        "agents": "search,ai",
+        "verify": "off",
+        "seed": "0",
+        "verify_offsite": "no",
+        "verify_assets": "no",
+        "fresh": "no",
+        "force": "no",
+    }
+    assert all(argument.help and argument.accepted for argument in ARGUMENTS)
+
+
+# Verifying
+
+
+def test_verifying_is_chosen_with_its_sample() -> None:
+    chosen = {"domain": "e.com", "verify": "get", "sample": "2.50 %", "seed": "7", "verify_assets": "yes"}
+    parsed = Params.parse(chosen)
+    assert (parsed.verify, parsed.seed, parsed.verify_assets, parsed.verify_offsite) == ("get", 7, True, False)
+    assert parsed.as_dict() == {**chosen, "domain": "e.com", "sample": "2.5%"}
+    assert Params.parse({"domain": "e.com"}).verify == "off"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"verify": "yes"}, "argument verify='yes': no such choice; accepted: off, head, get"),
+        ({"sample": "5"}, "argument sample='5': nothing is verified; accepted: beside verify=head or verify=get"),
+        ({"verify_offsite": "yes"}, "argument verify_offsite='yes': nothing is verified"),
+        ({"verify": "head", "sample": "0"}, "argument sample='0': verifies nothing"),
+        ({"verify": "head", "sample": "101%"}, "argument sample='101%': no share"),
+        ({"verify": "head", "sample": "many"}, "argument sample='many': neither a number nor a share"),
+        ({"verify": "head", "seed": "3"}, "argument seed=3: no sample is drawn"),
+        ({"verify": "head", "verify_assets": "1"}, "argument verify_assets='1': no such choice; accepted: yes, no"),
+    ],
+)
+def test_verifying_that_cannot_be_is_refused(arguments: dict[str, str], words: str) -> None:
+    assert refusal(domain="e.com", **arguments).startswith(words)
+
+
+def test_list_stands_alone_and_is_verified(tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_text("https://e.com/")
+    parsed = Params.parse({"urls": f"@{path}"})
+    assert (parsed.urls, parsed.verify) == (path.as_uri(), "head")
+    assert parsed == Params.parse({"urls": str(path)})
+    assert parsed.named_files == {path.as_uri()}
+    assert Params.parse({"urls": str(path), "verify": "off"}).verify == "off"
+    assert "a list has no domain beside it" in refusal(urls=str(path), domain="e.com")
+    assert "no such file" in refusal(urls="@missing.txt")
+
+
+# Jobs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder of a job."""
+    (tmp_path / "job").mkdir()
+    return tmp_path / "job"
+
+
+@pytest.mark.parametrize(
+    ("held", "taken"),
+    [
+        (["audit.duckdb", "urls.parquet", "urls.jsonl"], "audit.duckdb"),
+        (["urls.jsonl", "urls.parquet"], "urls.parquet"),
+        (["urls.jsonl", "urls.csv"], "urls.jsonl"),
+    ],
+)
+def test_baseline_is_the_best_that_a_folder_holds(folder: Path, held: list[str], taken: str) -> None:
+    for name in held:
+        (folder / name).touch()
+    assert Params.parse({"domain": "e.com", "baseline": str(folder)}).baseline == str(folder / taken)
+
+
+@pytest.mark.parametrize("name", ["other.duckdb", "a.parquet", "a.jsonl", "a.jsonl.gz"])
+def test_baseline_may_be_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (folder / name).touch()
+    monkeypatch.chdir(folder)
+    parsed = Params.parse({"domain": "e.com", "baseline": name})
+    assert parsed.baseline == str(folder / name), "wherever the next run is started"
+    assert (parsed.only, parsed.force, parsed.fresh) == (None, False, False)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.gz", "audit.duckdb.wal", "jsonl"])
+def test_baseline_of_another_format_is_refused(folder: Path, name: str) -> None:
+    (folder / name).touch()
+    text = refusal(domain="e.com", baseline=str(folder / name))
+    assert "the name ends with none of .duckdb, .parquet, .jsonl, .jsonl.gz" in text
+
+
+def test_baseline_that_is_not_there_is_refused(folder: Path) -> None:
+    assert "no such file or folder" in refusal(domain="e.com", baseline=str(folder / "missing"))
+    empty = refusal(domain="e.com", baseline=str(folder))
+    assert "the folder holds none of audit.duckdb, urls.parquet, urls.jsonl" in empty
+
+
+@pytest.mark.parametrize(("name", "value"), [("only", "changes"), ("force", "yes")])
+def test_comparing_needs_a_baseline(folder: Path, name: str, value: str) -> None:
+    text = refusal(domain="e.com", **{name: value})
+    assert text == f"argument {name}={value!r}: there is nothing to compare with; accepted: beside baseline"
+    (folder / "audit.duckdb").touch()
+    assert Params.parse({"domain": "e.com", "baseline": str(folder), name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("only", "added"), ("force", "on"), ("fresh", "1"), ("fresh", "")])
+def test_word_that_a_job_does_not_know_is_refused(folder: Path, name: str, value: str) -> None:
+    (folder / "audit.duckdb").touch()
+    assert refusal(domain="e.com", baseline=str(folder), **{name: value}).startswith(f"argument {name}=")
+
+
+def test_what_a_job_asks_for_is_the_same_in_the_next_run(folder: Path) -> None:
+    (folder / "audit.duckdb").touch()
+    asked = {"domain": "e.com", "verify": "get", "baseline": str(folder), "only": "changes"}
+    first = Params.parse({**asked, "max_time": "60", "fresh": "yes", "force": "yes"})
+    assert first.asks_for() == Params.parse(asked).asks_for()
+    assert first.asks_for() == {**asked, "baseline": str(folder / "audit.duckdb")}
+    assert first.as_dict()["fresh"] == first.as_dict()["force"] == "yes"
+
+
+@pytest.mark.parametrize("other", [{"verify": "head"}, {"only": "changes"}, {"max_urls": "5"}, {"ignore": "page"}])
+def test_another_job_asks_for_something_else(folder: Path, other: dict[str, str]) -> None:
+    (folder / "audit.duckdb").touch()
+    asked = {"domain": "e.com", "baseline": str(folder)}
+    assert Params.parse({**asked, **other}).asks_for() != Params.parse(asked).asks_for()
+
+
+# Files of this machine
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.xml", "b c.xml"):
+        (tmp_path / name).touch()
+    return "./a.xml,./b c.xml"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "places"),
+    [
+        ("https://e.com/maps/", ["https://e.com/maps/a.xml", "https://e.com/maps/b%20c.xml"]),
+        ("https://e.com", ["https://e.com/a.xml", "https://e.com/b%20c.xml"]),
+        ("e.com:8080", ["https://e.com:8080/a.xml", "https://e.com:8080/b%20c.xml"]),
+        ("HTTP://E.com/#x", ["http://E.com/a.xml", "http://E.com/b%20c.xml"]),
+    ],
+)
+def test_files_live_in_the_folder_of_the_base_url(two: str, base_url: str, places: list[str]) -> None:
+    parsed = Params.parse({"sitemap": two, "base_url": base_url})
+    assert [parsed.place_of(url) for url in parsed.sitemaps] == places
+    assert parsed.named_authorities == {urls.authority(places[0])}
+
+
+def test_one_file_lives_at_the_base_url_itself(two: str) -> None:
+    parsed = Params.parse({"sitemap": "./a.xml,https://f.com/x.xml", "base_url": "https://e.com/s.php?page=1"})
+    assert [parsed.place_of(url) for url in parsed.sitemaps] == ["https://e.com/s.php?page=1", None]
+
+
+def test_standard_input_has_a_usual_name_in_its_folder() -> None:
+    assert Params(base_url="https://e.com/").place_of(urls.STANDARD_INPUT) == "https://e.com/sitemap.xml"
+
+
+def test_without_base_url_a_file_has_no_place(two: str) -> None:
+    assert Params.parse({"sitemap": two}).place_of((Path.cwd() / "a.xml").as_uri()) is None
+
+
+def test_offline_judges_no_robots_txt(two: str) -> None:
+    assert Params.parse({"sitemap": two, "offline": "yes"}).judged_agents == []
+    assert Params.parse({"sitemap": two, "offline": "no"}).judged_agents
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"base_url": "https://e.com/s.xml"}, "2 files cannot live at one URL"),
+        ({"base_url": "/public"}, "no valid http or https URL"),
+        ({"base_url": "https://me:secret@e.com/"}, "a password"),
+        ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no file of this machine is named"),
+        ({"offline": "yes", "domain": "e.com"}, "hosts are to be asked"),
+        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "hosts are to be asked"),
+        ({"offline": "yes", "verify": "head"}, "verify=head asks hosts"),
+        ({"offline": "perhaps"}, "no such choice"),
+    ],
+)
+def test_arguments_about_files_fit_each_other(two: str, arguments: dict[str, str], problem: str) -> None:
+    assert problem in refusal(**{"sitemap": two, **arguments})

@@ -1,0 +1,196 @@
+"""Which addresses are public, and what the user's arguments and settings add to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemapcrawler.download.addresses import AddressGuard, authority, is_public, parse_address, why_refused
+
+PUBLIC = [
+    "1.1.1.1",
+    "9.255.255.255",
+    "11.0.0.0",
+    "93.184.216.34",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "128.0.0.0",
+    "169.253.255.255",
+    "169.255.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.167.255.255",
+    "192.169.0.0",
+    "198.17.255.255",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2606:4700:4700::1111",
+    "2001:200::1",
+    "2001:4860:4860::8888",
+    "2a00:1450:4001:81b::200e",
+]
+
+REFUSED = {
+    "0.0.0.0": "unspecified",
+    "0.1.2.3": "unspecified",
+    "10.0.0.1": "private",
+    "10.255.255.255": "private",
+    "100.64.0.1": "shared (carrier-grade NAT)",
+    "100.127.255.255": "shared (carrier-grade NAT)",
+    "127.0.0.1": "loopback",
+    "127.255.255.254": "loopback",
+    "169.254.169.254": "link-local",
+    "172.16.0.1": "private",
+    "172.31.255.255": "private",
+    "192.0.0.8": "reserved",
+    "192.0.2.1": "documentation",
+    "192.88.99.1": "reserved",
+    "192.168.1.1": "private",
+    "198.18.0.1": "benchmarking",
+    "198.19.255.255": "benchmarking",
+    "198.51.100.1": "documentation",
+    "203.0.113.1": "documentation",
+    "224.0.0.1": "multicast",
+    "239.255.255.250": "multicast",
+    "240.0.0.1": "reserved",
+    "255.255.255.255": "reserved",
+    "::": "unspecified",
+    "::1": "loopback",
+    "fc00::1": "unique-local",
+    "fd00:ec2::253": "unique-local",
+    "fd00:ec2::254": "metadata",
+    "100.100.100.200": "metadata",
+    "168.63.129.16": "metadata",
+    "192.0.0.192": "metadata",
+    "::ffff:168.63.129.16": "metadata",
+    "fe80::1": "link-local",
+    "fe80::1%eth0": "link-local",
+    "fec0::1": "site-local",
+    "ff02::1": "multicast",
+    "100::1": "reserved",
+    "2001:2::1": "reserved",
+    "2001:10::1": "reserved",
+    "2001:db8::1": "documentation",
+    "3fff::1": "documentation",
+    "4000::1": "reserved",
+    "5f00::1": "reserved",
+    "64:ff9b:1::a00:1": "reserved",
+}
+
+EMBEDDING = [
+    "::ffff:{v4}",
+    "::{v4}",
+    "64:ff9b::{v4}",
+    "2002:{hex}::1",
+    "2001:0:{hex}:0:ffff:f7f7:f7f7",  # Teredo: the server; the client, inverted, is 8.8.8.8
+    "2001:0:808:808:0:ffff:{inverted}",  # Teredo: the client; the server is 8.8.8.8
+]
+
+
+def embed(form: str, v4: str) -> str:
+    """An IPv6 address of this form with this IPv4 address inside."""
+    number = int.from_bytes(int(part) for part in v4.split("."))
+    inverted = number ^ 0xFFFFFFFF
+    return form.format(
+        v4=v4,
+        hex=f"{number >> 16:x}:{number & 0xFFFF:x}",
+        inverted=f"{inverted >> 16:x}:{inverted & 0xFFFF:x}",
+    )
+
+
+@pytest.mark.parametrize("ip", PUBLIC)
+def test_public_address(ip: str) -> None:
+    assert is_public(ip)
+    assert why_refused(ip) is None
+
+
+@pytest.mark.parametrize(("ip", "kind"), REFUSED.items())
+def test_refused_address_says_its_kind(ip: str, kind: str) -> None:
+    assert not is_public(ip)
+    assert why_refused(ip) == kind
+
+
+@pytest.mark.parametrize("text", ["", "example.com", "127.1", "0x7f.1", "2130706433", "127.0.0.01", "1.1.1.1:80"])
+def test_what_is_no_full_address_is_refused(text: str) -> None:
+    assert parse_address(text) is None
+    assert why_refused(text) == "unreadable"
+
+
+@pytest.mark.parametrize("form", EMBEDDING)
+def test_embedded_address_decides(form: str) -> None:
+    assert is_public(embed(form, "93.184.216.34"))
+    assert why_refused(embed(form, "127.0.0.1")) == "loopback"
+    assert why_refused(embed(form, "169.254.169.254")) == "link-local"
+    assert why_refused(embed(form, "10.0.0.1")) == "private"
+
+
+@pytest.mark.parametrize(
+    "host", ["Example.COM", "example.com.", "EXAMPLE.com.", "example.com"], ids=["case", "dot", "both", "plain"]
+)
+def test_spellings_of_a_host_are_one_authority(host: str) -> None:
+    assert authority(host, 80) == ("example.com", 80)
+
+
+@pytest.mark.parametrize("host", ["[::1]", "::1", "[0:0:0:0:0:0:0:1]", "0::1"])
+def test_spellings_of_an_ipv6_literal_are_one_authority(host: str) -> None:
+    assert authority(host, 443) == ("::1", 443)
+
+
+def test_public_address_is_allowed_for_any_host() -> None:
+    assert AddressGuard().allows("stranger.example", 80, "93.184.216.34")
+
+
+def test_named_authority_is_allowed_at_any_address() -> None:
+    guard = AddressGuard(named=[("Intranet.Example.", 8080)])
+    assert guard.allows("intranet.example", 8080, "10.0.0.1")
+    assert guard.allows("INTRANET.example", 8080, "127.0.0.1")
+
+
+def test_named_host_is_refused_on_another_port() -> None:
+    guard = AddressGuard(named=[("127.0.0.1", 8080)])
+    assert not guard.allows("127.0.0.1", 8081, "127.0.0.1")
+
+
+def test_another_name_of_the_named_address_is_refused() -> None:
+    guard = AddressGuard(named=[("127.0.0.1", 8080)])
+    assert not guard.allows("localhost", 8080, "127.0.0.1")
+    assert not guard.allows("2130706433", 8080, "127.0.0.1")
+
+
+def test_authority_named_later_is_allowed() -> None:
+    guard = AddressGuard()
+    assert not guard.allows("::1", 80, "::1")
+    guard.name(("[::1]", 80))
+    assert guard.allows("::1", 80, "::1")
+
+
+def test_allowed_network_is_allowed_for_any_host() -> None:
+    guard = AddressGuard(networks=["10.0.0.0/8", " fd00::/8 "])
+    assert guard.allows("a.example", 80, "10.1.2.3")
+    assert guard.allows("a.example", 80, "fd00::1")
+    assert not guard.allows("a.example", 80, "192.168.0.1")
+    assert not guard.allows("a.example", 80, "fc00::1")
+
+
+def test_allowed_network_covers_the_address_embedded_in_ipv6() -> None:
+    guard = AddressGuard(networks=["127.0.0.0/8"])
+    assert guard.allows("a.example", 80, "::ffff:127.0.0.1")
+    assert not guard.allows("a.example", 80, "::ffff:10.0.0.1")
+    assert not guard.allows("a.example", 80, "::1")
+
+
+def test_teredo_needs_both_of_its_addresses_allowed() -> None:
+    server_and_client = embed("2001:0:a00:1:0:ffff:{inverted}", "127.0.0.1")
+    assert not AddressGuard(networks=["127.0.0.0/8"]).allows("a.example", 80, server_and_client)
+    assert AddressGuard(networks=["127.0.0.0/8", "10.0.0.0/8"]).allows("a.example", 80, server_and_client)
+
+
+def test_unreadable_address_is_in_no_network() -> None:
+    assert not AddressGuard(networks=["0.0.0.0/0", "::/0"]).allows("a.example", 80, "127.1")
+
+
+@pytest.mark.parametrize("network", ["10.0.0.1/8", "intranet", "", "10.0.0.0/33", "::1/129"])
+def test_bad_network_is_named(network: str) -> None:
+    with pytest.raises(ValueError, match="SITEMAP_ALLOW_NETWORKS") as raised:
+        AddressGuard(networks=["10.0.0.0/8", network])
+    assert repr(network) in str(raised.value)

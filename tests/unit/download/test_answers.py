@@ -1,0 +1,185 @@
+"""What a request came to: from Scrapy's responses and failures to an answer."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from OpenSSL import SSL
+from scrapy import Request
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.http import Headers, Response
+from twisted.python.failure import Failure
+
+from sitemapcrawler.download import answers
+from sitemapcrawler.download.answers import MAX_REASON, Forbidden, reason
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.refusals import AddressRefused
+from sitemapcrawler.items import Hop
+
+URL = "https://e.com/sitemap.xml"
+OPEN: list[Body] = []
+"""Bodies of a test, which the crawl would close."""
+
+
+@pytest.fixture(autouse=True)
+def closed_bodies() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+def request(url: str = URL, body: Body | None = None, **meta: Any) -> Request:
+    return Request(url, meta={**(body or Body()).meta(), **meta})
+
+
+def filled(data: bytes, limit: int = 0, status: int = 200) -> Body:
+    """A body as the collector leaves it."""
+    body = Body(limit)
+    body.restart(Headers({"ETag": '"1"'}))
+    body.status = status
+    body.write(data)
+    OPEN.append(body)
+    return body
+
+
+def answered(body: Body, status: int = 200, flags: list[str] | None = None, **meta: Any) -> answers.Answer:
+    asked = request(body=body, **meta)
+    return answers.answered(Response(asked.url, status, {"ETag": '"1"'}, b"", flags, asked))
+
+
+def failed(error: Exception, body: Body | None = None, **meta: Any) -> answers.Answer:
+    failure: Any = Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+    failure.request = request(body=body, **meta)
+    return answers.failed(failure)
+
+
+def test_whole_answer() -> None:
+    answer = answered(filled(b"text"))
+    assert (answer.url, answer.final_url, answer.status, answer.hops, answer.error) == (URL, URL, 200, [], None)
+    assert answer.ok
+    assert answer.header("etag") == '"1"'
+    assert answer.header("Last-Modified") is None
+    assert answer.content(100) == b"text"
+
+
+@pytest.mark.parametrize("status", [204, 206, 301, 304, 404, 500])
+def test_only_200_is_ok(status: int) -> None:
+    assert not answered(filled(b"text"), status).ok
+
+
+def test_content_is_inflated_and_limited() -> None:
+    assert answered(filled(gzip.compress(b"abc" * 1000))).content(10) == b"abcabcabca"
+    assert answered(filled(gzip.compress(b"abc"))).content(10) == b"abc"
+    assert answered(filled(b"")).content(10) == b""
+
+
+def test_answer_cut_short_by_the_connection() -> None:
+    answer = answered(filled(b"text"), flags=["dataloss"])
+    assert answer.ok
+    assert answer.error == "the connection ended before the body did"
+
+
+def test_answer_without_a_length_ends_with_the_connection() -> None:
+    assert answered(filled(b"text"), flags=["partial"]).error is None
+
+
+def test_answer_cut_short_by_the_limit() -> None:
+    answer = answered(filled(b"text", limit=3), flags=["download_stopped"])
+    assert answer.ok
+    assert answer.error == "more than 3 bytes: the rest was not fetched"
+    assert answer.content(100) == b"tex"
+
+
+def test_answer_cut_short_by_a_stop() -> None:
+    body = filled(b"text")
+    body.stopped = True
+    assert answered(body, flags=["download_stopped"]).error == "the crawl was stopped"
+
+
+def test_answer_cut_short_by_a_full_disk() -> None:
+    body = filled(b"text")
+    body.error = OSError(28, "No space left on device")
+    assert "No space left on device" in (answered(body, flags=["download_stopped"]).error or "")
+
+
+def test_redirects_are_told_in_order() -> None:
+    asked = request(
+        "https://e.com/end",
+        redirect_urls=["https://e.com/1", "https://e.com/2"],
+        redirect_times=2,
+        redirect_reasons=[301, 308],
+    )
+    answer = answers.answered(Response(asked.url, 200, request=asked))
+    assert (answer.url, answer.final_url) == ("https://e.com/1", "https://e.com/end")
+    assert answer.hops == [Hop(301, "https://e.com/1"), Hop(308, "https://e.com/2")]
+
+
+def test_failure_after_a_redirect_keeps_the_hop() -> None:
+    answer = failed(DownloadTimeoutError("no"), redirect_urls=["https://e.com/1"], redirect_reasons=[302])
+    assert (answer.url, answer.final_url) == ("https://e.com/1", URL)
+    assert answer.hops == [Hop(302, "https://e.com/1")]
+
+
+def test_failure_without_an_answer() -> None:
+    answer = failed(DownloadConnectionRefusedError("Connection refused"))
+    assert (answer.status, answer.ok, answer.blocked) == (None, False, False)
+    assert answer.error == "the connection was refused"
+    assert answer.content(10) == b""
+
+
+def test_failure_in_the_body_keeps_what_came() -> None:
+    answer = failed(DownloadTimeoutError("no"), filled(b"part"))
+    assert (answer.status, answer.ok, answer.error) == (200, True, "no answer in time")
+    assert answer.content(10) == b"part"
+    assert answer.header("ETag") == '"1"'
+
+
+def test_failure_in_the_body_of_an_error_is_no_answer_to_read() -> None:
+    answer = failed(DownloadTimeoutError("no"), filled(b"part", status=500))
+    assert (answer.status, answer.ok) == (500, False)
+
+
+def test_robots_blocks() -> None:
+    answer = failed(Forbidden("Forbidden by robots.txt"))
+    assert answer.blocked
+    assert "robots.txt" in (answer.error or "")
+    assert not failed(IgnoreRequest("no answer to robots.txt")).blocked
+    assert not failed(ValueError("robots.txt")).blocked
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (CannotResolveHostError("DNS lookup failed"), "the host name cannot be resolved"),
+        (DownloadTimeoutError("took longer"), "no answer in time"),
+        (DownloadCancelledError("x"), "the crawl was stopped"),
+        (AddressRefused("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
+        (ValueError("two\n  lines\t"), "two lines"),
+        (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
+        (ValueError(), "ValueError"),
+        (ValueError("x" * 10_000), "x" * MAX_REASON),
+    ],
+)
+def test_reason_is_one_sentence(error: Exception, words: str) -> None:
+    assert reason(error) == words
+
+
+def test_the_time_of_an_answer_is_when_it_began() -> None:
+    body = filled(b"<urlset/>")
+    assert body.began_at is not None
+    assert answered(body).at == failed(TimeoutError(), body).at == body.began_at
+
+
+def test_where_no_answer_came_the_time_is_when_that_was_known() -> None:
+    earliest = datetime.now(UTC)
+    assert earliest <= failed(CannotResolveHostError("e.com")).at <= datetime.now(UTC)

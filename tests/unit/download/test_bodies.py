@@ -1,0 +1,227 @@
+"""What a `Body` keeps of the bytes that arrive, and when its collector ends a download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers
+
+from sitemapcrawler.download import bodies
+from sitemapcrawler.download.bodies import BODY_KEY, Body, BodyCollector
+
+
+def content(body: Body) -> bytes:
+    return b"".join(body.chunks())
+
+
+def digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()
+
+
+@pytest.fixture
+def body() -> Iterator[Body]:
+    body = Body(limit=10)
+    yield body
+    body.close()
+
+
+@pytest.fixture
+def unlimited() -> Iterator[Body]:
+    body = Body()
+    yield body
+    body.close()
+
+
+def test_new_body_is_empty(body: Body) -> None:
+    assert content(body) == b""
+    assert body.size == 0
+    assert body.digest() == digest(b"")
+    assert body.headers is None
+
+
+def test_chunks_written_are_read_from_the_beginning(body: Body) -> None:
+    body.write(b"abc")
+    body.write(b"")
+    body.write(b"def")
+    assert list(body.chunks(4)) == [b"abcd", b"ef"]
+    assert list(body.chunks(4)) == [b"abcd", b"ef"]
+    assert body.size == 6
+    assert body.digest() == digest(b"abcdef")
+
+
+def test_readers_take_turns_with_the_writer(body: Body) -> None:
+    body.write(b"abcdef")
+    first, second = body.chunks(2), body.chunks(3)
+    assert next(first) == b"ab"
+    assert next(second) == b"abc"
+    body.write(b"gh")
+    assert list(first) == [b"cd", b"ef", b"gh"]
+    assert list(second) == [b"def", b"gh"]
+
+
+def test_body_of_exactly_the_limit_does_not_overflow(body: Body) -> None:
+    body.write(b"0123456789")
+    assert content(body) == b"0123456789"
+    assert not body.overflowed
+
+
+def test_body_over_the_limit_keeps_the_limit(body: Body) -> None:
+    body.write(b"01234567")
+    body.write(b"89ab")
+    body.write(b"more")
+    assert content(body) == b"0123456789"
+    assert body.size == 10
+    assert body.overflowed
+    assert body.digest() == digest(b"0123456789")
+
+
+def test_body_without_a_limit_keeps_all_of_a_large_body(unlimited: Body) -> None:
+    piece = bytes(range(256)) * 4096
+    for _ in range(3):
+        unlimited.write(piece)
+    assert len(piece) == bodies.SPOOL_BYTES
+    assert content(unlimited) == piece * 3
+    assert {len(chunk) for chunk in unlimited.chunks()} == {bodies.CHUNK_BYTES}
+    assert unlimited.digest() == digest(piece * 3)
+
+
+def test_restart_drops_what_was_collected(body: Body) -> None:
+    body.write(b"moved to another place")
+    body.restart(Headers({"ETag": "x"}))
+    assert (body.size, body.overflowed, content(body)) == (0, False, b"")
+    assert body.headers == {b"Etag": [b"x"]}
+    body.write(b"here")
+    assert content(body) == b"here"
+    assert body.digest() == digest(b"here")
+
+
+def test_closed_body_keeps_its_counts(body: Body) -> None:
+    body.write(b"abc")
+    body.close()
+    body.close()
+    assert content(body) == b""
+    assert body.size == 3
+    assert body.digest() == digest(b"abc")
+
+
+def test_attached_file_is_read_in_place(body: Body, tmp_path: Path) -> None:
+    path = tmp_path / "sitemap.xml"
+    path.write_bytes(b"<urlset/>")
+    body.write(b"before")
+    body.attach(path.open("rb"))
+    assert (body.size, body.overflowed) == (9, False)
+    assert content(body) == b"<urlset/>"
+    assert body.digest() == digest(b"<urlset/>")
+
+
+def test_attached_file_over_the_limit_is_read_up_to_it(body: Body, tmp_path: Path) -> None:
+    path = tmp_path / "sitemap.xml"
+    path.write_bytes(b"0123456789ab")
+    body.attach(path.open("rb"))
+    assert (body.size, body.overflowed) == (10, True)
+    assert content(body) == b"0123456789"
+    assert body.digest() == digest(b"0123456789")
+
+
+def test_attached_file_that_shrinks_ends_early(unlimited: Body, tmp_path: Path) -> None:
+    path = tmp_path / "sitemap.xml"
+    path.write_bytes(b"x" * (2 * bodies.CHUNK_BYTES))
+    unlimited.attach(path.open("rb"))
+    chunks = unlimited.chunks()
+    assert next(chunks)
+    with path.open("r+b") as file:
+        file.truncate(bodies.CHUNK_BYTES)
+    assert list(chunks) == []
+
+
+def test_write_error_ends_the_body_before_the_hole(body: Body, monkeypatch: pytest.MonkeyPatch) -> None:
+    body.write(b"abc")
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(Body, "_append", raise_disk_full)
+        body.write(b"def")
+    body.write(b"ghi")
+    assert content(body) == b"abc"
+    assert body.error is not None
+    assert body.error.strerror == "No space left on device"
+
+
+def test_memory_that_ends_costs_the_body_alone(unlimited: Body, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_memory_error(self: Body, data: bytes) -> None:
+        raise MemoryError
+
+    unlimited.write(b"some")
+    with monkeypatch.context() as without_memory:
+        without_memory.setattr(Body, "_append", raise_memory_error)
+        unlimited.write(b"more")
+    assert unlimited.take(b"and more"), "no more is wanted"
+    assert (unlimited.size, content(unlimited)) == (0, b"")
+    assert unlimited.error is not None
+    assert unlimited.error.strerror == "Cannot allocate memory"
+
+
+def raise_disk_full(self: Body, data: bytes) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_meta_turns_scrapys_own_limits_off(body: Body) -> None:
+    assert Request("http://a.example/", meta=body.meta()).meta == {
+        BODY_KEY: body,
+        "download_maxsize": 0,
+        "download_warnsize": 0,
+        "download_fail_on_dataloss": False,
+        "dont_cache": True,
+    }
+
+
+def test_collector_keeps_the_bytes_of_the_last_answer(body: Body) -> None:
+    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
+    for answer in (b"redirect", b"sitemap"):
+        collector.headers_received(Headers({"X-Answer": answer}), len(answer), request)
+        collector.bytes_received(answer, request)
+    assert content(body) == b"sitemap"
+    assert body.headers == {b"X-Answer": [b"sitemap"]}
+
+
+def test_collector_leaves_other_requests_alone() -> None:
+    collector, request = BodyCollector(), Request("http://a.example/")
+    collector.headers_received(Headers(), 4, request)
+    collector.bytes_received(b"page", request)
+    assert request.meta == {}
+
+
+def test_collector_ends_the_download_at_the_limit(body: Body) -> None:
+    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
+    collector.bytes_received(b"0123456789", request)
+    with pytest.raises(StopDownload) as raised:
+        collector.bytes_received(b"a", request)
+    assert raised.value.fail is False
+    assert content(body) == b"0123456789"
+
+
+def test_collector_ends_the_download_of_a_stopped_body(body: Body) -> None:
+    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
+    body.stopped = True
+    with pytest.raises(StopDownload):
+        collector.bytes_received(b"abc", request)
+    assert content(body) == b"abc"
+
+
+def test_collector_ends_the_download_on_a_full_disk(body: Body, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Body, "_append", raise_disk_full)
+    with pytest.raises(StopDownload):
+        BodyCollector().bytes_received(b"abc", Request("http://a.example/", meta={BODY_KEY: body}))
+    assert (body.size, content(body)) == (0, b"")
+
+
+def test_body_knows_how_much_its_reader_has_taken(unlimited: Body) -> None:
+    unlimited.write(b"0123456789")
+    chunks = unlimited.chunks(4)
+    taken = [(next(chunks), unlimited.given) for _ in range(3)]
+    assert taken == [(b"0123", 4), (b"4567", 8), (b"89", 10)]
+    next(unlimited.chunks(1))
+    assert unlimited.given == 1

@@ -1,0 +1,177 @@
+"""The closing line, the brief log, and the watch over the end of a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.http import Response
+from scrapy.signalmanager import SignalManager
+
+from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.extensions.stopping import BriefFormatter, Stopping, closing_line
+from sitemapcrawler.items import UrlBatch, UrlRecord
+
+# ---- the closing line
+
+
+def stats(files: int, urls: int, **more: object) -> dict[str, Any]:
+    return {"sitemap/files": files, "sitemap/urls": urls} | {
+        f"sitemap/{name.replace('__', '/')}": value for name, value in more.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("counts", "seconds", "line"),
+    [
+        (
+            stats(20, 1_000_000, severities__error=2, severities__warning=1, severities__info=9, files__failed=3),
+            8.04,
+            "20 files, 1,000,000 URLs, 2 errors, 1 warning in 8.0 s (124,378 URLs/s)",
+        ),
+        (stats(1, 1, problems=1, severities__info=1), 1.0, "1 file, 1 URL in 1.0 s (1 URL/s)"),
+        (
+            stats(9, 1, files__failed=2, files__blocked=1, files__truncated=1, files__ok=5),
+            1.0,
+            "9 files, 1 URL, 3 files not read, 1 file not read to its end in 1.0 s (1 URL/s)",
+        ),
+        (
+            stats(1, 10, verified="2 of 9 checked URLs are bad"),
+            1.0,
+            "1 file, 10 URLs, 2 of 9 checked URLs are bad in 1.0 s (10 URLs/s)",
+        ),
+        ({}, 0.0, "0 files, 0 URLs in 0.0 s (0 URLs/s)"),
+        (
+            stats(2, 10, partial="max_time"),
+            2.0,
+            "2 files, 10 URLs in 2.0 s (5 URLs/s); stopped before the end: max_time",
+        ),
+    ],
+)
+def test_closing_line(counts: dict[str, Any], seconds: float, line: str) -> None:
+    assert closing_line(counts, seconds) == line
+
+
+# ---- the log
+
+
+def test_items_are_not_logged() -> None:
+    assert BriefFormatter().scraped(UrlBatch("s", [UrlRecord("u")]), None, Spider("s")) is None
+
+
+def test_error_of_an_item_names_its_kind_alone() -> None:
+    batch = UrlBatch("s", [UrlRecord("https://e.com/listed")] * 1000)
+    logged = BriefFormatter().item_error(batch, ValueError("x"), Response("https://e.com/"), Spider("s"))
+    text = logged["msg"] % logged["args"]
+    assert text == "Error processing a UrlBatch"
+    assert logged["level"] == logging.ERROR
+
+
+# ---- stopping
+
+
+class Engine:
+    """As much of Scrapy's engine as is watched."""
+
+    def __init__(self) -> None:
+        self.closed: list[str] = []
+        self.downloader = SimpleNamespace(slots={})
+
+    async def close_spider_async(self, *, reason: str = "cancelled") -> None:
+        self.closed.append(reason)
+
+
+class Watched:
+    """An extension in a crawl that is not one, and the order of what happens."""
+
+    def __init__(self, max_time: float | None = None) -> None:
+        self.signals = SignalManager(self)
+        self.engine = Engine()
+        self.told: list[str] = []
+        self.spider: Any = SimpleNamespace(stop_reason=None, params=SimpleNamespace(max_time=max_time))
+        self.signals.connect(self.tell, stopping)
+        self.extension = Stopping.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
+
+    def tell(self) -> None:
+        self.told.append(f"before {len(self.engine.closed)}")
+
+
+def test_stop_is_told_before_the_engine_waits() -> None:
+    async def crawl() -> Watched:
+        watched = Watched()
+        watched.extension.opened(watched.spider)
+        await watched.engine.close_spider_async(reason="shutdown")
+        return watched
+
+    watched = asyncio.run(crawl())
+    assert watched.spider.stop_reason == "shutdown"
+    assert watched.told == ["before 0"]
+    assert watched.engine.closed == ["shutdown"]
+
+
+def test_end_of_all_work_is_no_stop() -> None:
+    async def crawl() -> Watched:
+        watched = Watched()
+        watched.extension.opened(watched.spider)
+        await watched.engine.close_spider_async(reason="finished")
+        return watched
+
+    watched = asyncio.run(crawl())
+    assert watched.spider.stop_reason is None
+    assert watched.told == []
+    assert watched.engine.closed == ["finished"]
+
+
+def test_stop_while_a_limit_ends_the_crawl_is_told_and_changes_no_reason() -> None:
+    async def crawl() -> Watched:
+        watched = Watched()
+        watched.extension.opened(watched.spider)
+        for reason in ("max_urls", "shutdown", "shutdown"):
+            await watched.engine.close_spider_async(reason=reason)
+        return watched
+
+    watched = asyncio.run(crawl())
+    assert watched.spider.stop_reason == "max_urls"
+    assert watched.spider.hurried_at > 0
+    assert len(watched.told) == 2
+
+
+def test_time_is_up() -> None:
+    async def crawl() -> Watched:
+        watched = Watched(max_time=0.001)
+        watched.extension.opened(watched.spider)
+        async with asyncio.timeout(10):
+            while not watched.engine.closed:
+                await asyncio.sleep(0)
+        watched.extension.closed()
+        return watched
+
+    watched = asyncio.run(crawl())
+    assert watched.engine.closed == ["max_time"]
+    assert watched.spider.stop_reason == "max_time"
+
+
+def test_clock_stops_with_the_crawl() -> None:
+    async def crawl() -> Watched:
+        watched = Watched(max_time=3600)
+        watched.extension.opened(watched.spider)
+        watched.extension.closed()
+        await asyncio.sleep(0)
+        return watched
+
+    assert asyncio.run(crawl()).engine.closed == []
+
+
+def test_other_spiders_of_a_project_are_left_alone() -> None:
+    async def crawl() -> Watched:
+        watched = Watched()
+        watched.extension.opened(Spider("other"))
+        await watched.engine.close_spider_async(reason="finished")
+        watched.extension.closed()
+        return watched
+
+    assert asyncio.run(crawl()).engine.closed == ["finished"]

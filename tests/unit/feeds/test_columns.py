@@ -1,0 +1,67 @@
+"""What feeds can hold: record types and fields, checked before a crawl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from sitemapcrawler.feeds.columns import check_columns
+
+ITEMS = "sitemapcrawler.items."
+
+
+def check(feed: str, for_all: Any = None, pipelines: dict[str, int] | None = None, **options: Any) -> None:
+    settings = Settings(
+        {"FEEDS": {feed: options}, "ITEM_PIPELINES": pipelines or {"sitemapcrawler.pipelines.pipelines.X": 1}}
+    )
+    if for_all is not None:
+        settings.set("FEED_EXPORT_FIELDS", for_all)
+    check_columns(settings)
+
+
+@pytest.mark.parametrize("kind", ["FindingRecord", "SitemapRecord", "RobotsRecord", "SummaryRecord"])
+def test_csv_of_other_records_than_urls_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match=f"^x.csv cannot hold {kind}: csv holds url records alone; use jsonl"):
+        check("x.csv", item_classes=[ITEMS + kind])
+    for name in ("x.jsonl", "x.parquet"):
+        check(name, item_classes=[ITEMS + kind])
+    check("x.csv", item_classes=[ITEMS + kind, f"{ITEMS}UrlRecord"])
+
+
+@pytest.mark.parametrize("fields", [["loc", "lastmd"], {"loc": "URL", "lastmd": "Date"}])
+@pytest.mark.parametrize("feed", ["x.csv", "x.jsonl", "x.json", "x.parquet"])
+def test_unknown_field_is_refused(feed: str, fields: Any) -> None:
+    with pytest.raises(ValueError, match=r"^fields: no field 'lastmd' in .*x\..*, did you mean lastmod\?$"):
+        check(feed, fields=fields)
+    with pytest.raises(ValueError, match=r"^setting FEED_EXPORT_FIELDS: no field 'lastmd' in "):
+        check(feed, fields)
+
+
+@pytest.mark.parametrize(
+    ("feed", "fields", "options"),
+    [
+        ("x.csv", "loc,issues", {}),
+        ("x.csv", "nonsense", {"fields": None}),
+        ("x.csv", "nonsense", {"fields": ["loc"]}),
+        ("x.csv", "nonsense", {"pipelines": {"mine.Pipeline": 1}}),
+        ("x.csv", "nonsense", {"item_classes": ["collections.Counter"]}),
+        ("x.jsonl", "loc,outcome,rule", {}),
+        ("x.sarif", "nonsense", {}),
+    ],
+)
+def test_known_fields_and_items_of_the_user_pass(feed: str, fields: str, options: dict[str, Any]) -> None:
+    check(feed, fields, **options)
+
+
+def test_field_of_another_record_type_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no field 'outcome' in the url records of x.csv; accepted: type, loc,"):
+        check("x.csv", "loc,outcome")
+    with pytest.raises(ValueError, match=r"no field 'loc' in the sitemap records of x.jsonl"):
+        check("x.jsonl", "loc", item_classes=[f"{ITEMS}SitemapRecord"])
+
+
+def test_class_that_is_not_there_is_refused_in_one_line() -> None:
+    with pytest.raises(ValueError, match=r"^item_classes of x.jsonl: "):
+        check("x.jsonl", item_classes=[f"{ITEMS}NoRecord"])

@@ -1,0 +1,452 @@
+"""Exporters: what stands in a feed, byte by byte."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Field, Item
+from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.extensions.postprocessing import PostProcessingManager
+
+from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
+from sitemapcrawler.feeds.setup import GZIP
+from sitemapcrawler.items import Hop, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.image import Image
+
+Exporter = type[JsonLinesExporter] | type[CsvExporter]
+EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
+SITEMAP = "https://e.com/sitemap.xml"
+HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,issues,change,changed_fields"
+
+
+class Product(Item):
+    name = Field()
+    price = Field(serializer=lambda price: f"{price} EUR")
+
+
+@dataclass
+class Page:
+    """An item that is no record."""
+
+    url: str
+    tags: list[str] = field(default_factory=list)
+
+
+def export(exporter: Exporter, *items: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    writer = exporter(file, **{"encoding": "utf-8", **options})
+    writer.start_exporting()
+    for item in items:
+        writer.export_item(item)
+    writer.finish_exporting()
+    return file.getvalue()
+
+
+def lines(*items: Any, **options: Any) -> list[str]:
+    return export(JsonLinesExporter, *items, **options).decode().splitlines()
+
+
+def table(*items: Any, **options: Any) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(export(CsvExporter, *items, **options).decode(), newline="")))
+
+
+def a_url(loc: str = "https://e.com/", **values: Any) -> UrlRecord:
+    return UrlRecord(loc=loc, sitemap=SITEMAP, **values)
+
+
+TEXT = st.text(alphabet=st.characters(exclude_categories=[]))
+URLS = st.builds(
+    UrlRecord,
+    loc=TEXT,
+    loc_raw=st.none() | TEXT,
+    sitemap=TEXT,
+    line=st.none() | st.integers(min_value=1),
+    lastmod=st.none() | TEXT,
+    changefreq=st.none() | TEXT,
+    priority=st.none() | st.floats(),
+    images=st.lists(st.builds(Image, loc=st.none() | TEXT, title=st.none() | TEXT), max_size=3),
+    alternates=st.lists(st.builds(Alternate, TEXT, TEXT, attributes=st.dictionaries(TEXT, TEXT)), max_size=3),
+    extra=st.none() | st.dictionaries(TEXT, st.lists(st.fixed_dictionaries({"name": TEXT, "value": TEXT}))),
+    recovered=st.booleans(),
+)
+
+
+def no_constant(name: str) -> None:
+    pytest.fail(f"{name} is no JSON")
+
+
+class TestJsonLines:
+    def test_a_batch_is_one_line_per_record(self) -> None:
+        batch = UrlBatch(SITEMAP, [a_url("https://e.com/1", line=3), a_url("https://e.com/2", priority=0.5)])
+        assert lines(batch) == [
+            '{"type":"url","loc":"https://e.com/1","sitemap":"https://e.com/sitemap.xml","line":3,"recovered":false}',
+            '{"type":"url","loc":"https://e.com/2","sitemap":"https://e.com/sitemap.xml","priority":0.5,"recovered":false}',
+        ]
+
+    def test_every_type_of_record_is_written(self) -> None:
+        rows = map(json.loads, lines(a_url(), SitemapRecord(sitemap=SITEMAP, hops=[Hop(301, "u")]), SummaryRecord()))
+        assert [row["type"] for row in rows] == ["url", "sitemap", "summary"]
+
+    def test_an_empty_batch_writes_nothing(self) -> None:
+        assert export(JsonLinesExporter, UrlBatch(SITEMAP, [])) == b""
+
+    @given(URLS)
+    def test_any_record_comes_back(self, url: UrlRecord) -> None:
+        (line,) = export(JsonLinesExporter, url).split(b"\n")[:-1]
+        row = json.loads(line.decode(), parse_constant=no_constant)
+        for name in ("loc", "loc_raw", "sitemap", "line", "lastmod", "changefreq", "recovered"):
+            assert row.get(name) == getattr(url, name)
+        assert [image.get("title") for image in row.get("images", [])] == [image.title for image in url.images]
+        assert row.get("extra", {}) == (url.extra or {})
+
+    @given(URLS, st.sampled_from(["ascii", "latin-1", "cp1252", "utf-16", "utf-8-sig", "gb18030", "utf-7"]))
+    def test_no_character_set_loses_anything(self, url: UrlRecord, encoding: str) -> None:
+        text = export(JsonLinesExporter, url, encoding=encoding).decode(encoding)
+        assert json.loads(text) == json.loads(export(JsonLinesExporter, url))
+
+    def test_what_a_character_set_cannot_hold_is_escaped(self) -> None:
+        assert b'"loc":"\xe9 \\u4e2d \\ud83d\\ude00"' in export(JsonLinesExporter, a_url("é 中 😀"), encoding="latin-1")
+
+    def test_without_a_character_set_it_is_utf_8(self) -> None:
+        assert "é".encode() in export(JsonLinesExporter, a_url("é"), encoding=None)
+
+    def test_a_lone_surrogate_is_escaped_and_its_neighbours_are_untouched(self) -> None:
+        good, bad = a_url("https://e.com/é"), a_url("https://e.com/\ud800")
+        assert lines(UrlBatch(SITEMAP, [good, bad, good])) == [*lines(good), *lines(bad), *lines(good)]
+        assert '"loc":"https://e.com/\\ud800"' in lines(bad)[0]
+
+    def test_a_number_beyond_64_bits_is_written(self) -> None:
+        assert json.loads(lines(a_url(line=2**70))[0])["line"] == 2**70
+
+    def test_no_number_is_null(self) -> None:
+        assert json.loads(lines(a_url(priority=float("nan")))[0])["priority"] is None
+        assert (
+            json.loads(lines(a_url("\ud800", priority=float("inf")))[0], parse_constant=no_constant)["priority"] is None
+        )
+
+    def test_what_has_no_json_type_is_written_as_text(self) -> None:
+        row = json.loads(lines(a_url(extra={"urn:x": [{"price": Decimal("1.10"), "at": Path("a")}]}))[0])
+        assert row["extra"] == {"urn:x": [{"price": "1.10", "at": "a"}]}
+
+    def test_arguments_of_the_json_encoder_are_honoured(self) -> None:
+        row = export(JsonLinesExporter, a_url("é"), ensure_ascii=True, sort_keys=True)
+        assert row.startswith(b'{"loc":"\\u00e9","recovered":false,"sitemap":"')
+
+    def test_an_unknown_argument_is_refused(self) -> None:
+        with pytest.raises(TypeError, match="colour"):
+            export(JsonLinesExporter, a_url(), colour="red")
+
+    def test_fields_are_chosen_and_renamed(self) -> None:
+        assert lines(a_url(line=3), fields_to_export=["line", "loc", "news"]) == ['{"line":3,"loc":"https://e.com/"}']
+        assert lines(a_url(), fields_to_export={"loc": "url"}) == ['{"url":"https://e.com/"}']
+
+    def test_records_without_any_of_the_fields_are_left_out(self) -> None:
+        assert lines(SitemapRecord(), a_url(), fields_to_export=["loc"]) == ['{"loc":"https://e.com/"}']
+
+    def test_empty_fields_are_written_on_request(self) -> None:
+        row = json.loads(lines(a_url(), export_empty_fields=True)[0])
+        assert (row["news"], row["images"], len(row)) == (None, [], len(HEADER.split(",")))
+
+    def test_other_items_are_written_as_scrapy_writes_them(self) -> None:
+        assert lines({"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])) == [
+            '{"b":null,"a":[{"url":"u","tags":[]}]}',
+            '{"name":"n","price":"1 EUR"}',
+            '{"url":"u","tags":[]}',
+        ]
+
+    def test_fields_of_other_items_are_chosen(self) -> None:
+        assert lines({"a": 1, "b": 2}, fields_to_export={"b": "B"}) == ['{"B":2}']
+
+
+class TestWrittenLines:
+    """A batch that carries its lines, since the database has written them already."""
+
+    LINES = b'{"type":"url","loc":"https://e.com/as-it-is"}\n'
+
+    def batch(self) -> UrlBatch:
+        return UrlBatch(SITEMAP, [a_url("https://e.com/made", line=3)], lines=self.LINES)
+
+    @pytest.mark.parametrize("classes", [[], [UrlRecord], ["sitemapcrawler.items.UrlRecord", SitemapRecord]])
+    def test_lines_are_written_as_they_are(self, classes: list[Any]) -> None:
+        assert export(JsonLinesExporter, self.batch(), item_classes=classes) == self.LINES
+
+    def test_they_are_written_in_the_encoding_of_the_feed(self) -> None:
+        batch = UrlBatch(SITEMAP, [], lines='{"loc":"é"}\n'.encode())
+        assert export(JsonLinesExporter, batch, encoding="latin-1") == '{"loc":"é"}\n'.encode("latin-1")
+
+    def test_they_are_elements_of_an_array(self) -> None:
+        batch = UrlBatch(SITEMAP, [a_url(), a_url()], lines=self.LINES * 2)
+        array = json.loads(export(JsonExporter, SitemapRecord(), batch, a_url("last"), indent=0))
+        assert [row.get("loc") for row in array] == [None, *["https://e.com/as-it-is"] * 2, "last"]
+        assert json.loads(export(JsonExporter, batch, indent=2)) == array[1:3]
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({"fields_to_export": ["line"]}, '{"line":3}'),
+            ({"fields_to_export": {"loc": "url"}}, '{"url":"https://e.com/made"}'),
+            ({"sort_keys": True, "fields_to_export": ["type", "loc"]}, '{"loc":"https://e.com/made","type":"url"}'),
+        ],
+    )
+    def test_they_are_made_anew_where_options_alter_them(self, options: dict[str, Any], expected: str) -> None:
+        assert lines(self.batch(), **options) == [expected]
+
+    def test_they_are_made_anew_with_empty_fields(self) -> None:
+        row = json.loads(lines(self.batch(), export_empty_fields=True)[0])
+        assert (row["loc"], row["news"]) == ("https://e.com/made", None)
+
+    def test_a_feed_of_other_records_does_not_have_them(self) -> None:
+        assert export(JsonLinesExporter, self.batch(), item_classes=[SitemapRecord]) == b""
+
+    def test_a_table_is_made_of_the_records(self) -> None:
+        assert table(self.batch(), fields_to_export=["loc"])[1] == ["https://e.com/made"]
+
+    def test_a_batch_with_no_lines_left_writes_nothing(self) -> None:
+        assert export(JsonLinesExporter, UrlBatch(SITEMAP, [], lines=b"")) == b""
+        assert json.loads(export(JsonExporter, UrlBatch(SITEMAP, [], lines=b""))) == []
+
+
+class TestJson:
+    @pytest.mark.parametrize("indent", [None, 0, 2])
+    def test_all_items_are_one_array(self, indent: int | None) -> None:
+        items = [SitemapRecord(), UrlBatch(SITEMAP, [a_url("1"), a_url("\ud800")]), UrlBatch(SITEMAP, []), {"a": 1}]
+        array = json.loads(export(JsonExporter, *items, indent=indent))
+        assert array == [json.loads(line) for line in lines(*items)]
+
+    @pytest.mark.parametrize(
+        ("indent", "expected"),
+        [
+            (None, '[{"loc":"1"},{"loc":"2"}]'),
+            (0, '[\n{"loc":"1"},\n{"loc":"2"}\n]\n'),
+            (1, '[\n{\n "loc": "1"\n},\n{\n "loc": "2"\n}\n]\n'),
+        ],
+    )
+    def test_indent_is_that_of_scrapy(self, indent: int | None, expected: str) -> None:
+        batch = UrlBatch(SITEMAP, [a_url("1"), a_url("2")])
+        assert export(JsonExporter, batch, indent=indent, fields_to_export=["loc"]).decode() == expected
+
+    def test_without_items_it_is_an_empty_array(self) -> None:
+        assert json.loads(export(JsonExporter)) == []
+
+    def test_records_without_any_of_the_fields_leave_no_comma(self) -> None:
+        text = export(JsonExporter, SitemapRecord(), a_url("1"), SitemapRecord(), a_url("2"), fields_to_export=["loc"])
+        assert json.loads(text) == [{"loc": "1"}, {"loc": "2"}]
+
+    def test_the_byte_order_mark_stands_once(self) -> None:
+        text = export(JsonExporter, a_url("é"), a_url("中"), encoding="utf-16").decode("utf-16")
+        assert [row["loc"] for row in json.loads(text)] == ["é", "中"]
+
+
+class TestCsv:
+    def test_columns_are_the_fields_of_a_url_record(self) -> None:
+        url = a_url(line=3, lastmod="2024", priority=0.5, images=[Image(loc="i")], alternates=[Alternate("de", "h")])
+        assert export(CsvExporter, url).decode().splitlines() == [
+            HEADER,
+            "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,',
+        ]
+
+    def test_other_types_of_record_are_not_in_the_table(self) -> None:
+        rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
+        assert [(row[1], row[rows[0].index("recovered")]) for row in rows] == [
+            ("loc", "recovered"),
+            ("https://e.com/", "true"),
+        ]
+
+    def test_a_table_without_rows_has_its_header(self) -> None:
+        assert export(CsvExporter, SummaryRecord()).decode() == HEADER + "\r\n"
+        assert export(CsvExporter, fields_to_export=["loc"]) == b"loc\r\n"
+
+    @given(st.lists(URLS, max_size=3))
+    def test_any_record_comes_back(self, urls: list[UrlRecord]) -> None:
+        header, *rows = table(UrlBatch(SITEMAP, urls))
+        assert len(rows) == len(urls)
+        for row, url in zip(rows, urls, strict=True):
+            cells = dict(zip(header, row, strict=True))
+            for name in ("loc", "loc_raw", "sitemap", "lastmod", "changefreq"):
+                value = (getattr(url, name) or "").encode("utf-8", "backslashreplace").decode()
+                assert Cells().armed(cells[name]) == value
+            assert cells["line"] == ("" if url.line is None else str(url.line))
+            if url.images:
+                assert [image.get("loc") for image in json.loads(cells["images"])] == [i.loc for i in url.images]
+
+    @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
+    def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][1:9] == [
+            f"'{text}", "", SITEMAP, "", f"'{text}", "", "", "-0.5",
+        ]  # fmt: skip
+
+    def test_a_formula_that_got_into_a_number_field_is_not_run(self) -> None:
+        assert table(a_url(priority="=1"), fields_to_export=["priority"])[1] == ["'=1"]
+
+    def test_no_title_is_run_by_a_spreadsheet(self) -> None:
+        assert table({"=1": "a"})[0] == ["'=1"]
+
+    def test_line_ends_and_nul_stay_in_their_cell(self) -> None:
+        assert table(a_url("a\r\nb\x00\rc\x1b"), fields_to_export=["loc"])[1] == ["a\r\nb\x00\rc\x1b"]
+
+    def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:
+        assert b"\xe9 \\u4e2d" in export(CsvExporter, a_url("é 中"), encoding="latin-1")
+        assert b"https://e.com/\\ud800" in export(CsvExporter, a_url("https://e.com/\ud800"))
+        assert table(a_url(images=[Image(loc="\ud800")]), fields_to_export=["images"])[1] == ['[{"loc":"\\ud800"}]']
+        assert b"\xe9 ?," in export(CsvExporter, a_url("é 中"), encoding="latin-1", errors="replace")
+
+    def test_fields_are_chosen_and_renamed(self) -> None:
+        assert table(a_url(line=3), fields_to_export=["line", "colour", "loc"]) == [
+            ["line", "colour", "loc"],
+            ["3", "", "https://e.com/"],
+        ]
+        assert table(a_url(), fields_to_export={"loc": "URL"}) == [["URL"], ["https://e.com/"]]
+
+    def test_arguments_of_the_csv_writer_are_honoured(self) -> None:
+        options = {
+            "fields_to_export": ["type", "loc"],
+            "delimiter": ";",
+            "quoting": csv.QUOTE_ALL,
+            "lineterminator": "\n",
+        }
+        assert export(CsvExporter, a_url(), **options) == b'"type";"loc"\n"url";"https://e.com/"\n'
+
+    def test_the_header_may_be_left_out(self) -> None:
+        assert export(CsvExporter, a_url(), include_headers_line=False).startswith(b"url,")
+
+    def test_lists_of_texts_are_joined_on_request(self) -> None:
+        record = a_url(images=["=a", "b"])
+        assert table(record, fields_to_export=["images"])[1] == ['["=a","b"]']
+        assert table(record, fields_to_export=["images"], join_multivalued="|")[1] == ["'=a|b"]
+
+    def test_other_items_have_columns_of_their_own(self) -> None:
+        items = [
+            {"a": "=1", "b": ["x", "y"], "c": {"d": 1}, "e": b"z", "f": None, "g": True, "h": Decimal("1.5")},
+            {"a": 2},
+        ]
+        assert table(*items) == [
+            ["a", "b", "c", "e", "f", "g", "h"],
+            ["'=1", "x,y", '{"d":1}', "z", "", "true", "1.5"],
+            ["2", "", "", "", "", "", ""],
+        ]
+
+    def test_other_items_are_serialized_by_their_fields(self) -> None:
+        assert table(Product(name="n", price=1)) == [["name", "price"], ["n", "1 EUR"]]
+        assert table(Page("u", ["a", "b"]), join_multivalued="|") == [["url", "tags"], ["u", "a|b"]]
+
+    def test_other_items_stand_under_the_columns_of_the_first(self) -> None:
+        assert table(a_url(), {"loc": "x", "colour": "red"})[2][:2] == ["", "x"]
+
+    def test_utf_8_with_its_mark_for_spreadsheets(self) -> None:
+        assert export(CsvExporter, a_url("é"), a_url("é"), encoding="utf-8-sig").count(b"\xef\xbb\xbf") == 1
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+@given(urls=st.lists(URLS, min_size=1, max_size=4))
+def test_batches_and_single_records_give_the_same_bytes(exporter: Exporter, urls: list[UrlRecord]) -> None:
+    assert export(exporter, UrlBatch(SITEMAP, urls)) == export(exporter, *urls)
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
+    written: list[bytes] = []
+
+    class File(io.BytesIO):
+        def write(self, data: Any, /) -> int:
+            written.append(data)
+            return len(data)
+
+    writer = exporter(File(), encoding="utf-8")
+    writer.export_item(UrlBatch(SITEMAP, [a_url(str(number)) for number in range(100)]))
+    assert len(written) == 1
+
+
+class TestAppending:
+    """To a file that Scrapy's own storage opened; test_storages.py does it with ours."""
+
+    @pytest.fixture
+    def append(self, tmp_path: Path) -> Callable[..., str]:
+        path = tmp_path / "feed"
+
+        def to_the_file(exporter: Exporter, loc: str, encoding: str = "utf-8") -> str:
+            with FileFeedStorage(str(path), feed_options={"overwrite": False}).open(None) as file:  # type: ignore[arg-type]  # the spider is not used
+                writer = exporter(file, encoding=encoding, fields_to_export=["loc"])
+                writer.start_exporting()
+                writer.export_item(a_url(loc))
+                writer.finish_exporting()
+            return path.read_bytes().decode(encoding)
+
+        return to_the_file
+
+    def test_append_writes_no_second_header(self, append: Callable[..., str]) -> None:
+        append(CsvExporter, "1")
+        assert append(CsvExporter, "2").split() == ["loc", "1", "2"]
+
+    @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+    def test_append_writes_no_second_byte_order_mark(self, append: Callable[..., str], encoding: str) -> None:
+        append(CsvExporter, "1", encoding)
+        assert append(CsvExporter, "2", encoding) == "loc\r\n1\r\n2\r\n"
+
+    def test_append_to_json_lines(self, append: Callable[..., str]) -> None:
+        append(JsonLinesExporter, "1")
+        assert append(JsonLinesExporter, "2").split() == ['{"loc":"1"}', '{"loc":"2"}']
+
+
+def test_a_compressed_feed_that_is_new_has_its_header(tmp_path: Path) -> None:
+    with FileFeedStorage(str(tmp_path / "feed.gz")).open(None) as file:  # type: ignore[arg-type]  # the spider is not used
+        manager = PostProcessingManager([GZIP], file, {})
+        assert not CsvExporter(manager).outlet.appending  # type: ignore[arg-type]  # Scrapy hands it over as a file too
+        manager.close()
+
+
+class TestBrokenPipe:
+    class Pipe(io.BytesIO):
+        closed_after = 1
+
+        def write(self, data: Any, /) -> int:
+            if self.closed_after == 0:
+                raise BrokenPipeError
+            self.closed_after -= 1
+            return super().write(data)
+
+    @pytest.mark.parametrize("exporter", [JsonLinesExporter, CsvExporter])
+    def test_a_reader_that_has_gone_ends_the_writing_only(self, exporter: Exporter) -> None:
+        pipe = self.Pipe()
+        writer = exporter(pipe, encoding="utf-8")
+        writer.start_exporting()
+        for number in range(3):
+            writer.export_item(a_url(f"https://e.com/{number}"))
+            assert writer.outlet.deserted == (number > 0)
+        writer.finish_exporting()
+        assert pipe.getvalue().count(b"https://e.com/0") == 1
+        assert b"https://e.com/1" not in pipe.getvalue()
+
+
+class TestRecordFilter:
+    @pytest.mark.parametrize(
+        ("item_classes", "accepted"),
+        [
+            ([], ["UrlBatch", "UrlRecord", "SitemapRecord", "dict"]),
+            (["sitemapcrawler.items.UrlRecord"], ["UrlBatch", "UrlRecord"]),
+            ([UrlBatch], ["UrlBatch"]),
+            ([SitemapRecord, dict], ["SitemapRecord", "dict"]),
+            (["sitemapcrawler.items.FindingRecord"], ["judged"]),
+        ],
+    )
+    def test_a_batch_passes_where_its_records_would(self, item_classes: list[Any], accepted: list[str]) -> None:
+        judged = UrlBatch(SITEMAP, [], judged=True)
+        assert RecordFilter({"item_classes": item_classes}).accepts(judged) == bool(
+            {"judged", "UrlBatch"}.intersection(accepted)
+        )
+        accepted = [name for name in accepted if name != "judged"]
+        items = [UrlBatch(SITEMAP, []), UrlRecord(), SitemapRecord(), {}]
+        record_filter = RecordFilter({"item_classes": item_classes})
+        assert [type(item).__name__ for item in items if record_filter.accepts(item)] == accepted

@@ -1,0 +1,155 @@
+"""Findings as lines of a compiler: in order, one each, inert, with a summary."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.feeds.lines import LinesExporter
+from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+
+from .findings_written import SITEMAP, a_finding, peak, with_findings
+
+TEXT = st.text(st.characters(exclude_categories=[]))
+COMMANDS = Path(__file__).parents[3] / "docs" / "commands.md"
+MATCHER = re.compile(json.loads(re.findall(r"```json\n(.*?)```", COMMANDS.read_text("utf-8"), re.DOTALL)[0])["regexp"])
+"""What the documentation gives to editors."""
+
+
+def write(file: Any, items: Any, **options: Any) -> None:
+    exporter = LinesExporter(file, **{"encoding": "utf-8", **options})
+    exporter.start_exporting()
+    for item in items:
+        exporter.export_item(item)
+    exporter.finish_exporting()
+
+
+def lines(*items: Any, **options: Any) -> list[str]:
+    file = io.BytesIO()
+    write(file, items, **options)
+    return file.getvalue().decode(options.get("encoding", "utf-8")).split("\n")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"line": 123, "column": 7}, f"{SITEMAP}:123:7 error loc-relative '/x' is not absolute"),
+        ({"line": 123}, f"{SITEMAP}:123 error loc-relative '/x' is not absolute"),
+        ({"column": 7}, f"{SITEMAP} error loc-relative '/x' is not absolute"),
+        ({"line": 0, "column": 0}, f"{SITEMAP} error loc-relative '/x' is not absolute"),
+        ({"sitemap": None}, "crawl error loc-relative '/x' is not absolute"),
+        ({"severity": "info", "line": 1}, f"{SITEMAP}:1 info loc-relative '/x' is not absolute"),
+        ({"url": "https://e.com/x"}, f"{SITEMAP} error loc-relative '/x' is not absolute (https://e.com/x)"),
+        ({"url": f"/{'y' * 300}"}, f"{SITEMAP} error loc-relative '/x' is not absolute (/{'y' * 196}...)"),
+        ({"url": "/x"}, f"{SITEMAP} error loc-relative '/x' is not absolute"),
+        ({"message": "a\nb\x1b[31m\u202e"}, f"{SITEMAP} error loc-relative a\\nb\\x1b[31m\\u202e"),
+    ],
+)
+def test_line_of_a_finding(fields: dict[str, Any], line: str) -> None:
+    assert lines(a_finding(**fields)) == [line]
+    found = MATCHER.match(line)
+    assert found
+    place = [part and int(part) for part in found.group(2, 3)]
+    known = [fields.get("line") or None, fields.get("column") if fields.get("line") else None]
+    assert (found[1], place, found[5]) == (fields.get("sitemap", SITEMAP) or "crawl", known, "loc-relative")
+
+
+def test_files_stand_together_in_the_order_they_were_named() -> None:
+    names = {"file:///b.xml": "b.xml", "file:///a.xml": "sub/../a.xml"}
+    found = [
+        a_finding(sitemap=file, line=line)
+        for line in (10, 9, 100, None)
+        for file in ("https://e.com/2.xml", "file:///a.xml", None, "https://e.com/1.xml", "file:///b.xml")
+    ]
+    places = [line.split(" ")[0] for line in lines(*found, names=names)]
+    of_each = [f"{{0}}{line}" for line in ("", ":9", ":10", ":100")]
+    files = ["b.xml", "sub/../a.xml", "https://e.com/1.xml", "https://e.com/2.xml"]
+    assert places == [place.format(file) for file in files for place in of_each] + ["crawl"] + [
+        "crawl:9",
+        "crawl:10",
+        "crawl:100",
+    ]
+
+
+def test_findings_ride_on_batches_and_files() -> None:
+    record = with_findings(UrlRecord(loc="https://e.com/x"), a_finding(line=2, message="on the entry"))
+    batch = UrlBatch(SITEMAP, [record], judged=True)
+    file = with_findings(SitemapRecord(sitemap=SITEMAP), a_finding(line=1, message="on the file"))
+    assert [line.partition("relative ")[2] for line in lines(batch, file)] == ["on the file", "on the entry"]
+
+
+def test_file_of_this_machine_that_was_not_named_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [a_finding(sitemap=path.as_uri()) for path in (tmp_path / "sub" / "a b.xml", Path("/else/c.xml"))]
+    assert [line.partition(" error")[0] for line in lines(*found)] == ["/else/c.xml", "sub/a b.xml"]
+
+
+def test_messages_name_files_as_the_user_does() -> None:
+    names = {"file:///dir/b.xml": "b.xml"}
+    [line] = lines(a_finding(message="is listed in 'file:///dir/b.xml' too"), names=names)
+    assert line.endswith("is listed in 'b.xml' too")
+
+
+def test_colours_are_those_of_the_severity() -> None:
+    [line] = lines(a_finding(line=1), colour=True)
+    assert line == f"\x1b[1m{SITEMAP}:1\x1b[0m \x1b[1;31merror\x1b[0m loc-relative '/x' is not absolute"
+
+
+def test_characters_that_cannot_be_written_become_escapes() -> None:
+    [line] = lines(
+        a_finding(message="caf\u00e9", sitemap="file:///x"), names={"file:///x": "\u4e2d.xml"}, encoding="ascii"
+    )
+    assert line == "\\u4e2d.xml error loc-relative caf\\xe9"
+
+
+SUMMARIES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "clean": ({"sitemaps": 1, "urls": 1}, ["1 file, 1 URL: nothing found"]),
+    "counts": (
+        {"sitemaps": 3, "urls": 1234, "severities": {"info": 1, "error": 1, "warning": 2}},
+        ["3 files, 1,234 URLs: 1 error, 2 warnings, 1 info", "4 more findings not shown"],
+    ),
+    "offline": (
+        {"skipped": {"offline": 2}},
+        ["0 files, 0 URLs: nothing found", "not read: 2 sitemaps that an index lists"],
+    ),
+    "stopped": ({"partial": "max_time"}, ["0 files, 0 URLs: nothing found", "stopped before the end: max_time"]),
+    "limit": (
+        {"sitemaps": 1, "urls": 3, "partial": "max_urls"},
+        ["1 file, 3 URLs: nothing found; the rest was not read (max_urls)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_summary(name: str) -> None:
+    fields, wanted = SUMMARIES[name]
+    told = lines(SummaryRecord(**fields))
+    assert len(told) == len(wanted)
+    assert all(line.startswith(beginning) for line, beginning in zip(told, wanted, strict=True)), told
+
+
+def test_findings_that_are_shown_are_not_said_to_be_hidden() -> None:
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1})
+    assert lines(a_finding(), summary)[1:] == ["1 file, 0 URLs: 1 error"]
+
+
+@given(
+    st.builds(a_finding, rule=TEXT, severity=TEXT, message=TEXT, sitemap=TEXT, url=TEXT, line=st.none() | st.integers())
+)
+def test_whatever_a_stranger_wrote_is_one_line(finding: Any) -> None:
+    [line] = lines(finding)
+    assert line.isprintable()
+
+
+def test_memory_does_not_grow_with_the_findings() -> None:
+    few, _ = peak(write, 200)
+    many, size = peak(write, 600)
+    assert size > 2_000_000
+    assert many < 1.3 * few

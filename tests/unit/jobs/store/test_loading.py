@@ -1,0 +1,245 @@
+"""Committing what was found: whole or not at all, whatever stands in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.base import FILE
+from sitemapcrawler.jobs.store.loading import BASELINE, FileRows, Group, load
+from sitemapcrawler.jobs.store.making import CONFIG, create
+from sitemapcrawler.jobs.store.schema import ODD
+from sitemapcrawler.jobs.store.spool import IN_MEMORY, Spool
+from tests.unit.jobs.store.making import lines
+
+A, B, C = (f"https://e.com/{name}.xml" for name in "abc")
+RUN = 3
+
+
+def spooled(store: Store, records: Sequence[Any]) -> Spool:
+    spool = store.spool()
+    spool.write(lines(records), len(records))
+    return spool
+
+
+def file(store: Store, sitemap: str, *urls: UrlRecord, record: bool = True, **rest: Any) -> FileRows:
+    """A file that was read: with a finding for each of its entries."""
+    found = [FindingRecord("a-rule", "error", sitemap=sitemap, url=one.loc) for one in urls]
+    own = [SitemapRecord(sitemap, url_count=len(urls))] if record else []
+    return FileRows(sitemap, spooled(store, urls), spooled(store, found), spooled(store, own), **rest)
+
+
+def entry(sitemap: str, number: int = 0, **fields: Any) -> UrlRecord:
+    return UrlRecord(f"https://e.com/{number}", sitemap=sitemap, line=number, **fields)
+
+
+def group(*files: FileRows, **rest: Any) -> Group:
+    made = Group(**rest)
+    for one in files:
+        made.add(one)
+    return made
+
+
+def counts(store: Store) -> dict[str, int]:
+    tables = ("urls", "findings", "sitemaps", "files", "children", "policies", "replies")
+    return {table: store.execute(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+
+
+def left(store: Store) -> list[Path]:
+    return list(store.spools.iterdir())
+
+
+def test_group_is_true_where_there_is_something_in_it(store: Store) -> None:
+    assert not Group()
+    assert Group(rows={"policies": [{}]}) and Group(replies=[b"{}\n"])
+    made = group(file(store, A, entry(A), entry(A, 1)), file(store, B, entry(B)))
+    assert made and made.urls == 3
+
+
+def test_everything_of_a_group_is_committed(store: Store) -> None:
+    files = [file(store, A, entry(A), entry(A, 1), digest="d", tally={"x": 1}), file(store, B, children=[(C, None)])]
+    policy = {"origin": "https://e.com", "asked_at": "2026-01-02T03:04:05.000006", "answer": {"status": 200}}
+    reply = b'{"url":"u","method":"GET","asked_at":"2026-01-02T03:04:05","status":200,"step":{"status":200}}\n'
+    load(store, RUN, group(*files, rows={"policies": [policy]}, replies=[reply, reply]))
+    told = {"urls": 2, "findings": 2, "sitemaps": 2, "files": 2, "children": 1, "policies": 1, "replies": 2}
+    assert counts(store) == told
+    done = store.execute("SELECT sitemap, run, digest, tally FROM files ORDER BY sitemap")
+    assert [(*row[:3], json.loads(row[3])) for row in done] == [(A, RUN, "d", {"x": 1}), (B, RUN, "", {})]
+    assert store.execute("SELECT * FROM children") == [(B, C, None)]
+    assert store.execute("SELECT strftime(asked_at, '%f'), answer->>'status' FROM policies") == [("000006", "200")]
+    assert store.execute("SELECT status, step->>'status', failure FROM replies LIMIT 1") == [(200, "200", None)]
+    assert left(store) == []
+
+
+@pytest.mark.parametrize("table", ["findings", "sitemaps", "files", "children", "policies", "replies"])
+def test_group_that_fails_leaves_nothing(store: Store, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+    insert = Store.insert
+
+    def failing(self: Store, name: str, spools: Any) -> None:
+        if name == table:
+            raise duckdb.IOException("IO Error: No space left on device")
+        insert(self, name, spools)
+
+    monkeypatch.setattr(Store, "insert", failing)
+    large = file(store, A, *(entry(A, number, lastmod="x" * 100) for number in range(IN_MEMORY // 100)))
+    rows = {"policies": [{"origin": "https://e.com"}]}
+    with pytest.raises(duckdb.IOException):
+        load(store, RUN, group(large, file(store, B, children=[(C, None)]), rows=rows, replies=[b'{"url":"u"}\n']))
+    assert set(counts(store).values()) == {0}
+    assert left(store) == [], "not even on the disk"
+
+
+def test_database_can_be_written_after_a_failure(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, pytest.raises(duckdb.IOException):
+        patch.setattr(Store, "insert", lambda *_: (_ for _ in ()).throw(duckdb.IOException("x")))
+        load(store, RUN, group(file(store, A, entry(A))))
+    load(store, RUN, group(file(store, A, entry(A))))
+    assert counts(store)["urls"] == 1
+
+
+def test_guess_that_was_no_sitemap_is_a_file_without_a_record(store: Store) -> None:
+    load(store, RUN, group(file(store, A, record=False, tally={"missed": True})))
+    assert (counts(store)["files"], counts(store)["sitemaps"]) == (1, 0)
+
+
+def test_rows_of_large_and_small_files_stand_in_their_order(store: Store) -> None:
+    sizes = {A: 3, B: IN_MEMORY // 50, C: 5}
+    load(store, RUN, group(*(file(store, url, *(entry(url, n) for n in range(size))) for url, size in sizes.items())))
+    for url, size in sizes.items():
+        found = store.execute(f"SELECT line, rowid FROM urls WHERE sitemap = '{url}' ORDER BY rowid")
+        assert [line for line, _ in found] == list(range(size))
+        assert found[-1][1] - found[0][1] == size - 1, "without others between"
+
+
+def test_row_that_no_column_can_hold_is_kept_as_text(store: Store) -> None:
+    bad = entry(A, lastmod="2026", reply=ReplyRecord("ok", attempts=2**70))
+    load(store, RUN, group(file(store, A, bad, entry(A, 1)), file(store, B, entry(B, 2))))
+    assert (counts(store)["files"], counts(store)["findings"]) == (2, 3)
+    rows = store.execute(f"SELECT loc, line, lastmod, {ODD} IS NULL FROM urls ORDER BY sitemap, line")
+    assert rows[0] == ("https://e.com/0", 0, None, False)
+    assert rows[2] == ("https://e.com/2", 2, None, True), "other files have their columns"
+    found = [json.loads(line) for some in store.lines("urls") for line in some]
+    assert sorted(found, key=itemgetter("line")) == [
+        json.loads(lines([one])) for one in (bad, entry(A, 1), entry(B, 2))
+    ]
+    assert left(store) == []
+
+
+@pytest.mark.parametrize("error", [
+    duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"),
+    duckdb.TransactionException("Failed to commit: failed to pin block of size 880.0 KiB (121.2 MiB/122.0 MiB used)"),
+])  # fmt: skip
+@pytest.mark.parametrize("times", [1, 3])
+def test_group_that_needs_more_memory_gets_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: duckdb.Error, times: int
+) -> None:
+    insert, limits = Store.insert, []
+
+    def scarce(self: Store, name: str, spools: Any) -> None:
+        limits.append(self.execute("SELECT current_setting('memory_limit')")[0][0])
+        if len(set(limits)) <= times:
+            raise error
+        insert(self, name, spools)
+
+    before = store.execute("SELECT current_setting('memory_limit')")[0][0]
+    monkeypatch.setattr(Store, "insert", scarce)
+    load(store, RUN, group(file(store, A, entry(A))))
+    assert (counts(store)["urls"], counts(store)["files"]) == (1, 1)
+    assert limits[0] == before and len(set(limits)) == times + 1
+    assert store.execute("SELECT current_setting('memory_limit')")[0][0] == before, CONFIG["memory_limit"]
+
+
+def old(folder: Path) -> Path:
+    """The database of an earlier crawl."""
+    path = folder / "old.duckdb"
+    create(path)
+    earlier = Store(path)
+    urls = [entry(A, 0, change="added"), entry(A, 1, change="changed", changed_fields=["lastmod"])]
+    load(earlier, 1, group(file(earlier, A, *urls, entry(A, 2, change="removed"), children=[(C, "2026")])))
+    load(earlier, 1, group(file(earlier, B, entry(B), digest="x")))
+    earlier.execute(f"INSERT INTO findings (rule, sitemap, whole_site) VALUES ('cross-x', '{A}', true)")
+    earlier.set(state="finished", turn=4)
+    earlier.close()
+    return path
+
+
+@pytest.fixture
+def baseline(tmp_path: Path) -> Iterator[Store]:
+    """A store with an earlier crawl attached."""
+    path = old(tmp_path)
+    store = Store.temporary(beside=path)
+    store.execute(f"ATTACH '{path}' AS {BASELINE} (READ_ONLY)")
+    yield store
+    store.close()
+
+
+def test_file_that_has_not_changed_brings_the_rows_of_the_baseline(baseline: Store) -> None:
+    load(baseline, RUN, group(file(baseline, A, taken=True, digest="d"), file(baseline, C, entry(C))))
+    found = baseline.execute(f"SELECT loc, change, changed_fields FROM urls WHERE sitemap = '{A}' ORDER BY line")
+    assert found == [(f"https://e.com/{number}", "unchanged", None) for number in (0, 1)], "without the removed one"
+    assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ? AND whole_site", [A]) == [(0,)]
+    assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(3,)]
+    assert baseline.execute("SELECT * FROM children") == [(A, C, "2026")]
+    assert counts(baseline)["sitemaps"] == 2, "its record is that of this crawl"
+    assert baseline.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, -RUN), (C, RUN)]
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Store]:
+    """A database that begins as a copy of an earlier one."""
+    path = old(tmp_path)
+    before = path.read_bytes()
+    store = Store.of(tmp_path / "job", baseline=path)
+    yield store
+    store.close()
+    assert path.read_bytes() == before
+
+
+def listed(store: Store) -> list[tuple[str, str, str | None]]:
+    """(file, path, change) of entries."""
+    rows = store.execute("SELECT sitemap, loc, change FROM urls ORDER BY sitemap, line")
+    return [(sitemap, loc.removeprefix("https://e.com"), change) for sitemap, loc, change in rows]
+
+
+def test_copy_of_a_baseline_knows_its_entries_and_nothing_else(seeded: Store) -> None:
+    unchanged = [(A, "/0", "unchanged"), (A, "/1", "unchanged"), (B, "/0", "unchanged")]
+    assert seeded.seeded and listed(seeded) == unchanged
+    assert seeded.execute("SELECT count(*) FROM urls WHERE changed_fields IS NOT NULL") == [(0,)]
+    told = {"urls": 3, "findings": 4, "children": 1, "sitemaps": 0, "files": 0, "policies": 0, "replies": 0}
+    assert counts(seeded) == told
+    assert (seeded.get("state"), seeded.get("turn"), seeded.get("run")) == (None, None, None)
+
+
+def test_file_that_has_changed_replaces_the_rows_of_the_baseline(seeded: Store) -> None:
+    load(seeded, RUN, group(file(seeded, A, entry(A, 7, change="added")), file(seeded, B, taken=True, digest="x")))
+    assert listed(seeded) == [(A, "/7", "added"), (B, "/0", "unchanged")]
+    assert seeded.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(1,)]
+    assert counts(seeded)["children"] == 0
+    assert seeded.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, RUN), (B, -RUN)]
+
+
+def test_files_that_this_crawl_does_not_have_go_at_the_end(seeded: Store) -> None:
+    load(seeded, RUN, group(file(seeded, B, taken=True)))
+    seeded.purge()
+    assert listed(seeded) == [(B, "/0", "unchanged")]
+    assert (counts(seeded)["findings"], counts(seeded)["children"]) == (1, 0)
+    assert not seeded.seeded and not seeded.get("seeded")
+
+
+def test_copy_that_was_not_finished_goes_on_as_one(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    store = Store.of(tmp_path / "job", baseline=path)
+    load(store, RUN, group(file(store, B, taken=True)))
+    store.close()
+    store = Store.of(tmp_path / "job", baseline=path)
+    assert store.seeded and len(listed(store)) == 3 and counts(store)["files"] == 1
+    store.close()
+    assert {one.name for one in (tmp_path / "job").iterdir()} == {FILE}

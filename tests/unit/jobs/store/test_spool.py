@@ -1,0 +1,158 @@
+"""Rows on their way into the database: what is in memory, what in a file, and what is changed on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.jobs.store.schema import ODD
+from sitemapcrawler.jobs.store.spool import BASIC, IN_MEMORY, LINE, Spool, fitting, odd
+from tests.unit.jobs.store.making import lines
+
+ROW = b'{"loc":"a"}\n'
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Iterator[Callable[[], Spool]]:
+    """Makes spools whose files are in the test's folder."""
+    made: list[Spool] = []
+
+    def spool() -> Spool:
+        made.append(Spool(tmp_path))
+        return made[-1]
+
+    yield spool
+    for one in made:
+        one.discard()
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def many(size: int) -> bytes:
+    """So many bytes of rows, at least."""
+    return ROW * (size // len(ROW) + 1)
+
+
+def test_few_rows_need_no_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
+    spool = new()
+    spool.write(ROW * 3, 3)
+    assert (spool.rows, files(tmp_path)) == (3, [])
+
+
+def test_nothing_is_no_row(new: Callable[[], Spool]) -> None:
+    spool = new()
+    spool.write(b"", 0)
+    assert spool.rows == 0
+
+
+def test_many_rows_go_to_a_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
+    spool = new()
+    spool.write(many(IN_MEMORY), 1)
+    [file] = files(tmp_path)
+    assert file.read_bytes() == many(IN_MEMORY)
+    spool.write(ROW, 1)
+    assert file.read_bytes() == many(IN_MEMORY), "the next ones wait again"
+    assert spool.flush() == file
+    assert file.read_bytes() == many(IN_MEMORY) + ROW
+
+
+@pytest.mark.parametrize("written", [ROW, many(IN_MEMORY)])
+def test_rows_come_back_one_by_one(new: Callable[[], Spool], written: bytes) -> None:
+    spool = new()
+    spool.write(written, 1)
+    assert b"".join(spool.lines()) == written
+    assert next(spool.lines()) == ROW
+
+
+@pytest.mark.parametrize("written", [b"", ROW, many(IN_MEMORY)])
+def test_discarded_rows_leave_nothing(tmp_path: Path, new: Callable[[], Spool], written: bytes) -> None:
+    spool = new()
+    spool.write(written, 1)
+    spool.discard()
+    spool.discard()
+    assert files(tmp_path) == []
+
+
+def test_rows_in_memory_are_taken_over(new: Callable[[], Spool]) -> None:
+    one, other = new(), new()
+    one.write(ROW, 1)
+    other.write(ROW * 2, 2)
+    assert one.take(other)
+    assert one.rows == 3 and b"".join(one.lines()) == ROW * 3
+
+
+def test_rows_in_a_file_are_not_taken_over(new: Callable[[], Spool]) -> None:
+    one, other = new(), new()
+    other.write(many(IN_MEMORY), 5)
+    assert not one.take(other)
+    assert (one.rows, other.rows) == (0, 5)
+
+
+def test_rows_that_have_become_many_by_taking_go_to_a_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
+    one = new()
+    for _ in range(3):
+        other = new()
+        other.write(many(IN_MEMORY // 2), 1)
+        assert one.take(other)
+    assert len(files(tmp_path)) == 1
+    assert b"".join(one.lines()) == many(IN_MEMORY // 2) * 3
+
+
+@pytest.mark.parametrize("written", [b"", ROW, many(IN_MEMORY), many(IN_MEMORY) * 3 + ROW])
+def test_absorbed_rows_change_their_place(tmp_path: Path, new: Callable[[], Spool], written: bytes) -> None:
+    one, other = new(), new()
+    one.write(ROW, 1)
+    other.write(written, 7)
+    rows = other.rows
+    one.absorb(other)
+    assert (one.rows, other.rows) == (1 + rows, 0)
+    assert len(files(tmp_path)) <= 1
+    assert b"".join(one.lines()) == ROW + written
+    assert b"".join(other.lines()) == b""
+
+
+@pytest.mark.parametrize(("length", "longest"), [(10, LINE), (LINE + 100, LINE + 111)])
+def test_longest_row_is_known(new: Callable[[], Spool], length: int, longest: int) -> None:
+    long = json.dumps({"loc": "x" * length}, separators=(",", ":")).encode() + b"\n"
+    one, other = new(), new()
+    one.write(ROW + long + ROW, 3)
+    assert one.longest == longest == max(LINE, len(long))
+    if other.take(one):
+        assert other.longest == longest
+
+
+def test_full_disk_is_told(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "missing")
+    with pytest.raises(OSError):
+        spool.write(many(IN_MEMORY), 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "\\ud800", "\\\\ud800", "\U0001f600", "é", "\\", '"', "ud800", "\\uD800 and so on"]
+)
+def test_rows_that_columns_can_hold_stay_as_they_are(text: str) -> None:
+    written = lines([UrlRecord(text), UrlRecord("b")])
+    assert fitting(written) is written
+
+
+@pytest.mark.parametrize("text", ["\ud800", "x\udfffy", "\\\ud800", "\\\\\ud800", "\ud800\ud800"])
+def test_row_with_half_a_pair_alone_keeps_its_own_text(text: str) -> None:
+    good, bad = lines([UrlRecord("good")]), lines([UrlRecord(text, line=7)])
+    first, second, third = fitting(good + bad + good).splitlines(keepends=True)
+    assert (first, third) == (good, good)
+    row = json.loads(second)
+    assert row[ODD] == bad[:-1].decode() and json.loads(row[ODD])["loc"] == text
+    assert (row["line"], row["type"]) == (7, "url")
+    assert row["loc"] == "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
+
+
+def test_odd_row_may_keep_a_few_fields_alone() -> None:
+    [line] = lines([UrlRecord("a", sitemap="s", line=2**70, lastmod="2026")]).splitlines(keepends=True)
+    row = json.loads(odd(line, BASIC))
+    assert row == {"loc": "a", "sitemap": "s", "line": 2**70, ODD: line[:-1].decode()}

@@ -1,0 +1,64 @@
+"""Url records from the database: their lines as they are, their records when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sitemapcrawler.feeds.jsontext import JsonText
+from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.items import UrlBatch, UrlRecord, records
+from sitemapcrawler.jobs import readback as storedbatch
+from sitemapcrawler.jobs.readback import StoredBatch, decoded
+from tests.unit.jobs.store.making import ANY, of
+
+SITEMAP = "https://e.com/s.xml"
+JSON = JsonText(Rows())
+
+
+def batch(urls: Sequence[UrlRecord]) -> StoredBatch:
+    return StoredBatch(SITEMAP, [JSON.lines([one]).decode()[:-1] for one in urls])
+
+
+@given(st.lists(of(UrlRecord, ANY), min_size=1, max_size=3))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
+    stored = batch(urls)
+    assert len(stored) == len(urls)
+    assert [json.loads(JSON.lines([one])) for one in stored.urls] == [json.loads(JSON.lines([one])) for one in urls]
+    assert (stored.lines or b"") == b"".join(JSON.lines([one]) for one in urls)
+
+
+def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes | str] = []
+    decode = storedbatch.decoded
+    monkeypatch.setattr(storedbatch, "decoded", lambda line: [made.append(line), decode(line)][1])
+    stored = batch([UrlRecord("a"), UrlRecord("b")])
+    assert (len(stored), stored.sitemap, made) == (2, SITEMAP, [])
+    assert [one.loc for one in stored.urls] == ["a", "b"]
+    assert stored.urls is stored.urls and len(made) == 2
+    assert records(stored) == stored.urls
+
+
+def test_batch_is_one_that_was_judged_before() -> None:
+    stored = batch([UrlRecord("a", issues=["loc-fragment"])])
+    assert isinstance(stored, UrlBatch)
+    assert stored.settled and not stored.judged
+    assert all(one.stored for one in stored.urls)
+
+
+@pytest.mark.parametrize("text", ["\u2028", "\x85", "\r", "\n", "\x0b", "\x1c", "\ud800", "\\ud800"])
+def test_line_ends_in_a_text_end_no_line(text: str) -> None:
+    stored = batch([UrlRecord(text), UrlRecord("b")])
+    assert [one.loc for one in stored.urls] == [text, "b"]
+
+
+def test_line_is_decoded_with_all_that_is_in_it() -> None:
+    record = decoded('{"loc":"a","change":"changed","changed_fields":["lastmod"],"reply":{"kind":"ok","status":200}}')
+    assert (record.change, record.changed_fields, record.stored) == ("changed", ["lastmod"], True)
+    assert record.reply is not None and record.reply.status == 200
+    assert record.blocked_for is None

@@ -1,0 +1,307 @@
+"""Spiders of pages without a crawl: their arguments, their settings, and what waits in a queue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.utils.request import request_from_dict
+from scrapy.utils.test import get_crawler
+
+from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
+from sitemapcrawler import settings as ours
+from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.download import answers
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.items import UrlBatch
+from sitemapcrawler.pages.requests import PageRequests
+from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, page_params, told_in_a_line
+from sitemapcrawler.pages.spider import Room
+from sitemapcrawler.pages.walking import max_fetched
+
+DATA = Path(__file__).parents[2] / "data/good"
+ROBOTS, OURS = (
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
+    "sitemapcrawler.middlewares.robots.RobotsMiddleware",
+)
+
+
+def params(given: dict[str, Any] | None = None, **attributes: Any) -> Params:
+    """The arguments of a spider with these attributes of its class, started with what is `given`."""
+    kind = type("Pages", (SitemapSpider,), {"name": "pages", **attributes})
+    return page_params(kind(**(given or {})), given or {})
+
+
+# Arguments
+
+
+def test_attributes_are_arguments() -> None:
+    found = params(domain=["a.example", "b.example"], include="/x/", max_urls=5, since=date(2025, 1, 2))
+    assert [str(start) for start in found.starts] == ["a.example", "b.example"]
+    assert found.as_dict().items() >= {"include": "/x/", "max_urls": "5", "since": "2025-01-02T00:00:00+00:00"}.items()
+
+
+def test_what_is_given_counts_before_the_attribute() -> None:
+    found = params({"domain": "b.example", "max_urls": "7"}, domain="a.example", max_urls=5)
+    assert ([str(start) for start in found.starts], found.max_urls) == (["b.example"], 7)
+
+
+def test_attribute_that_the_spider_sets_itself_counts() -> None:
+    class Pages(SitemapSpider):
+        name = "pages"
+
+        def __init__(self, shop: str = "", **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            self.domain = f"{shop}.example"
+
+    assert [str(start) for start in page_params(Pages(shop="lamps"), {"shop": "lamps"}).starts] == ["lamps.example"]
+
+
+@pytest.mark.parametrize("name", sorted({argument.name for argument in ARGUMENTS} - set(ACCEPTED)))
+def test_argument_of_an_audit_is_refused(name: str) -> None:
+    with pytest.raises(
+        ArgumentError, match=f"argument {name}='x': is for an audit.*; accepted: domain, sitemap, probe"
+    ):
+        params({name: "x"}, domain="a.example")
+
+
+def test_arguments_of_the_subclass_are_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    class Pages(SitemapSpider):
+        name = "pages"
+        domain = "a.example"
+        sample: Any = None
+
+        def __init__(self, urls: str = "", **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+
+        def follow(self) -> None:
+            """A method that has the name of an argument."""
+
+    given = {"sample": "5", "urls": "x", "colour": "red"}
+    assert page_params(Pages(**given), given).follow is None
+    assert not caplog.records
+
+
+def test_slip_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    params({"max_url": "5"}, domain="a.example")
+    assert [record.getMessage() for record in caplog.records] == [
+        "argument max_url is left to the spider; did you mean max_urls?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({}, "argument domain: neither domain nor sitemap is given"),
+        ({"domain": "a.example", "since": "soon"}, "argument since='soon'"),
+        ({"domain": "a.example", "max_urls": True}, "argument max_urls=True: is no text"),
+        ({"sitemap": "./no-such.xml"}, "argument sitemap='./no-such.xml': no such file"),
+    ],
+)
+def test_bad_argument_is_one_line(attributes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        params(**attributes)
+    assert str(raised.value).startswith(words)
+    assert "\n" not in str(raised.value)
+
+
+def test_log_tells_a_bad_argument_in_a_line_and_all_else_in_full() -> None:
+    for error, expected in (
+        (ArgumentError("a", "b", "c", "d"), "argument a='b': c; accepted: d"),
+        (KeyError("x"), "m"),
+    ):
+        record = logging.LogRecord("asyncio", logging.ERROR, "", 1, "m", (), (type(error), error, None))
+        assert told_in_a_line(record)
+        assert record.getMessage() == expected
+        assert bool(record.exc_info) == isinstance(error, KeyError)
+
+
+# Settings
+
+
+def completed(project: dict[str, Any] | None = None, **cmdline: Any) -> Settings:
+    settings = Settings(project, priority="project")
+    settings.update(cmdline, priority="cmdline")
+    before = settings.copy()
+    complete(settings)
+    settings.update(before)  # as Scrapy's commands do
+    return settings
+
+
+def test_defaults_of_scrapy_are_completed() -> None:
+    settings = completed()
+    assert settings["SITEMAP_MAX_BYTES"] == ours.SITEMAP_MAX_BYTES
+    assert settings.getbool("ROBOTSTXT_OBEY") is True
+    assert set(settings["EXTENSIONS"]) == {
+        "sitemapcrawler.download.bodies.BodyCollector",
+        "sitemapcrawler.extensions.stopping.Stopping",
+        "sitemapcrawler.extensions.logs.InertLog",
+    }
+    middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
+    assert (middlewares[ROBOTS], middlewares[OURS]) == (None, 100)
+    assert middlewares["scrapy.downloadermiddlewares.retry.RetryMiddleware"] == 550
+    assert is_guarded(settings)
+    assert not settings["ITEM_PIPELINES"]
+    assert (settings["HTTPERROR_ALLOW_ALL"], settings["JOBDIR"]) == (False, None)
+    assert max_fetched(settings) == ours.DOWNLOAD_MAXSIZE
+
+
+@pytest.mark.parametrize("priority", ["project", "cmdline"])
+def test_what_the_user_chose_stays(priority: str) -> None:
+    chosen: dict[str, Any] = {
+        "ROBOTSTXT_OBEY": False,
+        "SITEMAP_PAGES_WAITING": 7,
+        "DOWNLOAD_MAXSIZE": 5,
+        "EXTENSIONS": {"a.B": 1, "sitemapcrawler.extensions.stopping.Stopping": None},
+        "DOWNLOADER_MIDDLEWARES": {"c.D": 543, ROBOTS: None},
+        "DOWNLOAD_HANDLERS": {"http": "e.F", "https": "e.F"},
+        "ITEM_PIPELINES": {"g.H": 300},
+        "HTTPERROR_ALLOW_ALL": True,
+    }
+    settings = completed(chosen) if priority == "project" else completed(**chosen)
+    for name in ("ROBOTSTXT_OBEY", "SITEMAP_PAGES_WAITING", "ITEM_PIPELINES", "HTTPERROR_ALLOW_ALL"):
+        assert settings[name] == chosen[name]
+    assert settings["EXTENSIONS"]["a.B"] == 1
+    assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.Stopping"] is None
+    assert OURS not in settings["DOWNLOADER_MIDDLEWARES"]
+    assert settings["DOWNLOADER_MIDDLEWARES"]["c.D"] == 543
+    assert settings["DOWNLOAD_HANDLERS"]["http"] == "e.F"
+    assert not is_guarded(settings)
+    assert max_fetched(settings) == 5
+
+
+def test_middleware_keeps_the_place_that_the_user_gave_it() -> None:
+    settings = completed({"DOWNLOADER_MIDDLEWARES": {ROBOTS: 77}})
+    assert settings["DOWNLOADER_MIDDLEWARES"][ROBOTS] is None
+    assert settings["DOWNLOADER_MIDDLEWARES"][OURS] == 77
+
+
+def test_wiring_of_an_audit_is_taken_back() -> None:
+    settings = Settings()
+    settings.setmodule(ours)
+    before = settings.copy()
+    complete(settings)
+    settings.update(before)
+    assert set(settings["ITEM_PIPELINES"].values()) == {None}
+    assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.ClosingLine"] is None
+    assert (settings["HTTPERROR_ALLOW_ALL"], settings["DOWNLOAD_FAIL_ON_DATALOSS"]) == (False, True)
+    assert settings["USER_AGENT"] == ours.USER_AGENT
+    middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
+    assert middlewares["scrapy.downloadermiddlewares.retry.RetryMiddleware"] == 550
+
+
+# The queue
+
+
+class Pages(SitemapSpider):
+    name = "pages"
+    domain = "a.example"
+
+
+@pytest.mark.parametrize("name", ["mixed.xml", "video-all-elements.xml", "news.xml", "rss-media.xml"])
+def test_request_with_its_entry_outlives_the_process(name: str) -> None:
+    spider = get_crawler(Pages)._create_spider()
+    assert isinstance(spider, Pages)
+    for entry in read_sitemap(DATA / name, select="none"):
+        assert isinstance(entry, UrlRecord)
+        request = Request(entry.loc, spider.parse_page, errback=spider._page_failed, cb_kwargs={"entry": entry})
+        stored = pickle.dumps(request.to_dict(spider=spider), protocol=4)
+        again = request_from_dict(pickle.loads(stored), spider=spider)
+        assert (again.callback, again.errback, again.cb_kwargs) == (request.callback, request.errback, {"entry": entry})
+
+
+def test_only_requests_that_go_back_to_the_queue_are_cancelled() -> None:
+    spider: Any = get_crawler(Pages)._create_spider()
+    page = Request("https://a.example/", spider.parse_page, errback=spider._page_failed)
+    assert spider.may_cancel(page)
+    assert spider.may_cancel(Request("https://a.example/s.xml", meta=Body().meta()))
+    assert not spider.may_cancel(Request("https://a.example/", spider.parse_page))
+
+
+class Scheduler:
+    def __init__(self, waiting: int) -> None:
+        self.waiting = waiting
+
+    def __len__(self) -> int:
+        return self.waiting
+
+
+class Uncounted:
+    """A scheduler that only says whether something waits."""
+
+    def __init__(self, waiting: int) -> None:
+        self.waiting = waiting
+
+    def has_pending_requests(self) -> bool:
+        return self.waiting > 0
+
+
+@pytest.mark.parametrize(("kind", "left"), [(Scheduler, 5), (Uncounted, 0)])
+def test_room_is_waited_for_until_half_of_it_is_free(kind: Any, left: int) -> None:
+    async def taking() -> None:
+        crawler: Any = get_crawler(Spider)
+        scheduler = kind(0)
+        crawler.engine = SimpleNamespace(_slot=SimpleNamespace(scheduler=scheduler))
+        room = Room(crawler, 10)
+        for _ in range(10):
+            await room.take()
+        scheduler.waiting = 10
+        waiting = asyncio.ensure_future(room.take())
+        await asyncio.sleep(0)
+        for scheduler.waiting in (9, left + 1):
+            crawler.signals.send_catch_log(signals.request_reached_downloader, request=None, spider=None)
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        scheduler.waiting = left
+        crawler.signals.send_catch_log(signals.scheduler_empty)
+        await waiting
+
+    asyncio.run(taking())
+
+
+def test_room_is_not_waited_for_when_the_crawl_ends() -> None:
+    async def stopping_while_it_waits() -> None:
+        crawler: Any = get_crawler(Spider)
+        crawler.engine = SimpleNamespace(_slot=SimpleNamespace(scheduler=Scheduler(10)))
+        waiting = asyncio.ensure_future(Room(crawler, 10).take())
+        await asyncio.sleep(0)
+        crawler.signals.send_catch_log(stopping)
+        await waiting
+
+    asyncio.run(stopping_while_it_waits())
+
+
+# Requests
+
+
+def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(Pages):
+        def wanted(self, entry: UrlRecord) -> bool:
+            raise ValueError(entry.lastmod)
+
+    spider: Any = get_crawler(Failing)._create_spider()
+    entry = UrlRecord("https://a.example/", lastmod="\x1b[2J\u202egood")
+    assert list(PageRequests(spider, spider._page_failed).of(UrlBatch("", [entry]))) == []
+    [told] = caplog.records
+    assert told.getMessage() == r"https://a.example/: no request was made: ValueError: \x1b[2J\u202egood"
+
+
+# Handlers of others
+
+
+def test_body_of_a_handler_that_tells_nothing_on_the_way_is_taken() -> None:
+    request = Request("https://a.example/s.xml", meta=Body(limit=4).meta())
+    answer = answers.answered(Response(request.url, body=b"12345", request=request))
+    assert (b"".join(answer.body.chunks()), answer.ok) == (b"1234", True)
+    assert answer.error == "more than 4 bytes: the rest was not fetched"
+    answer.body.close()

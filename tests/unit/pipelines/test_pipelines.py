@@ -1,0 +1,139 @@
+"""Counting what passes, and the summary at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
+
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
+from sitemapcrawler.spiders.sitemap import AuditSpider
+
+
+class Crawl:
+    """As much of a crawler as the pipeline uses; it keeps what is sent to the feeds."""
+
+    spidercls = AuditSpider
+
+    def __init__(self, partial: str | None = None) -> None:
+        self.stats = MemoryStatsCollector(get_crawler())
+        self.sent: list[Any] = []
+        self.engine = SimpleNamespace(scraper=self)
+        self.spider = SimpleNamespace(
+            params=Params.parse({"domain": "a.com,http://b.com:8080"}),
+            job=None,
+            selection=SimpleNamespace(skipped=Counter(since=2, include=0)),
+            frontier=SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
+            judge=SimpleNamespace(
+                skip_site=lambda: None,
+                counts=Counter({"z-rule": 1, "a-rule": 2}),
+                severities=Counter(error=3),
+                skipped=Counter({"a-rule": 4}),
+                crawl=lambda given_up: [FindingRecord("allow-expired")],
+            ),
+            verdicts=SimpleNamespace(
+                skipped=Counter(robots=5),
+                blocked=Counter(GPTBot=2),
+                records=lambda starts, given_up: [RobotsRecord("https://a.com/robots.txt")],
+            ),
+            starts=[],
+            given_up=set(),
+            status=None,
+            partial=partial,
+        )
+        self.pipeline = SummaryPipeline.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
+
+    def get_item_pipeline(self, kind: type) -> None:
+        """There is none besides the one under test."""
+
+    def get_extension(self, kind: type) -> None:
+        """There is none."""
+
+    async def start_itemproc_async(self, item: Any, *, response: object) -> None:
+        assert response is None
+        self.sent.append(item)
+
+    def pass_on(self, *items: Any) -> None:
+        for item in items:
+            assert self.pipeline.process_item(item) is item
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        return {name.removeprefix("sitemap/"): value for name, value in self.stats.get_stats().items()}
+
+
+def sitemap(outcome: str, error: str | None = None) -> SitemapRecord:
+    return SitemapRecord("https://a.com/s.xml", format="xml-urlset", outcome=outcome, bytes=100, error=error)
+
+
+def test_records_are_counted_whatever_the_batch() -> None:
+    crawl = Crawl()
+    crawl.pass_on(UrlBatch("s", [UrlRecord("a"), UrlRecord("b")]), UrlRecord("c"), UrlBatch("s", []))
+    assert crawl.counts == {"urls": 3}
+
+
+def test_files_are_counted_by_outcome_and_format() -> None:
+    crawl = Crawl()
+    crawl.pass_on(sitemap("ok"), sitemap("ok"), sitemap("failed", "HTTP status 404"))
+    assert crawl.counts == {
+        "files": 3,
+        "files/ok": 2,
+        "files/failed": 1,
+        "format/xml-urlset": 3,
+        "bytes": 300,
+        "files_read": 2,
+        "problems": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("outcome", "read"),
+    [("ok", 1), ("recovered", 1), ("truncated", 1), ("unchanged", 1), ("failed", 0), ("blocked", 0)],
+)
+def test_what_counts_as_read(outcome: str, read: int) -> None:
+    crawl = Crawl()
+    crawl.pass_on(sitemap(outcome))
+    assert crawl.counts.get("files_read", 0) == read
+
+
+def test_other_items_pass() -> None:
+    crawl = Crawl()
+    crawl.pass_on({"name": "of a user's own spider"}, SummaryRecord())
+    assert crawl.counts == {}
+
+
+def test_summary_is_sent_at_the_end() -> None:
+    crawl = Crawl()
+    crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
+    asyncio.run(crawl.pipeline.close_spider())
+    robots, finding, summary = crawl.sent
+    assert robots.robots == "https://a.com/robots.txt"
+    assert finding.rule == "allow-expired"
+    assert isinstance(summary, SummaryRecord)
+    assert summary.domains == ["a.com", "http://b.com:8080"]
+    assert (summary.sitemaps, summary.urls, summary.partial) == (1, 1, None)
+    assert list(summary.rules.items()) == [("a-rule", 2), ("z-rule", 1)]
+    assert summary.severities == {"error": 3}
+    assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4, "robots": 5}
+    assert summary.agents == {"GPTBot": 2}
+    assert summary.started.endswith("Z")
+    assert 0 <= summary.elapsed_s < 60
+    assert "partial" not in crawl.counts
+
+
+def test_stopped_crawl_is_partial() -> None:
+    crawl = Crawl(partial="max_time")
+    asyncio.run(crawl.pipeline.close_spider())
+    assert crawl.sent[-1].partial == "max_time"
+    assert crawl.counts["partial"] == "max_time"
+
+
+def test_peak_memory_is_plausible() -> None:
+    assert 5 < peak_mb() < 100_000

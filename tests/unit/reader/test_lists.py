@@ -1,0 +1,435 @@
+"""Lists of URLs to verify: text, CSV, JSON, JSON lines and Parquet, in gzip too; what is bad is told with its line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter
+from sitemapcrawler.feeds.parquet import ParquetExporter
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.reader.lists import Entry, Listed, Unread, read
+from sitemapcrawler.reader.lists import entry as lines
+from sitemapcrawler.reader.lists import tables as columns
+
+A, B, C = (f"https://example.com/{name}" for name in "abc")
+
+
+def entries(data: bytes | str, name: str = "") -> list[Entry]:
+    return list(read(io.BytesIO(data.encode() if isinstance(data, str) else data), name))
+
+
+def listed(data: bytes | str, name: str = "") -> list[tuple[str, int]]:
+    """All entries, of which none may be unread."""
+    found = entries(data, name)
+    assert [one for one in found if isinstance(one, Unread)] == []
+    return [(one.loc, one.line) for one in found if isinstance(one, Listed)]
+
+
+def unread(data: bytes | str, name: str = "") -> list[tuple[int | None, str]]:
+    return [(one.line, one.problem) for one in entries(data, name) if isinstance(one, Unread)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"{A}\n{B}\n",
+        f"{A}\r\n{B}\r\n",
+        f"{A}\r{B}",
+        f"\ufeff{A}\n{B}",
+        f"{A}\n{B}".encode("utf-16"),
+        f"  {A}\t\n {B} # yesterday",
+        gzip.compress(f"{A}\n{B}\n".encode()),
+        gzip.compress(f"{A}\n".encode()) + gzip.compress(f"{B}\n".encode()),
+    ],
+    ids=["lf", "crlf", "cr", "bom", "utf-16", "blanks-and-comment", "gzip", "gzip-members"],
+)
+def test_text_with_a_url_a_line(data: bytes | str) -> None:
+    assert listed(data) == [(A, 1), (B, 2)]
+
+
+def test_comments_and_blank_lines_are_passed_over_and_fragments_are_not() -> None:
+    assert listed(f"# pages\n\n   \n{A}#top\n  # more\n{B} #1\n") == [(f"{A}#top", 4), (B, 6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("example.com/a", "'example.com/a' is no http or https URL"),
+        ("ftp://example.com/", "is no http or https URL"),
+        ("https://", "is no http or https URL"),
+        (f"{A} {B}", "has blanks in it"),
+        (f"{A}\t404", "has blanks in it"),
+        ("javascript:alert(1)", "is no http or https URL"),
+    ],
+)
+def test_bad_line_is_told_and_the_others_are_read(line: str, problem: str) -> None:
+    found = entries(f"{A}\n{line}\n{B}")
+    assert [found[0], found[2]] == [Listed(A, 1), Listed(B, 3)]
+    assert isinstance(found[1], Unread)
+    assert found[1].line == 2
+    assert problem in found[1].problem
+
+
+def test_bytes_that_are_no_text_spoil_their_line_alone() -> None:
+    found = entries(f"{A}\nhttps://example.com/".encode() + b"caf\xe9\n" + B.encode())
+    assert [type(one) for one in found] == [Listed, Unread, Listed]
+    assert found[2] == Listed(B, 3)
+
+
+def test_messages_hold_no_control_characters() -> None:
+    ((_, problem),) = unread("\x1b[31m\x07" + "x" * 5000)
+    assert problem.isprintable()
+    assert len(problem) < 200
+
+
+def test_line_too_long_is_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE", 100)
+    data = f"{A}\n{'x' * 300_000}\n{B}\n"
+    assert [line for line, _ in unread(data)] == [2]
+    assert entries(data)[2] == Listed(B, 3)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"# nothing\n", b"\xef\xbb\xbf", b"[]", b" [ ] \n", b"loc\n", gzip.compress(b"")]
+)
+def test_empty_list_has_no_entries(data: bytes) -> None:
+    assert entries(data) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"<?xml version='1.0'?><urlset/>", "argument sitemap"),
+        (b"  \n<!doctype html>", "argument sitemap"),
+        (b"PK\x03\x04\x14\x00\x08", "spreadsheet"),
+        (gzip.compress(b"PAR1" + bytes(50)), "unpack it"),
+        (b"PAR1" + bytes(50) + b"PAR1", "damaged Parquet"),
+    ],
+)
+def test_file_that_is_no_list_is_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem) as raised:
+        entries(data)
+    assert "\n" not in str(raised.value)
+
+
+def test_gzip_that_ends_early_gives_no_half_url() -> None:
+    urls = [f"https://example.com/{number * 7919}" for number in range(3000)]
+    data = gzip.compress("\n".join(urls).encode())
+    *found, last = entries(data[: len(data) // 2])
+    assert found == [Listed(url, line) for line, url in enumerate(urls[: len(found)], 1)]
+    assert len(found) > 100
+    assert isinstance(last, Unread)
+    assert "the rest was not read" in last.problem
+
+
+# Tables
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"loc\n{A}\n{B}\n",
+        f"type,loc,lastmod\nurl,{A},2026-01-01\nurl,{B},\n",
+        f"loc;status\r\n{A};404\r\n{B};500\r\n",
+        f"Address\tStatus Code\n{A}\t404\n{B}\t404\n",
+        f'"URL","Title"\n"{A}","one, two"\n"{B}",""\n',
+        f"\ufeffloc,x\n{A}\n{B}",
+        gzip.compress(f"loc,x\n{A},\n{B},\n".encode()),
+    ],
+)
+def test_table_with_a_column_of_urls(data: bytes | str) -> None:
+    assert listed(data) == [(A, 2), (B, 3)]
+
+
+def test_lines_of_rows_with_line_breaks_in_cells() -> None:
+    data = f'\nloc,title\n\n{A},"one\ntwo\nthree"\n# note,\n{B},x\n'
+    assert listed(data) == [(A, 4), (B, 8)]
+
+
+def test_other_types_of_record_are_passed_over() -> None:
+    assert listed(f"type,loc\nurl,{A}\nsitemap,{C}\n,{B}\n") == [(A, 2), (B, 4)]
+
+
+def test_disarmed_cell_is_armed_again_and_an_apostrophe_stays() -> None:
+    found = entries(f"loc\n'=cmd\n'{A}\n'@x\n")
+    assert [one.problem.partition(" is ")[0] for one in found if isinstance(one, Unread)] == [
+        "'=cmd'",
+        f'"\'{A}"',
+        "'@x'",
+    ]
+
+
+def test_url_behind_a_disarmed_blank_is_read() -> None:
+    """A feed disarms a cell that begins with a line break, also where a URL follows."""
+    cells = Cells()
+    assert cells.armed("'\t'=1") == "\t=1"
+    assert cells.armed("'quoted'") == "'quoted'"
+    assert cells.armed("-5") == "-5"
+    assert listed(f'loc\n"\'\n{A}"\n') == [(A, 2)]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (f"x,{B},y,z", "has 4 cells, the header 3"),
+        ("x", "has no loc"),
+        ("x,,y", "there is no URL"),
+        ("x,/relative,y", "no http or https URL"),
+        ('x,"a"b,y', "cannot be read"),
+        (f'x,"{B}?\ntwo=1",y', "no http or https URL"),
+    ],
+)
+def test_bad_row_is_told_and_the_others_are_read(row: str, problem: str) -> None:
+    found = entries(f"id,loc,title\n1,{A},t\n{row}\n2,{C},t\n")
+    assert [found[0], found[2]] == [Listed(A, 2), Listed(C, 4 + row.count("\n"))]
+    assert isinstance(found[1], Unread)
+    assert found[1].line == 3
+    assert problem in found[1].problem
+
+
+def test_quote_without_an_end_does_not_swallow_the_rest_silently() -> None:
+    found = entries(f'loc,title\n{A},x\n{B},"open\n{C},x\n')
+    assert found[0] == Listed(A, 2)
+    assert [(type(one), one.line) for one in found[1:]] == [(Unread, 3)]
+
+
+def test_table_by_name_needs_the_column() -> None:
+    with pytest.raises(ValueError, match="has no column loc; there are 'page', 'status'"):
+        entries(f"page,status\n{A},404\n", "errors.CSV.gz")
+    assert listed(f"{A},404\n") == [(f"{A},404", 1)]
+
+
+def test_first_line_that_is_a_url_is_no_header() -> None:
+    assert listed(f"{A},url\n{B}\n") == [(f"{A},url", 1), (B, 2)]
+
+
+def test_cells_larger_than_the_csv_module_takes_by_itself() -> None:
+    big = "x" * 300_000
+    assert listed(f"loc,images\n{A},{big}\n{B},\n") == [(A, 2), (B, 3)]
+
+
+# Objects
+
+
+def test_lines_of_objects() -> None:
+    rows = [
+        {"type": "sitemap", "sitemap": C},
+        {"type": "url", "loc": A},
+        {"type": "finding", "url": C},
+        {"type": "summary"},
+    ]
+    data = "\n".join(map(json.dumps, rows)) + f'\n\n{{"url": "{B}", "status": 404}}\n'
+    assert listed(data) == [(A, 2), (B, 6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"loc": "https://e', "is no JSON"),
+        ('{"loc": 5}', "has no loc"),
+        ('{"type": "url"}', "has no loc"),
+        ("5", "'5' is no object"),
+        ("[1]", "'[1]' is no object"),
+        ("[" * 100_000, "is no JSON"),
+        ("9" * 5000, "is no JSON"),
+        ('{"loc": "\\ud800"}', "no http or https URL"),
+    ],
+)
+def test_bad_object_is_told_and_the_others_are_read(line: str, problem: str) -> None:
+    found = entries(f'{{"loc": "{A}"}}\n{line}\n{{"loc": "{B}"}}\n')
+    assert [found[0], found[2]] == [Listed(A, 1), Listed(B, 3)]
+    assert isinstance(found[1], Unread)
+    assert found[1].line == 2
+    assert problem in found[1].problem
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_array_of_objects_and_urls(indent: int | None) -> None:
+    rows = [{"type": "url", "loc": A, "images": [{"loc": C}]}, {"type": "finding", "url": C}, B]
+    found = listed(json.dumps(rows, indent=indent))
+    assert [url for url, _ in found] == [A, B]
+    if indent:
+        assert [line for _, line in found] == [2, 15]
+
+
+@pytest.mark.parametrize(
+    ("data", "urls", "problem"),
+    [
+        (f'["{A}", "{B}"', [A, B], ", or ] is missing"),
+        (f'["{A}" "{B}"]', [A], "is missing"),
+        (f'["{A}", {{"loc": ]', [A], "is no JSON"),
+        (f'["{A}",]', [A], "is no JSON"),
+        (f'["{A}"] ["{B}"]', [A], "there is more behind its end"),
+        ("[" * 100_000, [], "is no JSON"),
+        ("[", [], "is no JSON"),
+    ],
+)
+def test_broken_array_is_read_up_to_the_break(data: str, urls: list[str], problem: str) -> None:
+    *found, last = entries(data)
+    assert [one.loc for one in found if isinstance(one, Listed)] == urls
+    assert isinstance(last, Unread)
+    assert problem in last.problem
+
+
+class Slow(io.BytesIO):
+    """Gives a few bytes at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(size or 1, 3))
+
+
+MANY = [f"https://example.com/{number}" for number in range(60)]  # more than the reader waits for to tell the encoding
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps([*MANY, *[12345] * 60, {"loc": B, "x": [1, {"y": None}]}, C], indent=1),
+        "\n".join(
+            [*(json.dumps({"loc": url}) for url in MANY), *["12345"] * 60, json.dumps({"loc": B}), json.dumps(C)]
+        ),
+        "\n".join([f"{'id' * 400},loc", *(f"1,{url}" for url in MANY), *["2,nothing"] * 60, f"3,{B}", f'"4",{C}']),
+        "\r\n".join([*MANY, *["nothing"] * 60, B, C]),
+    ],
+    ids=["json", "jsonl", "csv", "text"],
+)
+def test_what_arrives_in_small_pieces_is_read_the_same(data: str) -> None:
+    for packed in (data.encode(), gzip.compress(data.encode())):
+        whole = entries(packed)
+        assert [type(one) for one in whole] == [*[Listed] * 60, *[Unread] * 60, Listed, Listed]
+        assert list(read(Slow(packed))) == whole
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_list_or_an_error(data: bytes) -> None:
+    for start in (b"", b"[", b"{", b"loc,x\n", b"PAR1"):
+        try:
+            found = entries(start + data)
+        except ValueError as error:
+            assert "\n" not in str(error)
+            continue
+        assert all(one.loc.startswith(("http://", "https://")) for one in found if isinstance(one, Listed))
+        assert all("\n" not in one.problem for one in found if isinstance(one, Unread))
+
+
+# Feeds of this project
+
+RECORDS = [
+    SitemapRecord("https://example.com/sitemap.xml"),
+    UrlBatch(
+        "https://example.com/sitemap.xml",
+        [UrlRecord(A, line=3), UrlRecord(f"{B} c", images=[Image(loc=C)], changefreq="=1")],
+    ),
+    FindingRecord("status-404", "error", "m", url=C),
+    UrlRecord(C, lastmod="2026-01-01"),
+    SummaryRecord(["example.com"]),
+]
+EXPORTERS: dict[str, Callable[[io.BytesIO], object]] = {
+    "csv": CsvExporter,
+    "semicolons.csv": lambda file: CsvExporter(file, delimiter=";"),
+    "json": lambda file: JsonExporter(file, indent=2),
+    "jsonl": JsonLinesExporter,
+    "parquet": ParquetExporter,
+}
+
+
+@pytest.mark.parametrize("format", EXPORTERS)
+def test_feed_is_read_back(format: str) -> None:
+    file = io.BytesIO()
+    exporter: CsvExporter = EXPORTERS[format](file)  # type: ignore[assignment]  # all have the same methods
+    exporter.start_exporting()
+    for record in RECORDS:
+        exporter.export_item(record)
+    exporter.finish_exporting()
+    packed = [] if format == "parquet" else [gzip.compress(file.getvalue())]
+    for data in [file.getvalue(), *packed]:
+        assert [url for url, _ in listed(data)] == [A, f"{B} c", C]
+
+
+def parquet(path: Path, table: dict[str, list[object]]) -> bytes:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table(table), path)
+    return path.read_bytes()
+
+
+def test_parquet_of_others(tmp_path: Path) -> None:
+    data = parquet(tmp_path / "x", {"n": [1, 2, 3], "URL": [A, None, "nothing"]})
+    found = entries(data)
+    assert found[0] == Listed(A, 1)
+    assert [one.line for one in found[1:] if isinstance(one, Unread)] == [2, 3]
+
+
+def test_parquet_in_several_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "ROWS", 2)
+    data = parquet(tmp_path / "x", {"loc": [A, B, C, A, B]})
+    assert listed(data) == [(A, 1), (B, 2), (C, 3), (A, 4), (B, 5)]
+
+
+def test_parquet_without_a_column_of_urls(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has no column loc; there are 'page'"):
+        entries(parquet(tmp_path / "x", {"page": [A]}))
+
+
+def test_parquet_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ValueError, match=r"pip install pyarrow"):
+        entries(b"PAR1")
+
+
+class Endless(io.RawIOBase):
+    """A file that is made while it is read."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
+
+    def read(self, size: int = -1, /) -> bytes:
+        return next(self._parts, b"")
+
+
+def many(start: str, one: str, between: str, end: str) -> Iterator[bytes]:
+    yield start.encode()
+    for number in range(0, 30_000, 500):
+        text = between.join(one.replace("N", str(number + place)) for place in range(500))
+        yield (text + (between if number < 29_500 else "")).encode()
+    yield end.encode()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("", "https://example.com/N?text=of-some-length-so-that-it-shows", "\n", "\n"),
+        ("loc,title\n", "https://example.com/N,of some length so that it shows", "\n", ""),
+        ("", '{"loc": "https://example.com/N", "title": "of some length"}', "\n", "\n"),
+        ("[", '{"loc": "https://example.com/N", "title": "of some length"}', ",", "]"),
+    ],
+    ids=["text", "csv", "jsonl", "json"],
+)
+def test_memory_does_not_grow_with_the_list(parts: tuple[str, str, str, str]) -> None:
+    tracemalloc.start()
+    count = sum(isinstance(one, Listed) for one in read(Endless(many(*parts))))  # type: ignore[arg-type]  # only read
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 30_000
+    assert peak < 1_000_000
+
+
+def test_memory_does_not_grow_with_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE", 100_000)
+    tracemalloc.start()
+    (found,) = read(Endless(b"x" * 10_000 for _ in range(2000)))  # type: ignore[arg-type]  # only read
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(found, Unread)
+    assert peak < 2_000_000

@@ -1,0 +1,362 @@
+"""Redirects, HEAD and GET, as a machine that is told answers. RFC 9110, 15.4 and 10.2.2; the Fetch standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.items import Hop
+from sitemapcrawler.replies import (
+    MAX_REDIRECTS,
+    AddressRefused,
+    Ask,
+    Chase,
+    Cut,
+    Failed,
+    HttpError,
+    Kind,
+    Ok,
+    Reason,
+    Redirected,
+    RedirectLoop,
+    Reply,
+    Unchecked,
+)
+from sitemapcrawler.replies.page import Head, page_of, plain_headers, read_page
+
+URL = "https://e.com/dir/a"
+HTML = {"content-type": ["text/html"]}
+
+
+def to(location: str) -> dict[str, list[str]]:
+    return {"location": [location]}
+
+
+def begun(url: str = URL, head: bool = False) -> Chase:
+    chase = Chase(url, head)
+    assert chase.begin() == Ask(url, "HEAD" if head else "GET")
+    return chase
+
+
+def test_answer_200_is_ok_with_its_headers() -> None:
+    headers = {
+        "content-type": ["text/html"],
+        "etag": ['"1"', '"2"'],
+        "last-modified": ["Sun, 06 Nov 1994 08:49:37 GMT"],
+    }
+    assert begun().answered(200, headers, attempts=3, elapsed_ms=120) == Ok(
+        status=200, final_url=URL, content_type="text/html", etag='"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
+        attempts=3, elapsed_ms=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("status", [201, 204, 206, 226])
+def test_any_2xx_is_ok(status: int) -> None:
+    assert isinstance(begun().answered(status, {}), Ok)
+
+
+@pytest.mark.parametrize("status", [0, 100, 300, 304, 305, 306, 399, 404, 410, 429, 500, 503, 999])
+def test_status_that_is_not_followed_is_an_http_error(status: int) -> None:
+    reply = begun().answered(status, to("/b"))
+    assert isinstance(reply, HttpError)
+    assert (reply.kind, reply.status, reply.final_url, reply.hops) == (Kind.HTTP_ERROR, status, URL, ())
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_is_followed(status: int) -> None:
+    chase = begun()
+    assert chase.answered(status, to("/b"), elapsed_ms=5) == Ask("https://e.com/b", "GET")
+    reply = chase.answered(200, {}, elapsed_ms=7)
+    assert isinstance(reply, Redirected)
+    assert (reply.final_url, reply.hops) == ("https://e.com/b", (Hop(status, URL),))
+    assert (reply.attempts, reply.elapsed_ms) == (2, 12)
+
+
+def test_error_behind_a_redirect_is_an_error_with_hops() -> None:
+    chase = begun()
+    chase.answered(301, to("/b"))
+    reply = chase.answered(404, {})
+    assert isinstance(reply, HttpError)
+    assert (reply.status, reply.final_url, reply.hops) == (404, "https://e.com/b", (Hop(301, URL),))
+
+
+LOCATIONS = {
+    # RFC 9110, 10.2.2, and RFC 3986, 5.4
+    "https://other.com/x": "https://other.com/x",
+    "/b?c=d": "https://e.com/b?c=d",
+    "b": "https://e.com/dir/b",
+    "../b": "https://e.com/b",
+    "?page=2": "https://e.com/dir/a?page=2",
+    "//cdn.com/x": "https://cdn.com/x",
+    "/b#part": "https://e.com/b#part",
+    # browsers
+    " \t/b ": "https://e.com/b",
+    "/a b": "https://e.com/a%20b",
+    "/a\tb": "https://e.com/ab",
+    "\\\\other.com\\b": "https://other.com/b",
+    "https:/other.com/b": "https://e.com/other.com/b",
+    "HTTP://E.COM:80/b": "http://e.com/b",
+    "https://bücher.example/ü": "https://xn--bcher-kva.example/%C3%BC",
+    "https://例え.テスト/": "https://xn--r8jz45g.xn--zckzah/",
+    "https://user:secret@e.com/b": "https://e.com/b",
+    "/b?x=<y>": "https://e.com/b?x=%3Cy%3E",
+    "/日本": "https://e.com/%E6%97%A5%E6%9C%AC",
+}
+
+
+@pytest.mark.parametrize(("location", "expected"), LOCATIONS.items())
+def test_location_is_read_as_browsers_do(location: str, expected: str) -> None:
+    assert begun().answered(302, to(location)) == Ask(expected, "GET")
+
+
+def test_bytes_of_a_location_stay_what_they_are() -> None:
+    latin = plain_headers([(b"Location", [b"/caf\xe9"])])
+    assert begun().answered(302, latin) == Ask("https://e.com/caf%E9", "GET")
+    assert begun().answered(302, plain_headers([(b"Location", ["/café".encode()])])) == Ask(
+        "https://e.com/caf%C3%A9", "GET"
+    )
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        to(""),
+        to("  "),
+        to("http://"),
+        to("https://[x"),
+        to("http://e.com:99999/"),
+        to("http://%zz/"),
+        to("http://a!b.com/"),
+    ],
+)
+def test_redirect_to_nowhere_is_an_http_error(headers: dict[str, list[str]]) -> None:
+    reply = begun().answered(301, headers)
+    assert isinstance(reply, HttpError)
+    assert (reply.status, reply.hops) == (301, ())
+    assert reply.error.startswith("HTTP status 301: a redirect ")
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "ftp://e.com/",
+        "mailto:a@e.com",
+        "intent://x#Intent",
+    ],
+)
+def test_redirect_to_another_scheme_is_refused(location: str) -> None:
+    reply = begun().answered(302, to(location))
+    assert isinstance(reply, AddressRefused)
+    assert (reply.final_url, reply.hops) == (location, (Hop(302, URL),))
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "ftp://e.com/", "", "/a", "http://"])
+def test_listed_url_that_is_none_of_the_web_is_not_asked(url: str) -> None:
+    reply = Chase(url, head=True).begin()
+    assert isinstance(reply, AddressRefused)
+    assert (reply.final_url, reply.attempts) == (url, 0)
+
+
+@pytest.mark.parametrize("location", [URL, "a", "#part", "https://E.com:443/dir/a#x", "https://u:p@e.com/dir/./a"])
+def test_redirect_to_itself_is_a_loop(location: str) -> None:
+    reply = begun().answered(302, to(location))
+    assert isinstance(reply, RedirectLoop)
+    assert (reply.status, reply.final_url, reply.hops) == (302, URL, (Hop(302, URL),))
+
+
+def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
+    chase = begun("http://e.com/")
+    assert chase.answered(301, to("https://e.com/")) == Ask("https://e.com/", "GET")
+    reply = chase.answered(302, to("http://e.com/#again"))
+    assert isinstance(reply, RedirectLoop)
+    assert [hop.status for hop in reply.hops] == [301, 302]
+
+
+@pytest.mark.parametrize("location", ["http://e.com/dir/a", "https://www.e.com/dir/a", "/dir/a/", "/dir/A", "/dir/a?"])
+def test_redirect_to_another_spelling_is_no_loop(location: str) -> None:
+    assert isinstance(begun().answered(301, to(location)), Ask)
+
+
+def test_ten_redirects_are_followed_and_no_more() -> None:
+    chase = begun()
+    for number in range(MAX_REDIRECTS):
+        assert chase.answered(302, to(f"/{number}")) == Ask(f"https://e.com/{number}", "GET")
+    reply = chase.answered(302, to("/more"))
+    assert isinstance(reply, RedirectLoop)
+    assert len(reply.hops) == MAX_REDIRECTS + 1
+    assert "more than 10" in reply.error
+
+
+def test_page_behind_ten_redirects_is_redirected() -> None:
+    chase = begun()
+    for number in range(MAX_REDIRECTS):
+        chase.answered(302, to(f"/{number}"))
+    reply = chase.answered(200, {})
+    assert isinstance(reply, Redirected)
+    assert len(reply.hops) == 10
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
+def test_refused_head_is_asked_again_by_get_and_remembered(status: int) -> None:
+    chase = begun(head=True)
+    assert chase.answered(status, {}) == Ask(URL, "GET")
+    reply = chase.answered(200, {})
+    assert isinstance(reply, Ok)
+    assert (reply.head_status, reply.attempts) == (status, 2)
+
+
+@pytest.mark.parametrize("status", [401, 410, 429, 500, 503])
+def test_other_status_to_head_stands(status: int) -> None:
+    assert isinstance(begun(head=True).answered(status, {}), HttpError)
+
+
+def test_get_is_not_asked_twice() -> None:
+    reply = begun().answered(404, {})
+    assert isinstance(reply, HttpError)
+    assert reply.head_status is None
+
+
+def test_head_and_get_that_agree_are_no_difference() -> None:
+    chase = begun(head=True)
+    chase.answered(404, {})
+    reply = chase.answered(404, {})
+    assert isinstance(reply, HttpError)
+    assert (reply.head_status, reply.attempts) == (None, 2)
+
+
+@pytest.mark.parametrize("kind", [Kind.TIMEOUT, Kind.RESET, Kind.TRUNCATED])
+def test_nothing_to_head_is_asked_again_by_get(kind: Kind) -> None:
+    chase = begun(head=True)
+    assert chase.failed(kind, "nothing came", attempts=3) == Ask(URL, "GET")
+    reply = chase.answered(200, {})
+    assert isinstance(reply, Ok)
+    assert (reply.head_status, reply.attempts) == (0, 4)
+
+
+@pytest.mark.parametrize("kind", [Kind.DNS, Kind.TLS, Kind.REFUSED])
+def test_host_that_cannot_be_reached_is_not_asked_again(kind: Kind) -> None:
+    reply = begun(head=True).failed(kind, "no way", attempts=3)
+    assert reply == Failed(kind=kind, final_url=URL, error="no way", attempts=3)
+
+
+def test_nothing_to_head_and_nothing_to_get_is_no_difference() -> None:
+    chase = begun(head=True)
+    chase.failed(Kind.TIMEOUT, "no answer in time")
+    reply = chase.failed(Kind.TIMEOUT, "no answer in time")
+    assert isinstance(reply, Failed)
+    assert (reply.kind, reply.head_status, reply.attempts) == (Kind.TIMEOUT, None, 2)
+
+
+def test_get_that_fails_where_head_was_refused_is_a_difference() -> None:
+    chase = begun(head=True)
+    chase.answered(405, {})
+    reply = chase.failed(Kind.RESET, "the connection broke")
+    assert isinstance(reply, Failed)
+    assert reply.head_status == 405
+
+
+def test_redirect_of_get_where_head_was_refused_is_remembered_and_goes_on_by_get() -> None:
+    chase = begun(head=True)
+    assert chase.answered(403, {}) == Ask(URL, "GET")
+    assert chase.answered(301, to("/b")) == Ask("https://e.com/b", "GET")
+    reply = chase.answered(200, {})
+    assert isinstance(reply, Redirected)
+    assert (reply.head_status, reply.final_url) == (403, "https://e.com/b")
+
+
+def test_redirect_of_head_goes_on_by_head() -> None:
+    chase = begun(head=True)
+    assert chase.answered(301, to("/b")) == Ask("https://e.com/b", "HEAD")
+    assert chase.answered(405, {}) == Ask("https://e.com/b", "GET")
+    assert isinstance(chase.answered(200, {}), Redirected)
+
+
+def test_failure_behind_a_redirect_names_the_url_that_failed() -> None:
+    chase = begun()
+    chase.answered(301, to("https://gone.com/"))
+    assert chase.failed(Kind.DNS, "no such host") == Failed(
+        kind=Kind.DNS, final_url="https://gone.com/", error="no such host", hops=(Hop(301, URL),), attempts=2
+    )
+
+
+def test_refused_address_behind_a_redirect_is_refused() -> None:
+    chase = begun()
+    chase.answered(302, to("http://169.254.169.254/"))
+    reply = chase.failed(Kind.ADDRESS_REFUSED, "not public")
+    assert reply == AddressRefused(
+        final_url="http://169.254.169.254/", error="not public", hops=(Hop(302, URL),), attempts=1
+    )
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_what_is_left_out_keeps_its_hops(reason: Reason) -> None:
+    chase = begun()
+    chase.answered(302, to("/b"))
+    assert chase.left_out(reason) == Unchecked(reason=reason, hops=(Hop(302, URL),), attempts=1)
+    assert chase.failed(reason, "") == chase.left_out(reason)
+
+
+@pytest.mark.parametrize("kind", [Kind.TRUNCATED, Kind.TOO_LARGE])
+def test_body_that_is_not_whole(kind: Kind) -> None:
+    reply = begun().answered(200, HTML, cut=kind)
+    assert isinstance(reply, Cut)
+    assert (reply.kind, reply.status) == (kind, 200)
+
+
+def test_error_with_a_cut_body_is_an_error() -> None:
+    assert isinstance(begun().answered(500, HTML, cut=Kind.TRUNCATED), HttpError)
+
+
+def test_what_the_page_says_goes_into_the_reply() -> None:
+    body = (
+        b"<head><meta name=robots content=noindex><meta name=bingbot content=none><link rel=canonical href=/c></head>"
+    )
+    reply = begun().answered(200, HTML, page=read_page(body, HTML, URL))
+    assert isinstance(reply, Ok)
+    assert (reply.noindex, reply.noindex_agents, reply.canonical) == (True, ("bingbot",), "https://e.com/c")
+
+
+def test_page_that_was_read_and_says_nothing_may_be_indexed() -> None:
+    reply = begun().answered(200, HTML, page=read_page(b"<title>x</title>", HTML, URL))
+    assert isinstance(reply, Ok)
+    assert reply.noindex is False
+
+
+def test_headers_alone_do_not_say_that_a_page_may_be_indexed() -> None:
+    reply = begun(head=True).answered(200, HTML, page=page_of(Head(), HTML, URL))
+    assert isinstance(reply, Ok)
+    assert reply.noindex is None
+    denied = page_of(Head(), {"x-robots-tag": ["noindex"]}, URL)
+    reply = begun(head=True).answered(200, HTML, page=denied)
+    assert isinstance(reply, Ok)
+    assert reply.noindex is True
+
+
+def answers() -> st.SearchStrategy[tuple[int, str]]:
+    paths = st.sampled_from(["/a", "/b", "/c", "", "//x.com", "x:y", "?", "#", "http://e.com", "\\", "https://["])
+    statuses = st.sampled_from([200, 301, 302, 303, 307, 308, 304, 403, 404, 405, 500]) | st.integers()
+    return st.tuples(statuses, paths | st.text(max_size=30))
+
+
+@given(
+    st.text() | st.just(URL), st.booleans(), st.lists(answers() | st.sampled_from(list(Kind)), min_size=30, max_size=30)
+)
+def test_every_chase_ends(url: str, head: bool, events: list[tuple[int, str] | Kind]) -> None:
+    chase = Chase(url, head)
+    step = chase.begin()
+    coming: Iterator[tuple[int, str] | Kind] = iter(events)
+    asked = []
+    while isinstance(step, Ask):
+        asked.append(step)
+        event = next(coming)
+        step = chase.failed(event, "x") if isinstance(event, Kind) else chase.answered(event[0], to(event[1]))
+    assert len(asked) == len(set(asked)) <= MAX_REDIRECTS + 2
+    assert isinstance(step, Reply)
+    assert len(step.hops) <= MAX_REDIRECTS + 1

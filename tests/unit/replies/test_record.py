@@ -1,0 +1,81 @@
+"""Replies as rows of a feed."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import get_args
+
+import msgspec
+import pytest
+
+from sitemapcrawler.items import Hop
+from sitemapcrawler.replies import (
+    AddressRefused,
+    Cut,
+    Failed,
+    HttpError,
+    Kind,
+    Ok,
+    Reason,
+    Redirected,
+    RedirectLoop,
+    Reply,
+    ReplyRecord,
+    Unchecked,
+    record,
+)
+
+URL = "https://e.com/"
+REPLIES: dict[str, Reply] = {
+    "ok": Ok(status=200, final_url=URL, noindex=False, noindex_agents=("bingbot",), canonical=URL),
+    "redirected": Redirected(status=200, final_url=URL, hops=(Hop(301, "http://e.com/"),)),
+    "http-error": HttpError(status=404, final_url=URL, error="HTTP status 404"),
+    "timeout": Failed(kind=Kind.TIMEOUT, final_url=URL, error="no answer in time"),
+    "dns": Failed(kind=Kind.DNS, final_url=URL, error="x"),
+    "tls": Failed(kind=Kind.TLS, final_url=URL, error="x"),
+    "refused": Failed(kind=Kind.REFUSED, final_url=URL, error="x"),
+    "reset": Failed(kind=Kind.RESET, final_url=URL, error="x"),
+    "truncated": Cut(kind=Kind.TRUNCATED, status=200, final_url=URL, error="x"),
+    "too-large": Cut(kind=Kind.TOO_LARGE, status=200, final_url=URL, error="x"),
+    "redirect-loop": RedirectLoop(status=302, final_url=URL, error="x"),
+    "address-refused": AddressRefused(final_url="file:///etc/passwd", error="x"),
+    "unchecked": Unchecked(reason=Reason.SAMPLED_OUT),
+}
+
+
+def test_every_kind_and_every_class_is_there() -> None:
+    assert set(REPLIES) == set(Kind)
+    assert {type(reply) for reply in REPLIES.values()} == set(get_args(Reply))
+
+
+@pytest.mark.parametrize("kind", REPLIES)
+def test_record_has_what_the_reply_has_and_nulls(kind: str) -> None:
+    reply = replace(REPLIES[kind], attempts=2, elapsed_ms=30)
+    flat = record(reply)
+    assert (flat.kind, type(flat.kind)) == (kind, str)
+    own = {field.name for field in fields(reply)}
+    assert own <= {field.name for field in fields(ReplyRecord)}
+    for field in fields(ReplyRecord):
+        expected = getattr(reply, field.name) if field.name in own else field.default
+        assert field.name == "kind" or getattr(flat, field.name) == expected
+
+
+def test_what_was_never_asked_has_no_times() -> None:
+    flat = record(Unchecked(reason=Reason.BLOCKED))
+    assert (flat.attempts, flat.elapsed_ms) == (None, None)
+
+
+def test_reason_is_plain_text() -> None:
+    flat = record(REPLIES["unchecked"])
+    assert (flat.reason, type(flat.reason)) == ("sampled-out", str)
+    assert record(REPLIES["ok"]).reason is None
+
+
+def test_record_is_written_as_json() -> None:
+    written = msgspec.json.decode(msgspec.json.encode(record(REPLIES["redirected"])))
+    assert written["hops"] == [{"status": 301, "url": "http://e.com/"}]
+
+
+def test_kinds_and_reasons_are_those_of_the_feed() -> None:
+    assert [str(kind) for kind in Kind] == list(REPLIES)
+    assert [str(reason) for reason in Reason] == ["blocked", "sampled-out", "off-site", "stopped"]

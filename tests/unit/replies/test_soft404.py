@@ -1,0 +1,164 @@
+"""Pages that are not there and answer 200, beside those that only look so."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler import urls
+from sitemapcrawler.replies.page import PageFacts, read_page
+from sitemapcrawler.replies.soft404 import MIN_WORDS, Fingerprint, is_soft_404, nonsense_url, witness
+
+HOME = "https://e.com/"
+ASKED = "https://e.com/red-shoes"
+NONSENSE = nonsense_url(HOME, "seed")
+MENU = " ".join(f"menu{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")
+FOOTER = " ".join(f"footer{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")
+STORY = " ".join(f"word{letter}{other}" for letter in "abcdefghijklmn" for other in "abcdefghijklmn")
+
+
+def page(title: str, text: str, url: str = ASKED, head: str = "", frame: bool = True) -> PageFacts:
+    body = f"<nav>{MENU}</nav><main>{text}</main><footer>{FOOTER}</footer>" if frame else text
+    html = f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+    return read_page(html.encode(), {"content-type": ["text/html"]}, url)
+
+
+def told(title: str, text: str, asked: str = NONSENSE, url: str | None = None, frame: bool = True) -> Fingerprint:
+    return Fingerprint.of(page(title, text, url or asked, frame=frame), asked)
+
+
+HOME_PAGE = told("Shop", STORY, HOME)
+LOST = "Sorry, we cannot show you this. Try the search."
+
+
+def test_page_like_the_answer_to_nonsense_is_none() -> None:
+    seen = witness(told("Shop", LOST), HOME_PAGE)
+    assert seen is not None
+    assert (
+        is_soft_404(page("Shop", LOST), ASKED, seen) == "the same page as the site gives for a path that does not exist"
+    )
+
+
+def test_path_repeated_in_the_page_clocks_and_counters_make_no_difference() -> None:
+    def text(asked: str, clock: str) -> str:
+        path = asked.removeprefix(HOME)
+        return f"{LOST} /{path} is not here. You asked for {asked} at {clock}. Search for {path}?"
+
+    seen = witness(told(f"{NONSENSE} - Shop", text(NONSENSE, "10:21")), HOME_PAGE)
+    assert is_soft_404(page(f"{ASKED} - Shop", text(ASKED, "11:59")), ASKED, seen)
+
+
+def test_real_page_of_the_same_template_is_one() -> None:
+    seen = witness(told("Shop", LOST), HOME_PAGE)
+    assert is_soft_404(page("Shop", STORY), ASKED, seen) is None
+    assert (
+        is_soft_404(page("Shop", "Red shoes of leather, 49 euros, in five sizes, by mail or in our shop"), ASKED, seen)
+        is None
+    )
+
+
+def test_page_with_a_title_of_its_own_is_one() -> None:
+    seen = witness(told("Shop", LOST), HOME_PAGE)
+    assert is_soft_404(page("Red shoes", LOST), ASKED, seen) is None
+
+
+def test_site_that_answers_everything_alike_has_no_witness() -> None:
+    wall = "Please enable JavaScript"
+    assert witness(told("App", wall), told("App", wall, HOME)) is None
+    assert witness(told("App", wall), None) is None
+
+
+def test_login_wall_is_no_witness() -> None:
+    login = "https://e.com/login"
+    assert witness(told("Login", "x", url=login), told("Login", "x", HOME, url=login)) is None
+
+
+def test_empty_frame_that_a_script_may_fill_is_a_page() -> None:
+    frame = '<div id="root"></div><noscript>You need JavaScript</noscript><script src=/app.js></script>'
+    seen = witness(told("App", frame, frame=False), HOME_PAGE)
+    assert seen is not None
+    assert seen.words < MIN_WORDS
+    assert is_soft_404(page("App", frame, frame=False), ASKED, seen) is None
+
+
+def test_empty_frame_that_says_so_is_none() -> None:
+    seen = witness(told("Page not found", "Nothing", frame=False), HOME_PAGE)
+    assert is_soft_404(page("Page not found", "Nothing", frame=False), ASKED, seen)
+
+
+def test_redirect_to_where_nonsense_is_sent_is_none() -> None:
+    seen = witness(told("Shop", STORY, url=HOME), HOME_PAGE)
+    assert seen is not None
+    assert is_soft_404(page("Shop", STORY, HOME), ASKED, seen) == (
+        "redirected to https://e.com/, where a path that does not exist leads, too"
+    )
+    assert is_soft_404(page("Shop", STORY, "https://e.com/shoes/red"), ASKED, seen) is None
+    assert is_soft_404(page("Shop", STORY, HOME), HOME, seen) is None
+
+
+def test_other_spelling_of_the_home_page_is_no_soft_404() -> None:
+    seen = witness(told("Shop", STORY, url=HOME), told("Shop", STORY, "http://e.com/", HOME))
+    assert seen is not None
+    for asked in ("http://e.com/", "https://www.e.com", "https://e.com/index.html", "https://e.com/index.php"):
+        assert is_soft_404(page("Shop", STORY, HOME), asked, seen) is None
+    assert is_soft_404(page("Shop", STORY, HOME), "https://e.com/?p=123", seen)
+
+
+def test_nonsense_that_is_only_given_a_slash_is_compared_by_its_text() -> None:
+    seen = witness(told("Shop", LOST, url=NONSENSE + "/"), HOME_PAGE)
+    assert seen is not None
+    assert is_soft_404(page("Shop", LOST, ASKED + "/"), ASKED, seen)
+    assert is_soft_404(page("Shop", STORY, ASKED + "/"), ASKED, seen) is None
+
+
+def test_phrase_alone_does_not_convict() -> None:
+    article = page("Page not found", f"<h1>Page not found</h1>{STORY}")
+    assert is_soft_404(article, ASKED) is None
+    assert is_soft_404(article, ASKED, witness(told("Shop", LOST), HOME_PAGE)) is None
+
+
+def test_phrase_on_a_page_that_wants_no_index() -> None:
+    found = page("404 Not Found | Shop", STORY, head="<meta name=robots content=noindex>")
+    assert is_soft_404(found, ASKED) == "'404 Not Found | Shop', on a page that wants no index"
+
+
+def test_phrase_on_a_thin_page() -> None:
+    assert is_soft_404(page("Shop", "<h1>Seite nicht gefunden</h1>Hm"), ASKED) == (
+        "'Seite nicht gefunden', and nothing else: 56 words"
+    )
+
+
+def test_page_whose_text_was_not_read_is_not_thin() -> None:
+    body = b"<head><title>Page not found</title></head>"
+    cut = read_page(body, {}, ASKED, whole=False)
+    assert cut.complete
+    assert is_soft_404(cut, ASKED) is None
+
+
+def test_phrase_on_a_page_much_like_the_witness() -> None:
+    filler = " ".join(STORY.split()[:60])
+    seen = witness(told("Page not found", f"{LOST} {filler}"), HOME_PAGE)
+    found = page("Product not found", f"{LOST} {filler} But these may please you: hats, gloves and scarves of wool")
+    assert "much like" in str(is_soft_404(found, ASKED, seen))
+
+
+def test_nonsense_is_beside_the_url_and_the_same_for_a_seed() -> None:
+    url = nonsense_url("https://e.com/blog/post?x=1", "7")
+    assert url == nonsense_url("https://e.com/blog/post?x=1", "7") != nonsense_url("https://e.com/blog/post?x=1", "8")
+    assert url.startswith("https://e.com/blog/")
+    assert url.removeprefix("https://e.com/blog/").isalpha()
+    assert urls.is_web(url)
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+def test_nothing_raises(title: str, text: str, asked: str, url: str) -> None:
+    found = page(title, text, url)
+    for seen in (None, Fingerprint.of(found, asked), witness(told(title, text, asked, url), HOME_PAGE)):
+        reason = is_soft_404(found, asked, seen)
+        assert reason is None or reason
+
+
+@given(st.text(min_size=1))
+def test_page_is_like_itself(text: str) -> None:
+    one = told("Shop", text)
+    assert one.likeness(one) == 1.0

@@ -1,0 +1,38 @@
+"""The registry is whole: what the reader notes has a rule."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import sitemapcrawler
+from sitemapcrawler.reader.sniff import Format
+from sitemapcrawler.rules import all_rules
+
+PACKAGE = Path(sitemapcrawler.__file__).parent
+FAMILIES = ("doc", "xml", "txt", "feed", "loc", "lastmod", "changefreq", "priority", "limit", "index", "image", "video",
+            "news", "hreflang", "cross")  # fmt: skip
+NOTED = re.compile(rf'"((?:{"|".join(FAMILIES)})-[a-z0-9-]+)"')
+"""An id in the source of the modules that note faults."""
+EXPLAINED = {
+    "limit-bytes": "doc-partly-read",
+    "limit-entries": "doc-partly-read",
+    "limit-stopped": "doc-partly-read, and limit-max-urls",
+    "limit-element": "doc-partly-read",
+    "limit-depth": "doc-partly-read",
+    "txt-cut-line": "doc-truncated, which is noted with it",
+}
+"""Faults without a rule of their own, and the rule that reports them."""
+
+
+def noted() -> set[str]:
+    """Ids under which reading a document notes faults."""
+    paths = [path for part in ("reader", "namespaces", "schemas") for path in (PACKAGE / part).glob("*.py")]
+    return {id for path in paths for id in NOTED.findall(path.read_text("utf-8"))} - set(get_args(Format))
+
+
+def test_each_fault_that_is_noted_has_a_rule() -> None:
+    ids = noted()
+    assert ids >= {"doc-truncated", "loc-empty", "xml-element-order", "limit-bytes", "feed-item-without-link"}
+    assert ids - {rule.id for rule in all_rules()} == set(EXPLAINED)

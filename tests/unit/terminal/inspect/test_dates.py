@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.terminal.inspect.dates import MAX_BARS, MAX_DAYS, Dates
+
+
+def counted(*moments: str) -> Dates:
+    dates = Dates()
+    dates.add(moments)
+    return dates
+
+
+def rows(dates: Dates) -> list[tuple[str, int]]:
+    return [("..." if bar.gap else bar.label, bar.count) for bar in dates.bars()]
+
+
+def test_nothing_counted_has_no_bars() -> None:
+    assert (rows(counted()), counted().first) == ([], None)
+
+
+def test_days_close_together_are_told_apart_and_holes_shown() -> None:
+    dates = counted("2024-02-28T10:00:00Z", "2024-03-01T00:00:00Z", "2024-03-01T23:59:59Z")
+    assert rows(dates) == [("2024-02-28", 1), ("2024-02-29", 0), ("2024-03-01", 2)]
+    assert dates.histogram() == ("day", {"2024-02-28": 1, "2024-03-01": 2})
+
+
+def test_several_days_without_dates_are_one_row() -> None:
+    assert rows(counted("2024-05-01T00:00:00Z", "2024-05-30T00:00:00Z")) == [
+        ("2024-05-01", 1),
+        ("...", 0),
+        ("2024-05-30", 1),
+    ]
+
+
+def test_months_over_a_turn_of_the_year() -> None:
+    dates = counted("2023-11-05T00:00:00Z", "2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z")
+    assert rows(dates) == [("2023-11", 1), ("...", 0), ("2024-02", 2)]
+
+
+def test_days_too_many_become_months() -> None:
+    dates = counted(*(f"2024-{month:02}-{day:02}T00:00:00Z" for month in (5, 6) for day in range(1, 31)))
+    assert rows(dates) == [("2024-05", 30), ("2024-06", 30)]
+
+
+def test_zero_of_a_clock_beside_today_leaves_a_gap() -> None:
+    dates = counted("1970-01-01T00:00:00Z", "2025-06-01T00:00:00Z", "2026-06-01T00:00:00Z")
+    assert rows(dates) == [("1970", 1), ("...", 0), ("2025", 1), ("2026", 1)]
+
+
+def test_years_too_many_are_summed_up_at_the_old_end() -> None:
+    dates = counted(*(f"{year}-01-01T00:00:00Z" for year in range(1990, 2030)))
+    [oldest, *others] = rows(dates)
+    assert oldest == ("until 2014", 25)
+    assert others == [(str(year), 1) for year in range(2015, 2030)]
+
+
+def test_more_days_than_are_kept_are_counted_by_year() -> None:
+    days = [f"{2000 + n // 336}-{1 + n % 12:02}-{1 + n // 12 % 28:02}T00:00:00Z" for n in range(MAX_DAYS + 1)]
+    dates = Dates()
+    for day in days:
+        dates.add([day])
+    dates.add(["2001-01-01T00:00:00Z"])
+    unit, counts = dates.histogram()
+    assert unit == "year" and sum(counts.values()) == dates.total == MAX_DAYS + 2
+    assert len(dates._counts) < 20
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.datetimes().map(lambda at: utc(at.isoformat()[:19])), max_size=20), max_size=5))
+def test_no_date_is_lost(batches: list[list[str]]) -> None:
+    dates = Dates()
+    for batch in batches:
+        dates.add([moment for moment in batch if moment])
+    bars = dates.bars()
+    assert sum(bar.count for bar in bars) == dates.total == sum(dates.histogram()[1].values())
+    assert len(bars) <= MAX_BARS
+    assert dates.total == 0 or (bars[0].count and bars[-1].count)

@@ -1,0 +1,209 @@
+"""What a look at a crawl tells."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.core.downloader import Slot
+from twisted.internet.defer import Deferred
+
+from sitemapcrawler.terminal.gauge import RECENT_S, SHOWN_HOSTS, Gauge
+
+
+class Stats(dict[str, Any]):
+    def get_value(self, name: str) -> Any:
+        return self.get(name)
+
+
+def slot(in_flight: int = 0, waiting: int = 0, delay: float = 0.5, age: float = 1000.0) -> Slot:
+    made = Slot(4, delay, 0.0)
+    sent = [Request(f"https://e.com/{number}") for number in range(in_flight)]
+    queued = [Request("https://e.com/queued") for _ in range(waiting)]
+    made.transferring.update(sent)
+    made.queue.extend((request, Deferred()) for request in queued)
+    made.active.update(sent, queued)
+    made.lastseen = time.monotonic() - age
+    return made
+
+
+def status(checked: dict[str, int], waiting: dict[str, int], offered: int = 0, held: int = 0) -> Any:
+    by_host = (Counter(checked), Counter(waiting))
+    return SimpleNamespace(by_host=by_host, offered=offered, held=held, holding=held > 0)
+
+
+def spider(**parts: Any) -> Any:
+    usual = {
+        "stop_reason": None,
+        "phase": None,
+        "status": None,
+        "job": None,
+        "selection": SimpleNamespace(count=0, earlier=0),
+        "frontier": SimpleNamespace(known=0),
+        "reading": SimpleNamespace(begun=0.0),
+        "judge": SimpleNamespace(severities=Counter()),
+    }
+    return SimpleNamespace(**usual | parts)
+
+
+def crawler(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None) -> Any:
+    engine = SimpleNamespace(downloader=SimpleNamespace(slots=slots or {}))
+    return SimpleNamespace(spider=of, stats=Stats(stats or {}), engine=engine)
+
+
+def gauge(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None, **more: Any) -> Gauge:
+    return Gauge(crawler(of, stats, slots), True, 10.0, **more)
+
+
+# ---- phases
+
+
+READ = {"frontier": SimpleNamespace(known=2), "selection": SimpleNamespace(count=60, earlier=0)}
+
+
+@pytest.mark.parametrize(
+    ("parts", "phase"),
+    [
+        ({}, "discovering"),
+        (READ, "reading"),
+        (READ | {"status": status({}, {})}, "reading"),
+        (READ | {"status": status({}, {"e.com": 1})}, "verifying"),
+        (READ | {"phase": "judging the site"}, "judging the site"),
+        (READ | {"phase": "judging the site", "stop_reason": "finished"}, "judging the site"),
+        (READ | {"phase": "writing feeds", "stop_reason": "max_urls"}, "writing feeds"),
+        (READ | {"phase": "writing feeds", "stop_reason": "shutdown"}, "stopping"),
+    ],
+)
+def test_phase(parts: dict[str, Any], phase: str) -> None:
+    assert gauge(spider(**parts)).look().phase == phase
+
+
+# ---- counts
+
+
+def test_files_of_a_crawl_that_reads() -> None:
+    reading = spider(
+        frontier=SimpleNamespace(known=10),
+        reading=SimpleNamespace(begun=4.5),
+        selection=SimpleNamespace(count=900, earlier=0),
+        judge=SimpleNamespace(severities=Counter(error=3)),
+    )
+    told = gauge(reading, {"sitemap/files": 4, "sitemap/urls": 800}).look()
+    assert (told.files, told.known_files, told.share, told.urls, told.severities) == (4, 10, 0.45, 900, {"error": 3})
+    assert told.checks is None
+
+
+def test_files_of_earlier_runs_count_as_read() -> None:
+    done = {"a": SimpleNamespace(hit=True), "b": SimpleNamespace(hit=False), "c": SimpleNamespace(hit=True)}
+    going_on = spider(frontier=SimpleNamespace(known=5), job=SimpleNamespace(done=done))
+    look = gauge(going_on, {"sitemap/files": 1}).look
+    assert look().files == 3
+    going_on.frontier.known = 2
+    assert look().files == 2, "no more than there are"
+
+
+def test_finished_job_that_is_written_again() -> None:
+    job = SimpleNamespace(done={"a": SimpleNamespace(hit=True)})
+    told = gauge(spider(job=job, phase="writing feeds"), {"sitemap/files": 7, "sitemap/urls": 70}).look()
+    assert (told.files, told.known_files, told.urls) == (7, 7, 70)
+
+
+def test_other_spider_is_told_of_by_items() -> None:
+    other = Gauge(crawler(object(), {"response_received_count": 3, "item_scraped_count": 8}), False, 10.0)
+    told = other.look()
+    assert (told.phase, told.files, told.answers, told.urls) == ("crawling", None, 3, 8)
+
+
+# ---- verifying
+
+
+def verifying(**parts: Any) -> Any:
+    usual = {
+        "frontier": SimpleNamespace(known=11),
+        "reading": SimpleNamespace(begun=6.0),
+        "selection": SimpleNamespace(count=500, earlier=0),
+        "status": status({"e.com": 30}, {"e.com": 370}, offered=400),
+    }
+    return spider(**usual | parts)
+
+
+def test_rest_of_the_files_is_estimated() -> None:
+    """5 of 10 files list 500 URLs, 400 of which were handed over: 600 more will come."""
+    checks = gauge(verifying(), {"sitemap/files": 6, "sitemap/format/xml-index": 1}).look().checks
+    assert checks is not None
+    assert (checks.done, checks.known, checks.in_all, checks.exact) == (30, 400, 1000.0, False)
+
+
+def test_half_of_what_was_listed_is_to_be_asked() -> None:
+    told = gauge(verifying(status=status({"e.com": 100}, {"e.com": 100}, offered=400)), {"sitemap/format/xml-index": 1})
+    checks = told.look().checks
+    assert checks is not None
+    assert (checks.known, checks.in_all) == (200, 500.0)
+
+
+def test_urls_of_earlier_runs_are_not_asked_again() -> None:
+    known = verifying(selection=SimpleNamespace(count=500, earlier=100), reading=SimpleNamespace(begun=11.0))
+    checks = gauge(known).look().checks
+    assert checks is not None
+    assert checks.exact
+    assert checks.known == 400
+
+
+def test_sample_that_waits_is_known() -> None:
+    known = verifying(status=status({}, {}, held=25))
+    checks = gauge(known).look().checks
+    assert checks is not None
+    assert (checks.done, checks.known, checks.exact) == (0, 25, True)
+
+
+def test_nothing_is_estimated_before_anything_is_known() -> None:
+    checks = gauge(verifying(status=status({}, {}), reading=SimpleNamespace(begun=0.0))).look().checks
+    assert checks is not None
+    assert checks.in_all is None
+
+
+# ---- hosts
+
+
+def test_busiest_hosts_come_by_name() -> None:
+    slots = {
+        f"{name}.com": slot(waiting=count) for name, count in zip("abcdefgh", (1, 9, 8, 7, 6, 5, 4, 3), strict=True)
+    }
+    told = gauge(spider(), slots=slots).look()
+    assert [host.name for host in told.hosts] == [f"{name}.com" for name in "bcdefg"]
+    assert (told.other_hosts, told.waiting) == (8 - SHOWN_HOSTS, 43)
+    assert len(gauge(spider(), slots=slots).look(3).hosts) == 3
+
+
+def test_host_stays_while_it_is_busy() -> None:
+    slots = {"a.com": slot(1), "b.com": slot(1)}
+    look = gauge(spider(), slots=slots).look
+    assert [host.name for host in look(1).hosts] == ["b.com"]
+    slots["a.com"] = slot(4)
+    assert [host.name for host in look(1).hosts] == ["b.com"]
+    slots["b.com"] = slot(age=2 * RECENT_S)
+    assert [host.name for host in look(1).hosts] == ["a.com"]
+
+
+def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
+    slots = {"a.com": slot(age=RECENT_S / 2, delay=2.0), "idle.com": slot()}
+    told = gauge(spider(), slots=slots, rests=lambda name: 40.0 * (name == "a.com")).look()
+    [host] = told.hosts
+    assert (host.name, host.in_flight, host.waiting, host.delay, host.rests, host.url) == (
+        "a.com",
+        0,
+        0,
+        2.0,
+        40.0,
+        None,
+    )
+    assert told.other_hosts == 0
+
+
+def test_one_of_the_requests_in_flight_is_named() -> None:
+    [host] = gauge(spider(), slots={"e.com": slot(1, 2)}).look().hosts
+    assert (host.in_flight, host.waiting, host.url) == (1, 2, "https://e.com/0")

@@ -1,0 +1,55 @@
+"""How many URLs are handed over to be asked, and how many were."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from sitemapcrawler.replies import Reason, Unchecked
+from sitemapcrawler.verification.asking import Outcome
+from sitemapcrawler.verification.verifying import Verifier
+
+URLS = ["https://a.com/1", "https://a.com/2", "https://a.com/1", "https://b.com/1"]
+
+
+class Asker:
+    """Answers when it is let, and fails for the URLs of b.com."""
+
+    def __init__(self) -> None:
+        self.let = asyncio.Event()
+
+    async def ask(self, url: str) -> Outcome:
+        await self.let.wait()
+        if "b.com" in url:
+            raise KeyError(url)
+        return Outcome(Unchecked(reason=Reason.BLOCKED))
+
+
+def verifier(asker: Any, stopped: bool = False) -> Verifier:
+    return Verifier(asker, 16, 4, lambda: stopped)
+
+
+def test_urls_wait_until_they_are_checked() -> None:
+    async def verify() -> None:
+        asker = Asker()
+        verifying = verifier(asker)
+        running = asyncio.ensure_future(verifying.verify(URLS))
+        await asyncio.sleep(0)
+        assert (verifying.waiting, verifying.checked) == (Counter({"a.com": 2, "b.com": 1}), Counter())
+        asker.let.set()
+        await running
+        assert (dict(verifying.waiting), verifying.checked) == ({}, Counter({"a.com": 2, "b.com": 1}))
+        await verifying.verify(URLS, again=True)
+        assert (dict(verifying.waiting), verifying.checked) == ({}, Counter({"a.com": 2, "b.com": 1}))
+
+    asyncio.run(verify())
+
+
+def test_urls_that_a_stop_came_before_are_not_checked() -> None:
+    async def verify() -> None:
+        verifying = verifier(Asker(), stopped=True)
+        await verifying.verify(URLS)
+        assert (dict(verifying.waiting), dict(verifying.checked)) == ({}, {})
+
+    asyncio.run(verify())
