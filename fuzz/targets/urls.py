@@ -13,6 +13,7 @@ from fuzz.inputs import in_time
 from sitemapcrawler.download.connections import host_and_port
 from sitemapcrawler.urls import (
     Authority,
+    as_sent,
     authority,
     host_of,
     local_path,
@@ -62,9 +63,9 @@ def _check_keys(url: str, place: Authority) -> None:
 
 
 def _check_request(url: str, place: Authority) -> None:
-    """What is asked for, always without a user name, is at the host that we read, and has the same key."""
+    """The request goes to the host that we read, without a user name, and has the same key."""
     try:
-        sent = Request(without_user(url)).url
+        sent = Request(as_sent(without_user(url))).url
     except ValueError:
         return
     assert authority(sent) == place, sent
