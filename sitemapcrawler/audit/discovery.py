@@ -5,14 +5,23 @@ A new method is one more function that takes what a server sent and returns abso
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
 from html import unescape
 from io import BytesIO, TextIOWrapper
+from itertools import islice
 
 from sitemapcrawler import urls
+from sitemapcrawler.audit.argument_values import Start
+from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.robots.decode import encoding_of, escaped
+from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.words import counted
 
 # Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 19.
 COMMON_PATHS = (
@@ -127,3 +136,180 @@ def _hrefs(links: Iterable[dict[str, str]], base: str) -> list[str]:
         if url is not None:
             found.setdefault(urls.visit_key(url), url)
     return list(found.values())
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Site:
+    """One origin whose sitemaps are looked for."""
+
+    origin: str
+    found: int = 0
+    """Sitemaps found so far."""
+    probes: set[str] = field(default_factory=set)
+    """Common paths that were asked for and not answered yet."""
+    html: int = 0
+    """Common paths answered with 200 and something that is no sitemap."""
+    home_asked: bool = False
+
+    def exhausted(self, always: bool) -> bool:
+        """True once: when all common paths are answered and only the home page is left to look at."""
+        if self.home_asked or self.probes or (self.found and not always):
+            return False
+        self.home_asked = True
+        return True
+
+
+class Sites:
+    """The sites of a crawl. `probe` is the argument of that name: auto, always or never."""
+
+    def __init__(self, frontier: Frontier, probe: str) -> None:
+        self.missed = 0
+        """Common paths without a sitemap, on all sites."""
+        self._frontier = frontier
+        self._probe = probe
+        self._sites: dict[str, Site] = {}
+        self._contents: dict[tuple[str | None, bytes], bool] = {}
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(self._sites.values())
+
+    def entered(self, origin: str) -> bool:
+        """True for a site whose robots.txt was looked at."""
+        return origin in self._sites
+
+    def enter(self, url: str, named: Iterable[str]) -> Site | None:
+        """Queue the sitemaps that the robots.txt at `url` names, or else the common paths; None where that was
+        done."""
+        origin = urls.origin(url)
+        if origin is None or origin in self._sites:
+            return None
+        site = self._sites[origin] = Site(origin)
+        for sitemap in named:
+            site.found += 1
+            self._frontier.add(Visit(sitemap, "robots", url))
+        if self._probe == "always" or (self._probe == "auto" and not site.found):
+            for path in common_paths(origin):
+                if self._frontier.add(Visit(path, "common-path", probe=True)):
+                    site.probes.add(path)
+        return site
+
+    def links(self, page: str, links: HtmlLinks) -> None:
+        """Queue what the home page `page` links to: sitemaps, or where the site has none at all, its feeds."""
+        site = self._sites.get(urls.origin(page) or "")
+        found = links.sitemaps or (links.feeds if site is None or not site.found else [])
+        for url in found:
+            self._frontier.add(Visit(url, "html-link", page))
+        logger.info("%s: %s linked from the home page", page, counted(len(found), "sitemap"))
+
+    def wants_home(self, site: Site) -> bool:
+        """True once for a site whose home page is to be looked at now."""
+        return site.exhausted(self._probe == "always")
+
+    def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
+        """True for a file that was read already: under the URL a redirect led to, or of two files of a site with the
+        same content, one of them a guess."""
+        redirected = urls.visit_key(final_url) != urls.visit_key(visit.url)
+        if redirected and not self._frontier.mark(final_url):
+            return True
+        content = urls.origin(final_url), digest
+        if content in self._contents:
+            return visit.probe or self._contents[content]
+        self._contents[content] = visit.probe
+        return False
+
+    def read_before(self, visit: Visit, final_url: str | None, digest: bytes) -> None:
+        """A file was read in an earlier run of the job."""
+        self.is_known(visit, final_url or visit.url, digest)
+
+    def settle(self, visit: Visit, hit: bool, answered: bool) -> Site | None:
+        """Note whether a guess held a sitemap; its site, None for what was no guess."""
+        site = self._sites.get(urls.origin(visit.url) or "") if visit.probe else None
+        if site is None:
+            return None
+        site.probes.discard(visit.url)
+        site.found += hit
+        site.html += answered and not hit
+        self.missed += not hit
+        if site.html == len(COMMON_PATHS):
+            logger.info("%s answers every path with a page: its common paths say nothing", site.origin)
+        return site
+
+
+MAX_MOVES = 5
+"""Sites one behind the other that home pages lead to. Two are common (to another name, to www), and a server can make
+up new ones without end."""
+
+
+class Discovery:
+    """Queues the sitemaps of the sites of a crawl."""
+
+    def __init__(self, sites: Sites, policies: Policies) -> None:
+        self._sites = sites
+        self._policies = policies
+        self._moves: dict[str, int] = {}
+
+    async def enter(self, start: Start) -> Site | None:
+        """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
+        *others, last = start.url_candidates
+        for origin in others:
+            policy = await self._policies.of(origin, retry=False)
+            if policy is not None and policy.status is not None:
+                return self._enter(policy)
+            logger.warning("%s: %s; trying http", origin, policy and policy.reason)
+        policy = await self._policies.of(last)
+        return None if policy is None else self._enter(policy)
+
+    async def enter_all(self, starts: Iterable[Start], at_once: int) -> AsyncIterator[Site | None]:
+        """Enter starts, `at_once` at a time; yields what `enter` returns, in the order of completion."""
+        running: set[asyncio.Future[Site | None]] = set()
+        waiting = iter(starts)
+        while True:
+            running |= {asyncio.ensure_future(self.enter(start)) for start in islice(waiting, at_once - len(running))}
+            if not running:
+                return
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for finished in done:
+                yield finished.result()
+
+    def _enter(self, policy: Policy) -> Site | None:
+        if policy.outcome is Outcome.UNREACHABLE:  # which forbids everything
+            logger.error("%s: %s", policy.url, policy.reason)
+            return None
+        return self._sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
+
+    async def named_by(self, url: str, place: str | None = None) -> tuple[Visit, list[str]]:
+        """A robots.txt that the user named, by its URL or as a local file, and the sitemaps it names. `place`: the URL
+        at which the file will live; without it, relative URLs in the file are left out."""
+        policy = await self._policies.load(url, place)
+        if policy is None or policy.outcome is not Outcome.PARSED:
+            return Visit(url, "argument", place=place), []
+        local = url.startswith("file:")
+        robots = Visit(url if local else self._policies.final_url(policy), "argument", place=place)
+        found = [one.url for one in policy.sitemaps if not (local and place is None and one.relative)]
+        if not found:
+            logger.error("%s: names no sitemap that can be read", url)
+        return robots, found
+
+    async def look(self, home: Answer) -> Site | None:
+        """Queue the sitemaps that a home page links to; where it redirects to another authority, enter that site, and
+        return it if it is new."""
+        moved = urls.origin(home.final_url)
+        if moved is not None and moved != urls.origin(home.url) and not self._sites.entered(moved):
+            return await self._follow(home.url, moved)
+        if home.ok:
+            page = home.content(HTML_BYTES)
+            self._sites.links(home.final_url, from_html(page, home.final_url))
+        return None
+
+    async def _follow(self, home: str, moved: str) -> Site | None:
+        moves = self._moves.get(urls.origin(home) or "", 0) + 1
+        if moves > MAX_MOVES:
+            logger.warning("%s moved, the last of %d sites in a row: not followed to %s", home, moves, moved)
+            return None
+        site = await self.enter(Start((moved,)))
+        if site is not None:
+            self._moves[site.origin] = moves
+        return site

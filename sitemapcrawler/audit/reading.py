@@ -3,174 +3,27 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
-from sitemapcrawler import urls
-from sitemapcrawler.audit.frontier import Frontier, Visit
-from sitemapcrawler.audit.selection import Selection
+from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
+from sitemapcrawler.audit.local_files import file_beside, missing_files
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.limits import FULL
-from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts, MissingFile
+from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.urls import authority
-from sitemapcrawler.urls.grammar import folder_of
 from sitemapcrawler.words import counted
-
-MAX_HOMES = 20
-"""URL folders that are tried for the folder of an index whose own URL is not known."""
-
-MAX_TRIED = 1000
-"""Sitemaps that are looked for to choose among these folders."""
-
-
-def file_beside(index: str, place: str, url: str) -> str | None:
-    """The `file:` URL of what an index lists as `url`, in the folder of the index or below; None where there is none.
-
-    `index`: its own `file:` URL; `place`: the URL at which it will live. Nothing outside of the folder is ever named,
-    whatever the URL and whatever links the folder holds.
-    """
-    here, start = urls.local_path(index), urls.origin(place)
-    if here is None or start is None or url.partition("?")[0] != url:
-        return None
-    home = urls.visit_key(start + folder_of(place))
-    key = urls.visit_key(url)
-    if not key.startswith(home):
-        return None
-    folder = Path(here).parent
-    try:
-        # `..` goes by the text, as in any URL: what is looked at is what is named, whatever links stand before it
-        path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
-        inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
-    except (OSError, ValueError):
-        return None
-    return urls.file_url(str(path)) if inside else None
-
-
-def missing_files(index: str, place: str | None, listed: Sequence[tuple[str, int | None]]) -> list[MissingFile]:
-    """The sitemaps of an index on this machine that have no file beside it, in order.
-
-    `index`: its `file:` URL; `place`: the URL at which it will live; `listed`: URL and line of each sitemap. Without
-    `place`, the index is taken to live in the URL folder for which most files are there. A sitemap on another host,
-    outside of that folder or with a query is none of these. Names must match in case, as on most servers.
-    """
-    here = urls.local_path(index)
-    if here is None or not Path(here).parent.is_dir() or not Path(here).is_file() or here.startswith("/dev/"):
-        return []
-    search = _Search(Path(here).parent)
-    keys = [urls.visit_key(url) for url, _ in listed]
-    homes = _homes(keys) if place is None else [_home(place)]
-    tried = keys[:MAX_TRIED]
-    home = max(homes, key=lambda home: sum(search.holds(path) for key in tried if (path := _path(key, home, here))))
-    found = []
-    for (url, line), key in zip(listed, keys, strict=True):
-        path = _path(key, home, here)
-        if path and not search.holds(path):
-            found.append((line, url, _readable(path), search.hint(path)))
-    certain = place is not None or len(found) < sum(_path(key, home, here) is not None for key in keys)
-    return [MissingFile(*one, certain or bool(one[-1])) for one in found]
-
-
-def _home(place: str) -> str:
-    return urls.visit_key(f"{urls.origin(place)}{folder_of(place)}")
-
-
-def _homes(keys: Sequence[str]) -> list[str]:
-    """URL folders that hold sitemaps of the most frequent origin, those nearest to the root first."""
-    origins = Counter(start for key in keys if (start := urls.origin(key)) is not None)
-    if not origins:
-        return ["file:"]
-    [(start, _)] = origins.most_common(1)
-    folders: dict[str, None] = {}
-    for key in keys:
-        if key.startswith(f"{start}/") and len(folders) < MAX_HOMES:
-            above = PurePosixPath(key[len(start) :].partition("?")[0]).parents
-            folders |= dict.fromkeys(start + str(folder).rstrip("/") + "/" for folder in above)
-    return sorted(folders, key=lambda folder: folder.count("/"))[:MAX_HOMES]
-
-
-def _path(key: str, home: str, index: str) -> str | None:
-    """Where the file of a listed URL would be, relative to the folder of the index; None outside of it."""
-    if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose own URL is not known
-        path = os.path.relpath(local, Path(index).parent)
-    elif key.startswith(home) and "?" not in key:
-        path = os.path.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
-    else:
-        return None
-    outside = path.startswith("/") or path.partition("/")[0] in (".", "..")
-    return None if outside or "\0" in path else path
-
-
-def _readable(path: str) -> str:
-    """The path as it is shown: percent-encoded, as in its URL, where it is not UTF-8."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return quote(os.fsencode(path))
-    return path
-
-
-class _Search:
-    """Finds files in a folder by the exact spelling of their names, also where the file system knows no case."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._names = cache(_names_in)
-
-    def holds(self, path: str) -> bool:
-        """True for the path of a file."""
-        return self._walk(path)[1] is None
-
-    def hint(self, path: str) -> str:
-        """What is there in place of a missing file; empty for nothing like it."""
-        folder, name = self._walk(path)
-        if name is None or not folder.resolve().is_relative_to(self._folder.resolve()):
-            return ""
-        names, named = self._names(folder), _readable(name)
-        if name in names:
-            return f"{named!r} is {'a folder there' if (folder / names[name]).is_dir() else 'not a regular file'}"
-        for other in names:
-            if other.casefold() == name.casefold():
-                return f"{_readable(other)!r} is there, but most servers are case-sensitive"
-        if name.endswith(".gz") and name.removesuffix(".gz") in names:
-            return f"{named.removesuffix('.gz')!r} is there, not compressed"
-        return f"{named + '.gz'!r} is there" if f"{name}.gz" in names else ""
-
-    def _walk(self, path: str) -> tuple[Path, str | None]:
-        """Where a path ends: the folder and the name that is missing in it, None for a file that is there."""
-        folder = self._folder
-        *folders, last = Path(unicodedata.normalize("NFC", path)).parts
-        for name in folders:
-            real = self._names(folder).get(name)
-            if real is None or not (folder / real).is_dir():
-                return folder, name
-            folder /= real
-        real = self._names(folder).get(last)
-        return folder, None if real is not None and (folder / real).is_file() else last
-
-
-def _names_in(folder: Path) -> dict[str, str]:
-    """{name in composed characters, as URLs have it: name as the file system has it}; empty where it cannot be read."""
-    try:
-        return {unicodedata.normalize("NFC", file.name): file.name for file in folder.iterdir()}
-    except OSError:
-        return {}
-
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sitemapcrawler.audit.discovery import Site, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.audit.reading import Reading, is_page
-from sitemapcrawler.audit.sites import Site, Sites
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord

@@ -18,8 +18,7 @@ from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.argument_values import shown
-from sitemapcrawler.audit.configuring import check_places, check_report, choose, prepare_feeds
-from sitemapcrawler.audit.contact import contact_of
+from sitemapcrawler.audit.configuring import check_places, check_report, choose, contact_of, prepare_feeds
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.download.addresses import AddressGuard

@@ -17,7 +17,7 @@ from scrapy import Spider
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.audit.contact import add_contact
+from sitemapcrawler.audit.configuring import add_contact
 from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
 
 logger = logging.getLogger(__name__)

@@ -18,12 +18,10 @@ from sitemapcrawler import urls
 from sitemapcrawler.audit import discovery
 from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.configuring import at_least_one, limits, new_frontier
-from sitemapcrawler.audit.discovering import Discovery
-from sitemapcrawler.audit.frontier import Visit
+from sitemapcrawler.audit.discovery import Discovery, Site, Sites
+from sitemapcrawler.audit.frontier import Selection, Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.audit.selection import Selection
-from sitemapcrawler.audit.sites import Site, Sites
 from sitemapcrawler.audit.visiting import Visits
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import Answer

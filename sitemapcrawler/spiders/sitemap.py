@@ -18,8 +18,8 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import discovery, scrapy_cloud
-from sitemapcrawler.audit.argument_schema import schema
 from sitemapcrawler.audit.configuring import (
+    add_contact,
     add_feeds,
     at_least_one,
     check_report,
@@ -31,17 +31,14 @@ from sitemapcrawler.audit.configuring import (
     prepare_feeds,
     write_anew,
 )
-from sitemapcrawler.audit.contact import add_contact
-from sitemapcrawler.audit.discovering import Discovery
-from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Frontier, Visit
-from sitemapcrawler.audit.listing import Listing
+from sitemapcrawler.audit.discovery import Discovery, Site, Sites
+from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Frontier, Selection, Visit
+from sitemapcrawler.audit.local_files import Listing
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.audit.selection import Selection
-from sitemapcrawler.audit.sites import Site, Sites
+from sitemapcrawler.audit.scrapy_cloud import schema
 from sitemapcrawler.audit.verdicts import Verdicts
 from sitemapcrawler.audit.visiting import Visits
-from sitemapcrawler.audit.waiting import each
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
@@ -256,7 +253,7 @@ class AuditSpider(Spider):
         for request in self.next_requests():
             yield request
         at_once = at_least_one(self.settings, "CONCURRENT_REQUESTS")
-        async for site in each(self._discovery.enter, self.params.starts, at_once):
+        async for site in self._discovery.enter_all(self.params.starts, at_once):
             for request in self.next_requests(site):
                 yield request
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitemapcrawler.audit.discovering import MAX_MOVES
+from sitemapcrawler.audit.discovery import MAX_MOVES
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import CORE, index, robots, urlset
 from tests.crawl.downloaders import DOWNLOADERS, skip_without

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import discovery
-from sitemapcrawler.audit.discovery import HtmlLinks, common_paths, from_html
+from sitemapcrawler.audit.discovery import COMMON_PATHS, HtmlLinks, Site, Sites, common_paths, from_html
+from sitemapcrawler.audit.frontier import Frontier, Visit
 
 ROBOTS = "https://e.com/robots.txt"
 HOME = "https://e.com/"
@@ -149,3 +151,207 @@ def test_a_megabyte_of_hostile_markup_is_survived(prefix: bytes, unit: bytes) ->
 def test_arbitrary_bytes_of_a_page_never_raise(body: bytes, prefix: bytes) -> None:
     links = from_html(prefix + body, HOME)
     assert all(urls.is_web(url) for url in links.sitemaps + links.feeds)
+
+
+NAMING = ("https://e.com/a.xml", "https://cdn.example/b.xml")
+GUESSES = [f"https://e.com{path}" for path in COMMON_PATHS]
+
+
+def sites(probe: str = "auto") -> tuple[Sites, Frontier]:
+    queue = Frontier(1000, 10, 1000, 1000)
+    return Sites(queue, probe), queue
+
+
+def entered(known: Sites, url: str = ROBOTS, named: Sequence[str] = ()) -> Site:
+    site = known.enter(url, named)
+    assert site is not None
+    return site
+
+
+def queued(queue: Frontier) -> list[str]:
+    return [visit.url for visit in queue.take()]
+
+
+def miss_all(known: Sites, queue: Frontier) -> Site:
+    """All guesses are asked for, and none is a sitemap; the site as it is told last."""
+    site = None
+    for visit in list(queue.take()):
+        queue.done(visit)
+        site = known.settle(visit, hit=False, answered=False)
+    assert site is not None
+    return site
+
+
+def test_robots_names_the_sitemaps() -> None:
+    known, queue = sites()
+    site = entered(known, named=NAMING)
+    visits = list(queue.take())
+    assert [visit.url for visit in visits] == ["https://e.com/a.xml", "https://cdn.example/b.xml"]
+    assert {(visit.found_by, visit.parent, visit.depth, visit.probe) for visit in visits} == {
+        ("robots", ROBOTS, 0, False)
+    }
+    assert not known.wants_home(site)
+
+
+def test_guesses_where_robots_names_none() -> None:
+    known, queue = sites()
+    site = entered(known)
+    visits = list(queue.take())
+    assert [visit.url for visit in visits] == GUESSES
+    assert all(visit.probe and visit.found_by == "common-path" for visit in visits)
+    assert not known.wants_home(site)
+
+
+def test_probe_always_guesses_after_what_robots_names() -> None:
+    known, queue = sites("always")
+    entered(known, named=NAMING)
+    found = [url for url in queued(queue) if url.startswith("https://e.com/")]
+    assert found == ["https://e.com/a.xml", *GUESSES]
+
+
+def test_probe_never_goes_to_the_home_page_at_once() -> None:
+    known, queue = sites("never")
+    site = entered(known)
+    assert queued(queue) == []
+    assert known.wants_home(site)
+
+
+def test_site_is_entered_once() -> None:
+    known, queue = sites()
+    assert not known.entered("https://e.com")
+    entered(known, named=NAMING)
+    assert known.entered("https://e.com")
+    assert known.enter("https://E.com:443/robots.txt", ("https://e.com/other.xml",)) is None
+    assert len(queued(queue)) == 2
+
+
+def test_http_and_https_are_two_sites() -> None:
+    known, _ = sites("never")
+    entered(known)
+    assert known.enter("http://e.com/robots.txt", ()) is not None
+
+
+def test_robots_that_nobody_gave() -> None:
+    known, _ = sites()
+    assert known.enter("file:///robots.txt", NAMING) is None
+
+
+def test_home_page_is_wanted_once_when_all_guesses_have_failed() -> None:
+    known, queue = sites()
+    entered(known)
+    visits = list(queue.take())
+    for visit in visits[:-1]:
+        site = known.settle(visit, hit=False, answered=True)
+        assert site is not None and not known.wants_home(site)
+    site = known.settle(visits[-1], hit=False, answered=False)
+    assert site is not None
+    assert [known.wants_home(site), known.wants_home(site)] == [True, False]
+    assert known.missed == len(GUESSES)
+
+
+def test_home_page_is_not_wanted_where_a_guess_was_right() -> None:
+    known, queue = sites()
+    entered(known)
+    settled = [known.settle(visit, hit=visit.url.endswith("/sitemap.txt"), answered=True) for visit in queue.take()]
+    assert settled[-1] is not None
+    assert not known.wants_home(settled[-1])
+    assert known.missed == len(GUESSES) - 1
+
+
+def test_named_sitemap_settles_nothing() -> None:
+    known, queue = sites()
+    entered(known, named=NAMING)
+    assert [known.settle(visit, hit=True, answered=True) for visit in queue.take()] == [None, None]
+
+
+def test_links_of_the_home_page() -> None:
+    known, queue = sites("never")
+    entered(known)
+    known.links(HOME, HtmlLinks(["https://e.com/linked.xml"], ["https://e.com/feed"]))
+    [visit] = queue.take()
+    assert (visit.url, visit.found_by, visit.parent) == ("https://e.com/linked.xml", "html-link", HOME)
+
+
+def test_feeds_of_the_home_page_are_the_last_resort() -> None:
+    feeds = HtmlLinks([], ["https://e.com/feed"])
+    known, queue = sites("never")
+    entered(known)
+    known.links(HOME, feeds)
+    assert queued(queue) == ["https://e.com/feed"]
+    known, queue = sites("always")
+    entered(known, named=NAMING)
+    list(queue.take())
+    known.links(HOME, feeds)
+    assert queued(queue) == []
+
+
+def test_home_page_of_a_site_that_was_never_entered() -> None:
+    known, queue = sites()
+    known.links("https://other.example/", HtmlLinks([], ["https://other.example/feed"]))
+    assert queued(queue) == ["https://other.example/feed"]
+
+
+# ---- files that were read already
+
+A, B = "https://e.com/a.xml", "https://e.com/b.xml"
+
+
+def guess(url: str) -> Visit:
+    return Visit(url, "common-path", probe=True)
+
+
+def named(url: str) -> Visit:
+    return Visit(url, "robots", ROBOTS)
+
+
+def test_new_file_is_not_known() -> None:
+    known, queue = sites()
+    queue.add(named(A))
+    assert not known.is_known(named(A), A, b"1")
+
+
+def test_redirect_to_a_queued_file_is_known() -> None:
+    known, queue = sites()
+    queue.add(named(A))
+    queue.add(named(B))
+    assert known.is_known(named(A), B, b"1")
+
+
+def test_redirect_to_a_new_file_makes_it_known() -> None:
+    known, queue = sites()
+    queue.add(named(A))
+    assert not known.is_known(named(A), B, b"1")
+    assert not queue.add(named(B))
+
+
+def test_redirect_to_another_spelling_is_none() -> None:
+    known, queue = sites()
+    queue.add(named(A))
+    assert not known.is_known(named(A), "https://E.com:443/a.xml#x", b"1")
+
+
+def test_guess_with_the_content_of_a_named_file_is_known() -> None:
+    known, _ = sites()
+    assert not known.is_known(named(A), A, b"1")
+    assert known.is_known(guess(B), B, b"1")
+
+
+def test_two_named_files_with_the_same_content_are_two_files() -> None:
+    known, _ = sites()
+    assert not known.is_known(named(A), A, b"1")
+    assert not known.is_known(named(B), B, b"1")
+
+
+def test_same_content_on_another_site_is_another_file() -> None:
+    known, _ = sites()
+    other = "https://other.example/a.xml"
+    assert not known.is_known(guess(A), A, b"1")
+    assert not known.is_known(guess(other), other, b"1")
+
+
+def test_miss_everywhere_is_counted_once_per_guess() -> None:
+    known, queue = sites()
+    entered(known)
+    entered(known, "https://other.example/robots.txt")
+    miss_all(known, queue)
+    assert known.missed == 2 * len(GUESSES)

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.frontier import EARNED_S, Frontier, Patience, Selection, Visit
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.items import UrlRecord
 
 
 def frontier(max_sitemaps: int = 1000, max_depth: int = 10, at_once: int = 100, per_host: int = 100) -> Frontier:
@@ -185,3 +187,134 @@ def test_guess_is_known_once_it_is_a_sitemap() -> None:
     queue.count_guess()
     queue.add(visit("beyond the limit"))
     assert queue.known == 2
+
+
+def selection(**arguments: object) -> Selection:
+    return Selection(Params.parse({"domain": "e.com", **arguments}))
+
+
+def record(loc: str, lastmod_at: str | None = None) -> UrlRecord:
+    return UrlRecord(loc, lastmod_at=lastmod_at)
+
+
+def locs(records: list[UrlRecord]) -> list[str]:
+    return [record.loc for record in records]
+
+
+def test_everything_is_kept_without_arguments() -> None:
+    chosen = selection()
+    listed = [record("b"), record("a"), record("a")]
+    assert chosen.keep(listed) == listed
+    assert (chosen.count, chosen.full, chosen.skipped) == (3, False, {})
+
+
+def test_expression_is_searched_anywhere_in_the_url() -> None:
+    chosen = selection(include="shop", exclude=r"\?page=[0-9]+$")
+    listed = [record(loc) for loc in ("https://e.com/shop/1", "https://e.com/blog", "https://shop.e.com/?page=12")]
+    assert locs(chosen.keep(listed)) == ["https://e.com/shop/1"]
+    assert chosen.skipped == {"include": 1, "exclude": 1}
+
+
+def test_order_of_the_document_is_kept() -> None:
+    chosen = selection(include="[135]")
+    assert locs(chosen.keep([record(name) for name in "54321"])) == ["5", "3", "1"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "kept"),
+    [
+        ("2024-05-01T00:00:00Z", True),
+        ("2024-05-01T00:00:00.000001Z", True),
+        ("2024-04-30T23:59:59.999Z", False),
+        ("2030-01-01T00:00:00Z", True),
+        (None, False),
+    ],
+)
+def test_since_is_inclusive_and_leaves_out_the_undated(moment: str | None, kept: bool) -> None:
+    chosen = selection(since="2024-05-01")
+    assert len(chosen.keep([record("a", moment)])) == kept
+    assert chosen.skipped["since"] == (not kept)
+
+
+def test_max_urls_holds_over_several_lists() -> None:
+    chosen = selection(max_urls=3)
+    assert locs(chosen.keep([record("1"), record("2")])) == ["1", "2"]
+    assert not chosen.full
+    assert locs(chosen.keep([record("3"), record("4")])) == ["3"]
+    assert chosen.full
+    assert chosen.keep([record("5")]) == []
+    assert chosen.count == 3
+
+
+def test_max_urls_counts_what_passed_the_other_tests() -> None:
+    chosen = selection(max_urls=2, exclude="no")
+    assert locs(chosen.keep([record("no"), record("1"), record("no"), record("2"), record("3")])) == ["1", "2"]
+    assert chosen.skipped["exclude"] == 2
+
+
+def test_empty_list() -> None:
+    chosen = selection(max_urls=1, include="a")
+    assert chosen.keep([]) == []
+    assert not chosen.full
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_time_runs_once_for_requests_at_the_same_time_and_not_between_them() -> None:
+    clock = Clock()
+    patience = Patience(100, clock)
+    patience.begin("a")
+    patience.begin("a")
+    clock.now = 60
+    patience.end("a")
+    patience.end("a")
+    clock.now = 1000
+    assert not patience.is_over("a")
+    patience.begin("a")
+    clock.now = 1040
+    assert patience.is_over("a")
+    assert not patience.is_over("b")
+
+
+def test_pages_give_time_back_and_never_more_than_there_was() -> None:
+    clock = Clock()
+    patience = Patience(100, clock)
+    patience.begin("a")
+    clock.now = 95
+    patience.earn("a", 1_000_000)
+    clock.now = 194
+    assert not patience.is_over("a")
+    patience.earn("a", 1)
+    clock.now = 194 + EARNED_S
+    assert not patience.is_over("a")
+    clock.now += 2
+    assert patience.is_over("a")
+
+
+def test_no_limit() -> None:
+    clock = Clock()
+    patience = Patience(0, clock)
+    patience.begin("a")
+    clock.now = 1e9
+    assert not patience.is_over("a")
+
+
+def test_what_other_hosts_take_counts_for_the_site_that_led_to_them() -> None:
+    clock = Clock()
+    frontier = Frontier(100, 10, 8, 4, Patience(100, clock))
+    top = Visit("https://site.example/index.xml", "robots", "https://site.example/robots.txt")
+    first, second = (top.child(f"https://{name}.other.example/s.xml", None) for name in "ab")
+    assert first.site == second.site == top.site == "site.example"
+    frontier.add(first)
+    frontier.add(second)
+    [taken, _] = frontier.take()
+    clock.now = 101
+    assert not frontier.add(top.child("https://c.other.example/s.xml", None))
+    assert frontier.given_up == {"site.example": 1}
+    assert frontier.add(Visit("https://new.example/s.xml", "argument"))
+    frontier.done(taken)

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.audit.selection import Selection
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
