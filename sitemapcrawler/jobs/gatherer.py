@@ -17,8 +17,7 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.download.ending import stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.jobs.report.gathering import gather
-from sitemapcrawler.jobs.report.places import languages
+from sitemapcrawler.jobs.report import gather, languages
 from sitemapcrawler.jobs.store.loading import put_files
 from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report

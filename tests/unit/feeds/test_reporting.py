@@ -20,9 +20,9 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import gatherer
+from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.jobs.report import entries
 from sitemapcrawler.jobs.store import Store, spool
 from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report
@@ -299,7 +299,7 @@ def test_stop_interrupts_what_takes_too_long(crawl: Crawl, monkeypatch: pytest.M
     def endless(site: SiteFacts) -> dict[str, Any]:
         return {"undated": list(site.query(ENDLESS))}
 
-    monkeypatch.setattr(entries, "months", endless)
+    monkeypatch.setattr(queries, "months", endless)
     monkeypatch.setattr(gatherer, "GATHER_S", 2.0)
     began = time.monotonic()
     made = asyncio.run(crawl.report(stop_after=0.1))

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
-from sitemapcrawler.jobs.report import entries
-from sitemapcrawler.jobs.report.gathering import gather, parts
-from sitemapcrawler.jobs.report.places import FIRST_SITEMAPS
+from sitemapcrawler.jobs import report as queries
+from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import CARRIED, RECORDS
 from sitemapcrawler.report.model import MAX_BAD, MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_SITEMAPS, Report
@@ -157,8 +156,8 @@ def test_so_many_urls_that_do_not_work() -> None:
 
 
 def test_nothing_is_said_of_replies_where_nothing_was_asked() -> None:
-    assert not {"statuses", "bad"} & parts(SummaryRecord()).keys()
-    assert {"statuses", "bad"} < parts(SummaryRecord(replies=CHECKED)).keys()
+    assert not {"statuses", "bad"} & queries.queries(SummaryRecord()).keys()
+    assert {"statuses", "bad"} < queries.queries(SummaryRecord(replies=CHECKED)).keys()
 
 
 def test_changes_since_the_baseline() -> None:
@@ -214,7 +213,7 @@ def test_what_comes_too_late_is_left_out_and_named() -> None:
 
     made = gather(site.connection, SummaryRecord(), late=late)
     assert len(made.files) == 1
-    assert made.left_out == [name for name in parts(SummaryRecord()) if name not in ("rules", "files")]
+    assert made.left_out == [name for name in queries.queries(SummaryRecord()) if name not in ("rules", "files")]
 
 
 @pytest.mark.parametrize("error", [duckdb.InterruptException, duckdb.OutOfMemoryException, OSError, ValueError])
@@ -222,7 +221,7 @@ def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatc
     def fails(_: object) -> dict[str, Any]:
         raise error("it fails")
 
-    monkeypatch.setattr(entries, "months", fails)
+    monkeypatch.setattr(queries, "months", fails)
     site = Site(page("/", change="added"))
     made = gather(site.connection, SummaryRecord(), agents=["GPTBot"], feeds=["urls.jsonl"])
     assert made.left_out == ["months"]

@@ -1,0 +1,261 @@
+"""SQL queries that fill the report of a finished crawl from its job's database."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import duckdb
+import msgspec
+
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs.store.columns import json_line, json_object
+from sitemapcrawler.jobs.store.errors import in_words
+from sitemapcrawler.jobs.store.schema import CURRENT
+from sitemapcrawler.report.model import (
+    MAX_BAD,
+    MAX_CHANGED,
+    MAX_EXAMPLES,
+    MAX_LANGUAGES,
+    MAX_MONTHS,
+    MAX_ROBOTS,
+    MAX_SITEMAPS,
+    FileProblems,
+    Language,
+    Report,
+    RuleReach,
+)
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site_links import UNRETURNED
+from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
+
+logger = logging.getLogger(__name__)
+
+CHANGES = ("added", "removed", "changed", "unchanged")
+MONTHS = f"SELECT left(lastmod_at, {len('2024-05')}) AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
+VERIFIED = "reply.kind <> 'unchecked'"
+STATUSES = f"""
+    SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
+    WHERE {VERIFIED} AND {CURRENT} GROUP BY answer ORDER BY number DESC, answer"""
+BAD = f"""
+    SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "reply"))} FROM urls JOIN (
+        SELECT min(rowid) AS row, bool_and(reply.kind = 'redirected') AS moved FROM urls
+        WHERE {VERIFIED} AND {CURRENT} AND (reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL)
+        GROUP BY loc ORDER BY moved, row LIMIT {MAX_BAD}) b ON b.row = urls.rowid
+    ORDER BY moved, row"""
+"""First entry of each URL that failed or redirected; redirects come last."""
+SHOWN = ("loc", "sitemap", "line", "lastmod", "lastmod_at", "change", "changed_fields")
+CHANGED = f"""
+    SELECT {json_object(UrlRecord, SHOWN)} FROM urls
+    JOIN (SELECT rowid AS row FROM urls WHERE change = ? ORDER BY row LIMIT {MAX_CHANGED}) c ON c.row = urls.rowid
+    ORDER BY row"""
+FIELDS = """
+    SELECT name, count(*) AS number FROM (SELECT unnest(changed_fields) AS name FROM urls WHERE change = 'changed')
+    GROUP BY name ORDER BY number DESC, name"""
+
+_url = msgspec.json.Decoder(UrlRecord).decode
+
+
+def months(site: SiteFacts) -> dict[str, Any]:
+    """Entries by month of their lastmod."""
+    counts = dict(site.query(MONTHS))
+    undated = counts.pop(None, 0)
+    most = sorted(counts, key=lambda month: (-counts[month], month))[:MAX_MONTHS]
+    shown = {month: counts[month] for month in sorted(most)}
+    return {"months": shown, "other_months": sum(counts.values()) - sum(shown.values()), "undated": undated}
+
+
+def statuses(site: SiteFacts) -> dict[str, Any]:
+    """Verified entries by HTTP status or kind of reply."""
+    return {"statuses": dict(site.query(STATUSES))}
+
+
+def bad(site: SiteFacts) -> dict[str, Any]:
+    """URLs that failed or redirected."""
+    return {"bad": [_url(line) for (line,) in site.query(BAD)]}
+
+
+def changes(site: SiteFacts) -> dict[str, Any]:
+    """Entries by kind of change since the baseline."""
+    counts = dict(site.query("SELECT change, count(*) FROM urls WHERE change IS NOT NULL GROUP BY change"))
+    return {"changes": {change: counts.get(change, 0) for change in CHANGES} if counts else {}}
+
+
+def changed(site: SiteFacts) -> dict[str, Any]:
+    """Entries that were added, removed or changed."""
+    found = {change: [_url(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES[:-1]}
+    return {"changed": {change: entries for change, entries in found.items() if entries}}
+
+
+def changed_fields(site: SiteFacts) -> dict[str, Any]:
+    """Changed entries by the field that changed."""
+    return {"changed_fields": dict(site.query(FIELDS))}
+
+
+ORDER = list(SEVERITIES)
+"""Severities, the worst first."""
+RANK = f"list_position({ORDER}, severity)"
+REACH = f"SELECT rule, min({RANK}), count(DISTINCT sitemap), count(*) FROM findings GROUP BY rule"
+"""Of each rule: rank of its worst severity, from 1, its files, and its stored findings."""
+EXAMPLES = f"""
+    SELECT {json_line(FindingRecord, "f.")} FROM findings f JOIN (
+        SELECT rule, row, row_number() OVER (PARTITION BY rule ORDER BY nth, row) AS number FROM (
+            SELECT rule, rowid AS row, row_number() OVER (PARTITION BY rule, sitemap ORDER BY rowid) AS nth
+            FROM findings)
+        WHERE nth <= {MAX_EXAMPLES}
+        QUALIFY number <= {MAX_EXAMPLES}) e ON e.row = f.rowid
+    ORDER BY e.rule, e.number"""
+"""Some findings of each rule, from as many different files as possible."""
+PROBLEMS = f"""
+    WITH stored AS (
+        SELECT sitemap, rule, severity, whole_site IS NULL AS own, count(*) AS number
+        FROM findings WHERE sitemap IS NOT NULL GROUP BY ALL),
+    counted AS (
+        SELECT sitemap, unnest(map_keys(counts)) AS rule, unnest(map_values(counts)) AS number
+        FROM (SELECT sitemap, (tally->'findings')::MAP(VARCHAR, BIGINT) AS counts FROM files)),
+    counted_only AS (
+        SELECT c.sitemap, c.rule, coalesce(t.severity, k.severity, 'warning') AS severity,
+               c.number - coalesce(t.number, 0) AS number
+        FROM counted c
+        LEFT JOIN (SELECT sitemap, rule, min_by(severity, {RANK}) AS severity, sum(number) AS number
+                   FROM stored WHERE own GROUP BY ALL) t USING (sitemap, rule)
+        LEFT JOIN (SELECT unnest($1) AS rule, unnest($2) AS severity) k USING (rule)
+        WHERE c.number > coalesce(t.number, 0)),
+    problems AS (
+        SELECT sitemap, {", ".join(f"sum(number) FILTER (severity = '{one}') AS {one}s" for one in ORDER)}
+        FROM (SELECT sitemap, severity, number FROM stored UNION ALL SELECT sitemap, severity, number FROM counted_only)
+        GROUP BY sitemap),
+    worst AS (
+        SELECT s.*, {", ".join(f"coalesce({one}s, 0)::BIGINT AS {one}s" for one in ORDER)}
+        FROM sitemaps s LEFT JOIN problems USING (sitemap)
+        ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap LIMIT {MAX_SITEMAPS})
+    SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)} FROM worst
+    ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
+"""Files with the heaviest problems, from stored findings and from those that were only counted. The latter have the
+worse severity where a rule has two. Parameters: ids and severities of rules."""
+
+_finding = msgspec.json.Decoder(FindingRecord).decode
+_sitemap = msgspec.json.Decoder(SitemapRecord).decode
+
+
+def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
+    """Rules with findings, the worst first. `counts`: all findings by rule."""
+    known = _rules_by_id()
+    reach = {rule: found for rule, *found in site.query(REACH)}
+    examples: dict[str, list[FindingRecord]] = {}
+    for (line,) in site.query(EXAMPLES):
+        found = _finding(line)
+        examples.setdefault(found.rule, []).append(found)
+    made = []
+    for id, count in counts.items():
+        rule = known.get(id)
+        rank, files, kept = reach.get(id, (None, 0, 0))
+        severity = ORDER[rank - 1] if rank else str(rule.severity) if rule else Severity.WARNING
+        text = (rule.what, rule.why, rule.source) if rule else ("", "", "")
+        example = (rule.bad, rule.good) if rule else ("", "")
+        made.append(RuleReach(id, severity, count, files, *text, examples.get(id, ()), *example, kept))
+    made.sort(key=lambda one: (ORDER.index(one.severity), -one.count, one.rule))
+    return {"rules": made}
+
+
+def files(site: SiteFacts) -> dict[str, Any]:
+    """The files with the heaviest problems."""
+    rules = _rules_by_id()
+    severities = [str(rule.severity) for rule in rules.values()]
+    rows = site.query(PROBLEMS, list(rules), severities)
+    return {"files": [FileProblems(_sitemap(line), *counts) for line, *counts in rows]}
+
+
+def _rules_by_id() -> dict[str, Rule]:
+    return {rule.id: rule for rule in all_rules()}
+
+
+FIRST_SITEMAPS = 100
+"""Sitemaps kept of each robots.txt."""
+ROBOTS = f"""
+    SELECT {json_line(RobotsRecord)} FROM (
+        SELECT * REPLACE (sitemaps[:{FIRST_SITEMAPS}] AS sitemaps) FROM robots
+        ORDER BY urls DESC, robots LIMIT {MAX_ROBOTS})
+    ORDER BY urls DESC, robots"""
+LANGUAGES = """
+    SELECT l.code, count(*) AS links, coalesce(any_value(u.number), 0) AS unreturned, count(*) FILTER (l.lost) AS lost
+    FROM temp.site_links l
+    LEFT JOIN (SELECT s.code, count(*) AS number FROM temp.site_suspects s
+               JOIN temp.site_unreturned r ON r.source = s.source AND r.target = s.target
+               GROUP BY s.code) u ON u.code = l.code
+    WHERE l.code IS NOT NULL GROUP BY l.code ORDER BY links DESC, l.code"""
+
+_robots = msgspec.json.Decoder(RobotsRecord).decode
+
+
+def robots(site: SiteFacts) -> dict[str, Any]:
+    """robots.txt files, those with the most listed URLs first."""
+    [(count,)] = site.query("SELECT count(*) FROM robots")
+    return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count}
+
+
+def languages(site: SiteFacts) -> dict[str, Any]:
+    """Languages of alternate pages (hreflang), from the tables of the hreflang rules."""
+    if not site.has("alternates"):
+        return {}
+    site.need(UNRETURNED)
+    found = [Language(*row) for row in site.query(LANGUAGES)]
+    return {"languages": found[:MAX_LANGUAGES], "language_count": len(found)}
+
+
+Query = Callable[[SiteFacts], dict[str, Any]]
+"""Returns some fields of the report."""
+
+
+def queries(summary: SummaryRecord) -> dict[str, Query]:
+    """Queries by the field that marks them as done; the slowest come last."""
+    verified = {"statuses": statuses, "bad": bad} if summary.replies else {}
+    return {
+        "rules": partial(rules, counts=summary.rules),
+        "files": files,
+        "robots": robots,
+        **verified,
+        "months": months,
+        "changes": changes,
+        "changed": changed,
+        "changed_fields": changed_fields,
+        "languages": languages,
+    }
+
+
+def gather(
+    connection: duckdb.DuckDBPyConnection,
+    summary: SummaryRecord,
+    agents: Sequence[str] = (),
+    feeds: Sequence[str] = (),
+    late: Callable[[], bool] = lambda: False,
+    known: Mapping[str, Any] = MappingProxyType({}),
+) -> Report:
+    """Report on the crawl in a database, which may be read-only.
+
+    `agents`: crawlers that robots.txt was judged for; `feeds`: names of the files beside the page; `late`: true once
+    no time is left, and queries may be interrupted; `known`: fields that are filled already. Queries that fail, are
+    interrupted or find no room are named in `left_out`.
+    """
+    site = SiteFacts(connection)
+    found = dict(known)
+    left_out = []
+    for name, query in queries(summary).items():
+        try:
+            if name in found:
+                continue
+            if not late():
+                found |= query(site)
+                continue
+        except duckdb.InterruptException:
+            pass
+        except (duckdb.Error, OSError) as error:
+            logger.warning("the report has no %s: %s", name, in_words(error))
+        except Exception:
+            logger.exception("the report has no %s: internal error", name)
+        left_out.append(name)
+    return Report(summary, judged_agents=agents, feeds=feeds, left_out=left_out, **found)
