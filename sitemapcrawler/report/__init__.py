@@ -1,4 +1,4 @@
-"""The HTML report of one crawl: its model, the queries that fill it, and the page.
+"""The HTML report of one crawl: model, wording, charts and page.
 
 May import `rules`, `items` and `urls`, never Scrapy. Start reading in `model.py`, then `page.py`.
 """

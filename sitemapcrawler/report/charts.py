@@ -1,26 +1,36 @@
-"""Charts as SVG that the page styles: shapes with classes, without styles, scripts or ids of their own."""
+"""Charts of the report as SVG: bars, entries by month, and a treemap of files.
+
+The SVG has classes for the page's style sheet, but no styles, scripts or ids.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pygal  # type: ignore[import-untyped] # ships no types
 from lxml import etree
 from markupsafe import Markup
 
+from sitemapcrawler.report.model import FileProblems, Report
+from sitemapcrawler.report.wording import MAX_SHOWN
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted
+
 # It stays behind for plugins of pygal, and Python 3.11 warns of its kind whenever a module cannot be found.
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]
 
 WIDE, NARROW = 880, 340
-"""Width in pixels of a chart on a screen, and of its twin on a phone."""
+"""Widths in pixels of a chart on a desktop and on a phone."""
 LETTER = 7.0
-"""Pixels that a letter of a label takes."""
+"""Width of a letter of a label in pixels."""
 LINE = 16
-"""Pixels of a line of text."""
+"""Height of a line of text in pixels."""
 _LONG_FRACTION = re.compile(r"(\.\d)\d+")
 _KEPT = ("class", "d", "height", "role", "rx", "ry", "text-anchor", "transform", "viewBox", "width", "x", "y")
 _OPTIONS: dict[str, Any] = {
@@ -35,7 +45,7 @@ _OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what it stands for, how long it is, and the class that colours it."""
+    """A bar of a chart; `state` is the class that colours it."""
 
     label: str
     value: int
@@ -44,22 +54,22 @@ class Bar:
 
 
 def columns(bars: Sequence[Bar], title: str) -> Markup:
-    """Bars that stand, for what goes on in time."""
-    return _both(lambda width: _columns(bars, width), title)
+    """Vertical bars, for a course of time; empty without bars."""
+    return _both(lambda width: _columns(bars, width), title) if bars else Markup("")
 
 
 def rows(bars: Sequence[Bar], title: str) -> Markup:
-    """Bars that lie, the first on top, each with its value."""
-    return _both(lambda width: _rows(bars, width), title)
+    """Horizontal bars with their values, the first on top; empty without bars."""
+    return _both(lambda width: _rows(bars, width), title) if bars else Markup("")
 
 
-def treemap(blocks: Sequence[Any], title: str) -> Markup:
-    """Rectangles as large as the weights of `blocks.Block`s."""
-    return _both(lambda width: _treemap(blocks, width), title)
+def treemap(tiles: Sequence[Tile], title: str) -> Markup:
+    """Rectangles with areas in proportion to their weights; empty without any."""
+    return _both(lambda width: _treemap(tiles, width), title) if tiles else Markup("")
 
 
 def _both(draw: Any, title: str) -> Markup:
-    """The chart for a screen and that for a phone, of which the page shows one."""
+    """The chart in both widths, of which the page shows one."""
     template = Markup('<div class="chart {}">{}</div>')
     pairs = (("wide", WIDE), ("narrow", NARROW))
     return Markup("").join(template.format(name, _svg(draw(width), title)) for name, width in pairs)
@@ -110,12 +120,12 @@ def _rows(bars: Sequence[Bar], width: int) -> Any:
     return chart.render_tree()
 
 
-def _treemap(blocks: Sequence[Any], width: int) -> Any:
+def _treemap(tiles: Sequence[Tile], width: int) -> Any:
     chart = pygal.Treemap(**_OPTIONS, width=width, height=360)
     labels: list[str] = []
-    for state in dict.fromkeys(block.state for block in blocks):
-        alike = [block for block in blocks if block.state == state]
-        labels += [block.label for block in alike]
+    for state in dict.fromkeys(tile.state for tile in tiles):
+        alike = [tile for tile in tiles if tile.state == state]
+        labels += [tile.label for tile in alike]
         values = [{"value": b.weight, "tooltip": b.tooltip, "node": {"class": b.state}} for b in alike]
         chart.add("", values)
     tree = chart.render_tree()
@@ -127,7 +137,7 @@ def _treemap(blocks: Sequence[Any], width: int) -> Any:
 
 
 def _crop(tree: Any) -> None:
-    """Leave no margin around the rectangles, as the text beside them has none."""
+    """Remove the margin around the rectangles."""
     boxes = [
         [float(box.get(name)) for name in ("x", "y", "width", "height")]
         for box in tree.iterfind(".//g[@class='rect']/rect")
@@ -139,7 +149,7 @@ def _crop(tree: Any) -> None:
 
 
 def _label(group: Any, text: str) -> None:
-    """Write the name of a file on its rectangle, as far as it fits."""
+    """Write the name of a file on its rectangle if there is room, shortened if need be."""
     box = group.find("rect")
     x, y, width, height = (float(box.get(name)) for name in ("x", "y", "width", "height"))
     letters = int((width - 10) / LETTER)
@@ -158,7 +168,7 @@ def _short(value: float) -> str:
 
 
 def _svg(tree: Any, title: str) -> Markup:
-    """The drawing alone, as a picture with a name."""
+    """The SVG as an image with a title, without pygal's extras."""
     for node in [*tree.iter("defs", "desc", etree.Comment)]:
         node.getparent().remove(node)
     tree.remove(tree.find("title"))
@@ -176,3 +186,169 @@ def _svg(tree: Any, title: str) -> Markup:
     tree.set("class", "")
     etree.cleanup_namespaces(tree)
     return Markup(etree.tostring(tree, encoding="unicode"))
+
+
+MAX_DRAWN = 150
+"""Most rectangles of a treemap; smaller ones are unreadable."""
+MAX_LABEL = 60
+"""Most characters of a file's label."""
+LEAST = 1 / 400
+"""Smallest share of the whole area, so that empty files stay visible."""
+STATES = {
+    "unread": "could not be read",
+    "error": "errors",
+    "warning": "warnings, no errors",
+    "ok": "no errors or warnings",
+    "rest": "not in the table",
+}
+"""Wording of each colour of the treemap, the most urgent first."""
+MARKS = {"unread": "? ", "error": "\N{MULTIPLICATION X} ", "warning": "! "}
+"""Prefix of a label, for readers who do not see the colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A rectangle of the treemap."""
+
+    state: str
+    weight: float
+    """Its share of the area, in URLs."""
+    label: str
+    tooltip: str
+
+
+@dataclass(frozen=True, slots=True)
+class LegendRow:
+    """A row of the treemap's legend."""
+
+    state: str
+    mark: str
+    words: str
+    files: int
+
+
+def tiles(report: Report) -> list[Tile]:
+    """Rectangles by state, then by size; without indexes, which list no pages."""
+    files = sorted(_lists(report), key=lambda file: -file.record.url_count)
+    listed = sum(file.record.url_count for file in files)
+    elsewhere = report.summary.sitemaps - len(report.files)
+    urls_elsewhere = max(0, report.listed - listed) if elsewhere > 0 else 0
+    least = LEAST * (listed + urls_elsewhere) or 1
+    made = []
+    for name in STATES:
+        made += [_tile(file, least) for file in files[:MAX_DRAWN] if file.state == name]
+        others = [file for file in files[MAX_DRAWN:] if file.state == name]
+        if others:
+            made.append(_sum(name, len(others), sum(file.record.url_count for file in others), least))
+    if urls_elsewhere:
+        made.append(_sum("rest", elsewhere, urls_elsewhere, least))
+    return made
+
+
+def legend(report: Report) -> list[LegendRow]:
+    """Legend of the colours, with the number of files of each."""
+    states = Counter(file.state for file in _lists(report))
+    states["rest"] = report.summary.sitemaps - len(report.files)
+    return [
+        LegendRow(name, MARKS.get(name, ""), words, states[name]) for name, words in STATES.items() if states[name] > 0
+    ]
+
+
+def _lists(report: Report) -> list[FileProblems]:
+    return [file for file in report.files if file.record.format != "xml-index"]
+
+
+def _tile(file: FileProblems, least: float) -> Tile:
+    name = file.state
+    record = file.record
+    problems = [counted(file.errors, "error"), counted(file.warnings, "warning")]
+    text = "could not be read" if name == "unread" else f"{counted(record.url_count, 'URL')}, {', '.join(problems)}"
+    last = record.sitemap.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".xml")
+    label = MARKS.get(name, "") + inert(last, MAX_LABEL)
+    return Tile(name, max(record.url_count, least), label, f"{inert(record.sitemap, MAX_SHOWN)}: {text}")
+
+
+def _sum(name: str, files: int, urls: int, least: float) -> Tile:
+    """One rectangle for several files."""
+    words = f"{counted(files, 'other file')}: {STATES[name]}"
+    return Tile(name, max(urls, least), words, f"{words}, {counted(urls, 'URL')}")
+
+
+MAX_PERIODS = 36
+"""Most bars of the chart of dates, besides `earlier` and `future`."""
+MOST = 0.9
+"""Least share of the dated entries that must lie within the bars; decides between months, quarters and years."""
+_MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
+_UNITS = {"month": 1, "quarter": 3, "year": 12}
+"""Months of each period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A bar of the chart of dates."""
+
+    label: str
+    entries: int
+    future: bool = False
+    """True for entries with a lastmod after the crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Entries by period of their lastmod, oldest first."""
+
+    unit: str
+    """month, quarter or year."""
+    periods: list[Period]
+
+
+def history(months: Mapping[str, int], crawled: str) -> History | None:
+    """Entries by period, from entries by month and the time of the crawl (ISO 8601). None if no entry is dated."""
+    counts: Counter[int] = Counter()
+    for month, entries in months.items():
+        if (at := _index(month)) is not None:
+            counts[at] += entries
+    if not counts:
+        return None
+    now = _index(crawled)
+    return _drawn(counts, max(counts) if now is None else now)
+
+
+def _index(text: str) -> int | None:
+    """Months since year 0."""
+    found = _MONTH.match(text)
+    return int(found[1]) * 12 + int(found[2]) - 1 if found and 1 <= int(found[2]) <= 12 else None
+
+
+def _drawn(counts: Counter[int], now: int) -> History:
+    past = {month: entries for month, entries in counts.items() if month <= now}
+    unit, months = _unit(past, now)
+    by_period: Counter[int] = Counter()
+    for month, entries in past.items():
+        by_period[month // months] += entries
+    last = now // months
+    oldest = last - MAX_PERIODS + 1
+    first = max(oldest, min(by_period, default=last))
+    periods = [Period(_period_label(at, months), by_period[at]) for at in range(first, last + 1)]
+    if earlier := sum(entries for at, entries in by_period.items() if at < first):
+        periods.insert(0, Period("earlier", earlier))
+    if future := sum(entries for month, entries in counts.items() if month > now):
+        periods.append(Period("future", future, future=True))
+    return History(unit, periods)
+
+
+def _unit(past: Mapping[int, int], now: int) -> tuple[str, int]:
+    """Shortest unit that shows at least the share `MOST` of the entries, and its months."""
+    whole = sum(past.values())
+    for unit, months in _UNITS.items():
+        first = (now // months - MAX_PERIODS + 1) * months
+        if sum(entries for month, entries in past.items() if month >= first) >= MOST * whole:
+            return unit, months
+    return unit, months
+
+
+def _period_label(period: int, months: int) -> str:
+    year, month = divmod(period * months, 12)
+    if months == 1:
+        return f"{date(2000, month + 1, 1):%b} {year}"
+    return f"Q{month // 3 + 1} {year}" if months == 3 else str(year)

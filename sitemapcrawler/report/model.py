@@ -1,7 +1,6 @@
-"""What the report page shows: sums and samples, never whole tables, so that the page stays small.
+"""Model of the HTML report: sums and samples of bounded size, never whole tables.
 
-`gathering` fills it from the job's database, `page` makes HTML of it. Text is that of strangers, of any length; no text
-holds half of a surrogate pair.
+`jobs.report` fills it from the job's database, `page` renders it. Text comes from the crawled site and is untrusted.
 """
 
 from __future__ import annotations
@@ -9,27 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 
 MAX_EXAMPLES = 5
-"""Findings shown of a rule."""
+"""Most findings shown of a rule."""
 MAX_SITEMAPS = 1000
-"""Files in the table of files, those with the heaviest problems first; charts draw fewer."""
+"""Most files shown, those with the heaviest problems first."""
 MAX_ROBOTS = 200
-"""robots.txt files in the matrix, those with the most listed URLs first."""
+"""Most robots.txt files shown, those with the most listed URLs first."""
 MAX_LANGUAGES = 300
-"""Languages in their table, the most frequent first."""
+"""Most languages shown, the most frequent first."""
 MAX_CHANGED = 100
-"""Pages shown of each kind of change."""
+"""Most pages shown of each kind of change."""
 MAX_BAD = 200
-"""URLs shown that do not work."""
+"""Most failed or redirected URLs shown."""
 MAX_MONTHS = 360
-"""Months that entries are counted by, those with the most: thirty years, where every entry has a date of its own."""
+"""Most months that entries are counted by, those with the most entries: thirty years."""
 
 
 @dataclass(slots=True)
 class RuleReach:
-    """One rule that found something, and how far it reaches."""
+    """A rule with findings."""
 
     rule: str
     severity: str
@@ -37,7 +36,7 @@ class RuleReach:
     count: int
     """Findings, complete."""
     files: int
-    """Files with at least one, as far as findings were kept."""
+    """Files with at least one stored finding."""
     what: str
     """First line of the rule's documentation."""
     why: str
@@ -47,41 +46,48 @@ class RuleReach:
     examples: Sequence[FindingRecord] = ()
     """At most MAX_EXAMPLES."""
     bad: str = ""
-    """An example of what is wrong, of the rule's documentation; empty where that has none."""
+    """Wrong example of the rule's documentation; may be empty."""
     good: str = ""
-    """What is right instead in that example; empty where there is none."""
+    """Right example of the rule's documentation; may be empty."""
     kept: int | None = None
-    """Findings that the feeds hold, at most `SITEMAP_FINDINGS_PER_RULE` of each file; None: not known."""
+    """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` of each file; None if unknown."""
 
 
 @dataclass(slots=True)
 class FileProblems:
-    """One sitemap file and the number of its findings by severity: complete, but for those of rules on the whole site
-    beyond `SITEMAP_FINDINGS_PER_RULE`."""
+    """A sitemap file and its number of findings by severity; findings of whole-site rules beyond
+    `SITEMAP_FINDINGS_PER_RULE` are not included."""
 
     record: SitemapRecord
     errors: int = 0
     warnings: int = 0
     infos: int = 0
 
+    @property
+    def state(self) -> str:
+        """unread, error, warning or ok: its worst problem."""
+        if self.record.outcome in UNREAD:
+            return "unread"
+        return "error" if self.errors else "warning" if self.warnings else "ok"
+
 
 @dataclass(slots=True)
 class Language:
-    """A language version that pages point to (hreflang)."""
+    """A language that pages link to (hreflang)."""
 
     code: str
     """In its usual spelling, such as `de-AT` or `x-default`."""
     links: int
-    """Links from listed pages to pages of this language, to themselves included."""
+    """Links from listed pages to pages of this language, including links to themselves."""
     unreturned: int
-    """Of these, links to a listed page that does not link back, as the rule `hreflang-return-missing` has it."""
+    """Of these, links that are not returned (rule `hreflang-return-missing`)."""
     unlisted: int
-    """Of these, links to a page of a host that was crawled which no file lists."""
+    """Of these, links to unlisted pages of crawled hosts."""
 
 
 @dataclass(slots=True)
 class Report:
-    """One crawl, summed up."""
+    """Everything that the report on one crawl shows."""
 
     summary: SummaryRecord
     rules: Sequence[RuleReach] = ()
@@ -91,44 +97,44 @@ class Report:
     months: Mapping[str, int] = field(default_factory=dict)
     """Entries by month of `lastmod_at` (`2024-05`), in order of time."""
     other_months: int = 0
-    """Entries of months beyond MAX_MONTHS."""
+    """Entries of further months."""
     undated: int = 0
     """Entries without a lastmod that can be read."""
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Checked entries by HTTP status of the last answer, or by kind of reply where there is none; the most frequent
     first; empty where nothing was verified."""
     bad: Sequence[UrlRecord] = ()
-    """URLs that do not answer with a page at once, each once, at most MAX_BAD: those without a page first, then those
-    that redirect. Of the record, `loc`, `sitemap`, `line` and `reply` are there."""
+    """URLs that failed, then those that redirected, each once, at most MAX_BAD. Only `loc`, `sitemap`, `line` and
+    `reply` are set."""
     robots: Sequence[RobotsRecord] = ()
     """At most MAX_ROBOTS, by listed URLs; of `sitemaps` the first ones only."""
     robots_count: int = 0
-    """robots.txt files, also those that are not shown."""
+    """All robots.txt files, including those not shown."""
     judged_agents: Sequence[str] = ()
     """Crawlers that robots.txt was judged for."""
     languages: Sequence[Language] = ()
     """At most MAX_LANGUAGES, by links."""
     language_count: int = 0
-    """Languages, also those that are not shown."""
+    """All languages, including those not shown."""
     changes: Mapping[str, int] = field(default_factory=dict)
     """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)
-    """At most MAX_CHANGED entries added, removed and changed. Of the record, `loc`, `sitemap`, `line`, `lastmod`,
-    `lastmod_at`, `change` and `changed_fields` are there."""
+    """At most MAX_CHANGED entries added, removed and changed. Only `loc`, `sitemap`, `line`, `lastmod`, `lastmod_at`,
+    `change` and `changed_fields` are set."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
     """Changed entries by field that changed, the most frequent first."""
     feeds: Sequence[str] = ()
     """Names of the files beside the page, to link to."""
     left_out: Sequence[str] = ()
-    """Fields of this model that are empty only because there was no time to fill them, after a stop, or no room."""
+    """Fields that are empty because there was no time or memory to fill them."""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """The spider's arguments as given, for those who want to crawl the same way again."""
+    """Arguments of the spider."""
     judged: int | None = None
-    """Rules that were applied; 0 where nothing was judged (`select=none`), None where it is not known."""
+    """Number of applied rules; 0 for `select=none`, None if unknown."""
 
     @property
     def listed(self) -> int:
-        """Entries of all files, also those that `only=changes` leaves out of the feeds; pages that were removed since
-        the baseline are none."""
+        """Entries of all files, including those that `only=changes` leaves out of the feeds, without pages removed
+        since the baseline."""
         counted = sum(self.months.values()) + self.other_months + self.undated
         return self.summary.urls if "months" in self.left_out else counted

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing but itself."""
+"""The HTML report of a crawl, one self-contained page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -15,28 +16,25 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sitemapcrawler import __version__, urls
-from sitemapcrawler.items import Lastmods
+from sitemapcrawler.items import Lastmods, RobotsRecord
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
-from sitemapcrawler.report.blocks import blocks, legend, state
-from sitemapcrawler.report.charts import Bar
-from sitemapcrawler.report.matrix import host, matrix
+from sitemapcrawler.report.charts import Bar, History, history
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.months import History, history
-from sitemapcrawler.report.verdict import gaps, partial, verdict
-from sitemapcrawler.report.wording import FILTERS, shown
+from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
+from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, percent
 
 PACKAGE = "sitemapcrawler.report"
-"""Has the templates that all pages share, and those of the report on a crawl."""
+"""Package with the shared templates and those of the report on one crawl."""
 
 
 def render(template: str, package: str = PACKAGE, **variables: Any) -> str:
-    """The page of a template, to be written as UTF-8. `package`: has templates of its own beside those of the report.
+    """Render a page, to be written as UTF-8. `package`: further package with templates.
 
-    It loads nothing, opens from disk, and runs one script, which sorts and filters its tables. All text is only text
-    in it, or the address of a link.
+    The page loads nothing and can be opened from disk. Its one script sorts and filters tables. Untrusted text appears
+    as text or as the URL of a link only.
     """
     environment = _environment(package)
     style, script = (Markup(_source(environment, name)) for name in ("page.css", "page.js"))
@@ -71,7 +69,7 @@ def _environment(package: str) -> Environment:
 
 
 def _source(environment: Environment, name: str) -> str:
-    """A file beside the templates, as it stands."""
+    """A file beside the templates, unrendered."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
@@ -82,25 +80,25 @@ def _hash(text: str) -> str:
 
 
 MAX_BARS = 16
-"""Bars of statuses, the most frequent ones; the table below has all."""
+"""Most bars of statuses, the most frequent ones; the table has all."""
 MAX_STATUS = 28
-"""Characters of a status and its name."""
+"""Most characters of a status and its name."""
 CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
-"""Colours of what became of a page."""
+"""Colours of kinds of change."""
 
 
 def content(report: Report) -> dict[str, Any]:
-    """The variables of the templates, by name."""
+    """Variables of the templates."""
     periods = history(report.months, report.summary.started)
     return {
         "sites": sites(report),
         "origin": origin(report),
-        "verdict": verdict(report),
+        "verdict": health(report),
         "partial": partial(report),
         "gaps": gaps(report),
-        "treemap": _treemap(report),
-        "legend": legend(report),
-        "unread": sum(state(file) == "unread" for file in report.files),
+        "treemap": charts.treemap(charts.tiles(report), "Sitemap files by number of URLs and worst problem"),
+        "legend": charts.legend(report),
+        "unread": sum(file.state == "unread" for file in report.files),
         "history": periods,
         "lastmods": _lastmods(periods) if periods else "",
         "trusted": _trusted(report.summary.lastmod),
@@ -115,8 +113,8 @@ def content(report: Report) -> dict[str, Any]:
 
 
 def sites(report: Report) -> Sequence[str]:
-    """The sites that were crawled. Where only sitemaps were named, their hosts; of files of this machine the host of
-    `base_url`, or else their names."""
+    """Crawled sites; if only sitemaps were named, their hosts. Local files have the host of `base_url`, or else their
+    names."""
     if report.summary.domains:
         return report.summary.domains
     files = [file.record.sitemap for file in report.files]
@@ -126,7 +124,7 @@ def sites(report: Report) -> Sequence[str]:
 
 
 def feed_gaps(report: Report) -> list[str]:
-    """What the files beside the page leave out, a sentence each."""
+    """Sentences on what the feeds beside the page leave out."""
     told = []
     found = sum(rule.count for rule in report.rules)
     kept = sum(rule.count if rule.kept is None else rule.kept for rule in report.rules)
@@ -140,13 +138,13 @@ def feed_gaps(report: Report) -> list[str]:
 
 
 def origin(report: Report) -> str:
-    """Scheme and authority of most files, which addresses are shown without; empty where there is none."""
+    """Most frequent scheme and authority of files, which is left out of shown URLs."""
     origins = Counter(urls.origin(file.record.sitemap) or "" for file in report.files)
     return origins.most_common(1)[0][0] if origins else ""
 
 
 def status(code: str) -> str:
-    """`404 Not Found`; a kind of reply stays as it is."""
+    """`404 Not Found`; a kind of reply stays unchanged."""
     try:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:
@@ -154,18 +152,13 @@ def status(code: str) -> str:
 
 
 def _trusted(found: Lastmods | None) -> str:
-    """How far the dates can be trusted; empty where that is not known."""
+    """How far the lastmod dates can be trusted; empty if unknown."""
     if found is None or found.trusted is None:
         return ""
     compared = counted(found.compared, "date was", "dates were") if found.compared else "No date was"
     share = f"At most {percent(found.trusted)} of the dates can be trusted." if found.evidence else ""
     nothing = "" if found.evidence else " Nothing was found against the dates."
     return f"{share} {compared} compared with what pages and servers say.{nothing}".strip()
-
-
-def _treemap(report: Report) -> Markup | str:
-    drawn = blocks(report)
-    return charts.treemap(drawn, "Sitemap files by number of URLs and worst problem") if drawn else ""
 
 
 def _lastmods(periods: History) -> Markup:
@@ -176,7 +169,7 @@ def _lastmods(periods: History) -> Markup:
 def _statuses(report: Report) -> Markup | str:
     entries = [(name, number) for name, number in report.statuses.items() if number]
     bars = [Bar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
-    return charts.rows(bars, "Checked entries by status") if bars else ""
+    return charts.rows(bars, "Checked entries by status")
 
 
 def _shade(code: str) -> str:
@@ -189,5 +182,92 @@ def _changes(report: Report) -> Markup | str:
 
 
 def page(report: Report) -> str:
-    """The page, to be written as UTF-8; `layout.render` says what it does not do, whatever comes from the site."""
+    """The report as HTML; see `render`."""
     return render("page.html.j2", report=report, summary=report.summary, **content(report))
+
+
+MAX_HOST = 60
+"""Most characters shown of a host."""
+FEW = 6
+"""Most hosts shown as columns; if there are more, each has a row."""
+STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
+"""Shades of a cell by the share of URLs that are denied, up to and including."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Share of a host's URLs that a crawler is denied."""
+
+    text: str
+    share: float
+    """From 0 to 1."""
+    step: str
+    """none, few, some, most or all."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A row of the matrix with its heading."""
+
+    name: str
+    note: str
+    """Operator and purpose of a crawler; empty for a host."""
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Crawlers by host; rows with the largest denied share come first."""
+
+    corner: str
+    """Heading of the column of row names."""
+    columns: Sequence[str]
+    rows: Sequence[MatrixRow]
+    free: Sequence[str] = ()
+    """Crawlers that are denied nothing; they have no column."""
+
+
+def matrix(report: Report) -> Matrix | None:
+    """Which crawlers robots.txt keeps from which hosts; None if nothing was judged. Few hosts become columns."""
+    robots = [record for record in report.robots if record.urls]
+    if not robots or not report.judged_agents:
+        return None
+    return _by_host(robots, report.judged_agents) if len(robots) > FEW else _by_crawler(robots, report.judged_agents)
+
+
+def _by_crawler(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
+    rows = [MatrixRow(name, crawler_note(name), [_cell(record, name) for record in robots]) for name in agents]
+    return Matrix("Crawler", [host(record) for record in robots], _ordered(rows))
+
+
+def _by_host(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
+    denied = {name for record in robots for name, urls in record.agents.items() if urls}
+    columns = [name for name in agents if name in denied]
+    rows = [MatrixRow(host(record), "", [_cell(record, name, short=True) for name in columns]) for record in robots]
+    return Matrix("Host", columns, _ordered(rows), [name for name in agents if name not in denied])
+
+
+def host(record: RobotsRecord) -> str:
+    """Authority of a robots.txt, with its scheme unless that is https."""
+    return inert(record.robots.removesuffix("/robots.txt").removeprefix("https://"), MAX_HOST)
+
+
+def _ordered(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
+    return sorted(rows, key=lambda row: -sum(cell.share for cell in row.cells))
+
+
+def crawler_note(name: str) -> str:
+    """Operator and purpose of a crawler; empty if it is unknown."""
+    try:
+        known = agent(name)
+    except ValueError:
+        return ""
+    return f"{known.operator}, {known.purpose}" if known.operator else ""
+
+
+def _cell(record: RobotsRecord, name: str, short: bool = False) -> Cell:
+    denied = record.agents.get(name, 0)
+    share = min(denied / record.urls, 1.0)
+    step = next(step for most, step in STEPS if share <= most)
+    text = percent(denied, record.urls)
+    return Cell(text if short or not denied else f"{text} ({denied:,})", round(share, 4), step)

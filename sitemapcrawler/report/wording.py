@@ -1,15 +1,22 @@
-"""Figures, dates and addresses as people read them, and text of strangers as text."""
+"""Wording of the report: template filters, tables of terms, and the verdict on a site's health.
+
+Text from the crawled site is untrusted: filters escape it and shorten it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from sitemapcrawler.items import READ
+from sitemapcrawler.report.model import Report
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, elapsed, percent, size
@@ -48,24 +55,31 @@ HAPPENED = {
     "address-refused": "address is not asked",
     "unchecked": "not asked",
 }
-"""What asking for one URL came to, by kind of reply."""
-REPLIES = HAPPENED | {
-    "ok": "answered with a page at once",
-    "redirected": "redirected to another URL",
-    "http-error": "answered with an HTTP error",
-    "blocked": "not asked: robots.txt forbids us to",
-    "sampled-out": "not asked: not in the sample",
-    "off-site": "not asked: on another host",
-    "stopped": "not asked: the crawl ended, or left the host alone, before",
+"""Result of one request, by kind of reply."""
+UNCHECKED = {
+    "blocked": "robots.txt forbids us to",
+    "sampled-out": "not in the sample",
+    "off-site": "on another host",
+    "stopped": "the crawl ended, or left the host alone, before",
 }
-"""What asking for many came to, by kind, unchecked ones by their reason."""
+"""Why URLs were not requested, by reason in the summary."""
+REPLIES = (
+    HAPPENED
+    | {
+        "ok": "answered with a page at once",
+        "redirected": "redirected to another URL",
+        "http-error": "answered with an HTTP error",
+    }
+    | {reason: f"not asked: {why}" for reason, why in UNCHECKED.items()}
+)
+"""Results of many requests, by kind of reply; of URLs that were not requested, by reason."""
 ROBOTS = {
     "parsed": "read",
     "unavailable": "not there: everything is allowed",
     "too-many-redirects": "too many redirects: everything is allowed",
     "unreachable": "no answer: everything is denied",
 }
-"""What asking for a robots.txt came to, by outcome."""
+"""Result of fetching a robots.txt, by outcome."""
 EVIDENCE = {
     "future": "in the future",
     "epoch": "the zero of a clock",
@@ -76,25 +90,25 @@ EVIDENCE = {
     "older_than_page": "older than the page says",
     "newer_than_page": "newer than the page says",
 }
-"""What speaks against dates, by kind of evidence."""
+"""Evidence against lastmod dates, by kind."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
 LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
 
 
 MAX_TEXT = 400
-"""Characters of any other text; the files beside the page have the rest."""
+"""Most characters of any other text; the feeds have the rest."""
 MAX_LINK = 1000
-"""Characters of an address that is a link; what is longer is no page that somebody wants to open."""
+"""Most characters of a URL that becomes a link."""
 MAX_SHOWN = 160
-"""Characters shown of an address: two lines on a wide screen, five on a phone."""
+"""Most characters shown of a URL: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
-"""Words of a list that a sentence names."""
+"""Most items of a list in a sentence."""
 _CODE = re.compile("`([^`]+)`")
 _SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 
 
 def shown(value: Any) -> Any:
-    """What a template writes for a value: texts are made inert, whoever they come from."""
+    """Finalizer of templates: makes every text inert."""
     return inert(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -104,7 +118,7 @@ def number(value: float) -> str:
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:
-    """`3 May 2024, 10:00 UTC` of an ISO 8601 time, the day alone as it is written; whatever else stays as it is."""
+    """`3 May 2024, 10:00 UTC` for an ISO 8601 time; without `clock` the date as written. Other text stays unchanged."""
     if not text:
         return ""
     try:
@@ -119,9 +133,9 @@ def moment(text: str | None, clock: bool = True) -> Markup | str:
 
 
 def address(url: str | None, origin: str = "", line: int | None = None, column: int | None = None) -> Markup:
-    """A link for http and https, which tells the other side nothing; whatever else is text.
+    """Link without a referrer for an http(s) URL, else text.
 
-    Addresses on `origin` are shown without it; a line and a column stand behind, as compilers have it.
+    URLs on `origin` are shown without it; line and column follow, as in compiler messages.
     """
     if not url:
         return Markup("")
@@ -136,23 +150,23 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
 
 
 def sentences(text: str) -> list[str]:
-    """The first sentence without its full stop, and the rest, if any."""
+    """The first sentence without its full stop, and the rest if there is any."""
     return [part for part in _SENTENCE_END.split(text.removesuffix("."), 1) if part]
 
 
 def coded(text: str) -> Markup:
-    """Text of a rule's documentation: what stands between backticks is code."""
+    """Text of a rule's documentation, with backticks as code."""
     text = str(escape(inert(text, MAX_TEXT)))
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
 def may_be_opened(url: str) -> bool:
-    """True for a URL of the web that a click may open: not too long, and without what cannot be seen."""
+    """True for an http(s) URL of printable characters, `MAX_LINK` at most."""
     return len(url) <= MAX_LINK and url.isprintable() and is_web(url)
 
 
 def beside(name: str) -> str:
-    """Reference to a file in the folder of the page."""
+    """Relative URL of a file in the page's folder."""
     return quote(name, safe="", errors="replace")
 
 
@@ -167,4 +181,169 @@ FILTERS = {
     function.__name__: function
     for function in (number, counted, percent, size, elapsed, moment, address, coded, sentences, beside, listed)
 }
-"""What templates may call."""
+"""Filters of the templates."""
+
+
+PARTIAL = {
+    "max_urls": "it had the URLs that max_urls allows",
+    "max_sitemaps": "it had asked for the files that max_sitemaps allows",
+    "max_site_time": "a site gave too few pages for the time it took (SITEMAP_MAX_SITE_TIME)",
+    "max_time": "the time that max_time allows was over",
+    "shutdown": "it was told to stop",
+    "store": "its database could not be written",
+    "internal error": "it ran into an internal error, which the log tells",
+}
+"""Why a crawl ended early, by `partial` of the summary."""
+SKIPPED = {
+    "include": ("entry was", "entries were", "left out that the argument include does not match"),
+    "exclude": ("entry was", "entries were", "left out that the argument exclude matches"),
+    "since": ("entry was", "entries were", "left out as older than the argument since, or undated"),
+    "max_urls": ("entry was", "entries were", "left out beyond max_urls"),
+    "follow": ("file was", "files were", "left out that the argument follow does not match"),
+    "addresses_refused": ("request was", "requests were", "not made, since an address is not public"),
+    "max_depth": ("file was", "files were", "left out below max_depth indexes"),
+    "max_sitemaps": ("file was", "files were", "left out beyond max_sitemaps"),
+    "max_site_time": ("file was", "files were", "left out of a site that gave too few pages for the time it took"),
+    "robots": ("URL was", "URLs were", "not judged by robots.txt, since none was asked for on that host"),
+    "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
+}
+"""Wording of skipped entries, by reason in the summary: singular, plural, and the rest of the sentence."""
+NOT_REQUESTED = frozenset({*UNCHECKED, "unchecked"})
+"""Keys of `replies` in the summary that count URLs that were not requested."""
+
+UNREACHABLE = "unreachable"
+"""Outcome of a robots.txt that could not be fetched."""
+MAX_RULES = 3
+"""Most rules named that could not judge everything; one broken file affects many."""
+
+
+class Level(StrEnum):
+    """Level of a site's health."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    OK = "ok"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The report's verdict: a headline and its reasons."""
+
+    level: Level
+    headline: str
+    sentences: Sequence[str]
+
+
+def health(report: Report) -> Health:
+    """Verdict on a site."""
+    if (nothing := _nothing(report)) is not None:
+        return nothing
+    troubles, unchecked = _troubles(report), _unchecked_pages(report)
+    errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
+    scope = "in what was read" if report.summary.partial else "in any file"
+    notes = [f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing."] if infos else []
+    if errors:
+        found = [counted(errors, "error")] + [
+            counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
+        ]
+        misread = "Search engines reject, ignore or misread what has an error."
+        return Health(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, misread])
+    if report.judged == 0:
+        unknown = "No rules were applied, so nothing can be said about its health."
+        return Health(Level.UNKNOWN, "Not judged", [unknown, *troubles])
+    if warnings:
+        found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
+        works = "The sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
+        return Health(Level.WARNING, works, found)
+    clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
+    if troubles:  # the rules that would have told were not among those that were chosen
+        return Health(Level.WARNING, "Not everything works", clean)
+    healthy = "The sitemap files are valid" if unchecked else "Healthy"
+    return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
+
+
+def partial(report: Report) -> str:
+    """Why the crawl is incomplete; empty if it is not."""
+    reason = report.summary.partial
+    return f"The crawl ended early: {PARTIAL.get(reason, reason)}." if reason else ""
+
+
+def gaps(report: Report) -> list[str]:
+    """Sentences on what the crawl did not check."""
+    return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
+
+
+def _troubles(report: Report) -> list[str]:
+    """Problems that do not depend on the chosen rules."""
+    told = []
+    if unread := sum(file.state == "unread" for file in report.files):
+        told.append(f"{counted(unread, 'file')} could not be read.")
+    bad = report.summary.bad
+    if bad and bad.bad:
+        told.append(f"{bad.bad:,} of {counted(bad.checked, 'checked URL')} did not answer with a page at once.")
+    return told
+
+
+def _unchecked_pages(report: Report) -> list[str]:
+    """A sentence if no page was requested."""
+    summary = report.summary
+    if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
+        return []
+    return ["No listed page was requested." if summary.replies else "Pages were not checked (-a verify=get)."]
+
+
+def _nothing(report: Report) -> Health | None:
+    """Verdict if there is nothing to judge."""
+    if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
+        return Health(Level.ERROR, "Nothing could be read", ["The site gives no answer."])
+    if not report.summary.sitemaps:
+        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
+    read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
+    if report.files and not read and not report.listed:
+        return Health(
+            Level.ERROR,
+            "Nothing could be read",
+            [f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
+        )
+    return None
+
+
+def _not_judged(report: Report) -> list[str]:
+    told = []
+    if report.judged == 0:
+        told.append("No rules were applied (select=none).")
+    elif report.judged and {"select", "ignore"} & report.arguments.keys():
+        told.append(f"Only {counted(report.judged, 'rule was', 'rules were')} applied (select, ignore).")
+    if not report.judged_agents:
+        told.append("Whether robots.txt lets crawlers in was not judged (-a agents=search,ai judges it).")
+    return told
+
+
+def _not_asked(report: Report) -> list[str]:
+    replies = report.summary.replies
+    if not replies:
+        return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
+    told = [
+        f"{counted(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
+        for reason, why in UNCHECKED.items()
+        if replies.get(reason)
+    ]
+    if report.arguments.get("verify") == "head" and not _unchecked_pages(report):
+        told.append("What the pages say (noindex, canonical, soft 404) was not checked (-a verify=get).")
+    return told
+
+
+def _left_out(report: Report) -> list[str]:
+    skipped = report.summary.skipped
+    told = [
+        f"{counted(skipped[reason], one, many)} {rest}."
+        for reason, (one, many, rest) in SKIPPED.items()
+        if skipped.get(reason)
+    ]
+    if rules := sorted(skipped.keys() - SKIPPED.keys()):
+        why = "since not everything was read or asked for"
+        told.append(f"{counted(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
+    if report.summary.only == "changes":
+        told.append("Only entries that changed since the baseline are listed (only=changes).")
+    return told

@@ -16,11 +16,9 @@ from sitemapcrawler.fleet.report.sums import LIMITED, ORDER, sums
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.charts import Bar
-from sitemapcrawler.report.matrix import note
-from sitemapcrawler.report.page import render
-from sitemapcrawler.report.verdict import PARTIAL as ENDED_EARLY
-from sitemapcrawler.report.verdict import Level, Verdict
-from sitemapcrawler.report.wording import listed
+from sitemapcrawler.report.page import crawler_note, render
+from sitemapcrawler.report.wording import PARTIAL as ENDED_EARLY
+from sitemapcrawler.report.wording import Health, Level, listed
 from sitemapcrawler.rules.registry import SEVERITIES
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
@@ -58,7 +56,7 @@ def content(overview: Overview) -> dict[str, Any]:
     return {
         "overview": overview,
         "totals": overview.totals,
-        "verdict": verdict(overview),
+        "verdict": health(overview),
         "missing": missing,
         "results": results(overview),
         "states": _states(overview),
@@ -71,25 +69,25 @@ def content(overview: Overview) -> dict[str, Any]:
         "site": site,
         "shown": shown,
         "why": why,
-        "note": note,
+        "note": crawler_note,
         "words": words,
     }
 
 
-def verdict(overview: Overview) -> Verdict:
+def health(overview: Overview) -> Health:
     """How the fleet did, in words."""
     in_all, done = overview.totals.domains, results(overview)
     if not in_all:
-        return Verdict(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
+        return Health(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
     states = [f"{overview.states[state]:,} {words}" for state, words in MISSING.items() if overview.states.get(state)]
     told = [f"{listed(states)}."] if states else []
     if erroneous := overview.totals.with_errors:
         told.append(f"{counted(erroneous, 'domain has', 'domains have')} errors, of {done:,} with a result.")
     read = sum(overview.states.get(state, 0) for state in (FINISHED, LIMITED))
     if read == in_all:
-        return Verdict(Level.OK, "Every domain was read", told)
+        return Health(Level.OK, "Every domain was read", told)
     headline = f"{read:,} of {counted(in_all, 'domain')} {'was' if in_all == 1 else 'were'} read"
-    return Verdict(Level.WARNING if read else Level.ERROR, headline if read else "No domain was read", told)
+    return Health(Level.WARNING if read else Level.ERROR, headline if read else "No domain was read", told)
 
 
 def results(overview: Overview) -> int:
@@ -130,17 +128,17 @@ def _range(digits: int) -> str:
 def _states(overview: Overview) -> Markup | str:
     held = [state for state in NAMES if overview.states.get(state)]
     bars = [Bar(NAMES[state], overview.states[state], SHADES[state]) for state in held]
-    return charts.rows(bars, "Domains by what came of their crawl") if bars else ""
+    return charts.rows(bars, "Domains by what came of their crawl")
 
 
 def _freshness(overview: Overview) -> Markup | str:
     bars = [Bar(AGES[age], domains, FRESH.get(age, "ok")) for age, domains in overview.freshness.items()]
-    return charts.rows(bars, "Domains by their newest lastmod") if bars else ""
+    return charts.rows(bars, "Domains by their newest lastmod")
 
 
 def _bars(figures: Sequence[tuple[str, int]], title: str) -> Markup | str:
     bars = [Bar(label, number, "plain") for label, number in figures]
-    return charts.rows(bars, title) if bars else ""
+    return charts.rows(bars, title)
 
 
 PACKAGE = "sitemapcrawler.fleet.report"

@@ -25,7 +25,7 @@ from sitemapcrawler.fleet.report.model import (
     Totals,
     Trouble,
 )
-from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, page, verdict
+from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, health, page
 from sitemapcrawler.fleet.report.sums import ORDER
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
@@ -115,13 +115,13 @@ def test_fleet_that_failed_as_a_whole_has_a_page() -> None:
         ({"unread": 1}, "error", "No domain was read"),
     ],
 )
-def test_verdict(states: dict[str, int], level: str, headline: str) -> None:
-    found = verdict(Overview(Totals(domains=sum(states.values())), states))
+def test_health(states: dict[str, int], level: str, headline: str) -> None:
+    found = health(Overview(Totals(domains=sum(states.values())), states))
     assert (found.level, found.headline) == (level, headline)
 
 
 def test_verdict_names_what_is_missing() -> None:
-    assert verdict(overview()).sentences == [
+    assert health(overview()).sentences == [
         "9,900 failed, 40,000 without a sitemap that could be read, 50,000 read in part and 100 read up to a limit.",
         "800,000 domains have errors, of 990,100 with a result.",
     ]

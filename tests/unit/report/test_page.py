@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Lastmods, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.report.model import FileProblems, Report, RuleReach
-from sitemapcrawler.report.page import page
+from sitemapcrawler.report.page import FEW, content, feed_gaps, matrix, origin, page, sites
 from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
@@ -205,3 +205,86 @@ def test_page_is_made_from_a_zipped_package(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stdout.split() == [str(archive / "sitemapcrawler/report/page.py"), "True"], done.stderr
+
+
+def robots(number: int) -> list[RobotsRecord]:
+    return [
+        RobotsRecord(robots=f"https://{at}.example.com/robots.txt", urls=10, agents={"GPTBot": at})
+        for at in range(number)
+    ]
+
+
+def test_matrix_has_crawlers_in_rows_where_hosts_are_few() -> None:
+    made = matrix(Report(SummaryRecord(), robots=robots(2), judged_agents=["Googlebot", "GPTBot", "MyBot"]))
+    assert made is not None
+    assert (made.corner, made.columns) == ("Crawler", ["0.example.com", "1.example.com"])
+    assert [(row.name, row.note) for row in made.rows] == [
+        ("GPTBot", "OpenAI, training"),
+        ("Googlebot", "Google, search"),
+        ("MyBot", ""),
+    ]
+    assert [(cell.text, cell.step) for cell in made.rows[0].cells] == [("0 %", "none"), ("10 % (1)", "few")]
+
+
+def test_matrix_has_hosts_in_rows_where_they_are_many() -> None:
+    made = matrix(Report(SummaryRecord(), robots=robots(FEW + 1), judged_agents=["Googlebot", "GPTBot"]))
+    assert made is not None
+    assert (made.corner, made.columns, made.free) == ("Host", ["GPTBot"], ["Googlebot"])
+    assert [row.cells[0].text for row in made.rows] == ["60 %", "50 %", "40 %", "30 %", "20 %", "10 %", "0 %"]
+
+
+def test_matrix_is_none_where_nothing_was_judged() -> None:
+    assert matrix(Report(SummaryRecord(), robots=robots(1))) is None
+    assert matrix(Report(SummaryRecord(), judged_agents=["GPTBot"])) is None
+    assert matrix(Report(SummaryRecord(), robots=[RobotsRecord(robots="x")], judged_agents=["GPTBot"])) is None
+
+
+def test_sites_are_the_hosts_of_the_files_where_only_files_were_named() -> None:
+    files = [
+        FileProblems(SitemapRecord(sitemap=url)) for url in ("https://a.example/1", "https://a.example/2", "file:///b")
+    ]
+    report = Report(SummaryRecord(), files=files)
+    assert sites(report) == ["a.example"]
+    assert origin(report) == "https://a.example"
+    assert sites(Report(SummaryRecord(domains=["c.example"]), files=files)) == ["c.example"]
+
+
+def test_site_that_is_written_in_several_ways_is_one() -> None:
+    written = ("https://a.example/1", "https://A.example:443/2", "https://me:secret@a.example/3")
+    report = Report(SummaryRecord(), files=[FileProblems(SitemapRecord(sitemap=url)) for url in written])
+    assert sites(report) == ["a.example"]
+    assert origin(report) == "https://a.example"
+
+
+def test_local_files_have_the_host_of_base_url_or_their_names() -> None:
+    files = [FileProblems(SitemapRecord(sitemap="file:///home/me/public/my%20map.xml"))]
+    assert sites(Report(SummaryRecord(), files=files)) == ["my map.xml"]
+    base = {"base_url": "https://example.com/maps/"}
+    assert sites(Report(SummaryRecord(), files=files, arguments=base)) == ["example.com"]
+
+
+def test_what_the_feeds_leave_out_is_said() -> None:
+    rules = [RuleReach("a", "error", 5000, 1, "", "", "", kept=1000), RuleReach("b", "info", 2, 1, "", "", "", kept=2)]
+    assert feed_gaps(Report(SummaryRecord(), rules[1:])) == []
+    [gap] = feed_gaps(Report(SummaryRecord(), rules))
+    assert "1,002 of 5,002 findings" in gap and "SITEMAP_FINDINGS_PER_RULE" in gap
+    [gap] = feed_gaps(Report(SummaryRecord(only="changes")))
+    assert "only=changes" in gap
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (None, ""),
+        (
+            Lastmods(1.0, 0, 1.0),
+            "No date was compared with what pages and servers say. Nothing was found against the dates.",
+        ),
+        (
+            Lastmods(1.0, 1, 0.5, {"future": 1}),
+            "At most 50 % of the dates can be trusted. 1 date was compared with what pages and servers say.",
+        ),
+    ],
+)
+def test_trust_in_dates_is_said_without_empty_figures(found: Lastmods | None, text: str) -> None:
+    assert content(Report(SummaryRecord(lastmod=found)))["trusted"] == text

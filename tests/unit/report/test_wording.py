@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.items import READ
+from sitemapcrawler.items import READ, Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.replies import Kind, Reason
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
+from sitemapcrawler.report.model import FileProblems, Report
+from sitemapcrawler.report.wording import gaps, health, partial
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,90 @@ def test_every_name_in_records_has_words() -> None:
     assert {*READ, "truncated", "failed", "blocked"} == words.READING.keys()
     formats = {"xml-urlset", "xml-index", "rss", "atom", "text", "html", "list"}
     assert formats == words.FORMATS.keys()
+
+
+@pytest.mark.parametrize(
+    ("summary", "judged", "headline"),
+    [
+        (SummaryRecord(), 100, "No sitemap found"),
+        (SummaryRecord(sitemaps=1, urls=5), 100, "The sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "The sitemap files are valid so far"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "The sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, partial="max_urls"), 100, "Healthy so far"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"info": 3}), 100, "Healthy"),
+        (
+            SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1}),
+            100,
+            "The sitemap files are valid, with warnings",
+        ),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"warning": 1}), 100, "Works, with warnings"),
+        (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1, "error": 1}), 100, "Needs repair"),
+        (SummaryRecord(sitemaps=1, urls=5, severities={"error": 1}), None, "Needs repair"),
+        (SummaryRecord(sitemaps=1, urls=5), 0, "Not judged"),
+        (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), 100, "Not everything works"),
+        (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 0, 0, 0, 0)), 100, "Healthy"),
+    ],
+)
+def test_verdict_follows_from_the_findings(summary: SummaryRecord, judged: int | None, headline: str) -> None:
+    assert health(Report(summary, judged=judged)).headline == headline
+
+
+def test_verdict_without_a_requested_page_says_so() -> None:
+    assert "Pages were not checked (-a verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
+    asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
+    assert "No listed page was requested." in health(Report(asked)).sentences
+
+
+def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
+    failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"), errors=1)]
+    assert health(Report(SummaryRecord(sitemaps=1), files=failed)).headline == "Nothing could be read"
+
+
+@pytest.mark.parametrize(
+    ("severities", "first"),
+    [
+        ({"error": 1, "warning": 1, "info": 1}, "1 error, 1 warning and 1 note."),
+        ({"error": 2000, "warning": 2, "info": 2}, "2,000 errors, 2 warnings and 2 notes."),
+        ({"error": 1}, "1 error."),
+        ({"warning": 1}, "No errors in any file; 1 warning."),
+        ({"info": 1}, "No errors and no warnings in any file."),
+    ],
+)
+def test_verdict_counts_in_singular_and_plural(severities: dict[str, int], first: str) -> None:
+    made = health(Report(SummaryRecord(sitemaps=1, urls=1, severities=severities)))
+    assert made.sentences[0] == first
+    assert ("There is 1 note worth knowing." in made.sentences) == (severities == {"info": 1})
+
+
+def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
+    files = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"))]
+    made = health(Report(SummaryRecord(sitemaps=2, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), files=files, undated=5))
+    assert made.sentences[1:] == [
+        "1 file could not be read.",
+        "1 of 5 checked URLs did not answer with a page at once.",
+    ]
+
+
+def test_gaps_name_what_was_not_checked() -> None:
+    summary = SummaryRecord(sitemaps=1, skipped={"since": 1, "max_urls": 1200, "loc-duplicate": 3}, only="changes")
+    told = gaps(Report(summary, judged=0))
+    assert told[0] == "No rules were applied (select=none)."
+    assert "agents=search,ai" in told[1] and "verify=head" in told[2]
+    assert "1 entry was left out as older than the argument since, or undated." in told
+    assert "1,200 entries were left out beyond max_urls." in told
+    assert "1 rule could not judge everything, since not everything was read or asked for: loc-duplicate." in told
+    assert "only=changes" in told[-1]
+
+
+def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
+    summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 2})
+    told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"]))
+    assert told == [
+        "2 URLs were not asked for: robots.txt forbids us to.",
+        "1 URL was not asked for: not in the sample.",
+    ]
+
+
+@pytest.mark.parametrize("reason", ["max_urls", "max_time", "store", "something new"])
+def test_partial_crawl_says_why(reason: str) -> None:
+    assert partial(Report(SummaryRecord(partial=reason))).startswith("The crawl ended early: ")
