@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 ElementTree = dict[str, Any]
 """An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""

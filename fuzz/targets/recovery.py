@@ -6,7 +6,7 @@ import re
 
 from fuzz.reading import as_utf_8, read_any, read_whole
 from fuzz.targets.xml import in_lower_case
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 from tests.unit.reader import oracle
 from tests.unit.reader.reading import Reading
 from tests.unit.reader.test_properties import facts_of, plain

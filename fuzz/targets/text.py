@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fuzz.reading import read_any, read_whole
-from sitemapcrawler.urls.userinfo import masked, masked_url
+from sitemapcrawler.urls.display import masked, masked_url
 
 SEEDS = ("tests/data/good/*.txt", "tests/data/hard/*.txt", "tests/data/bad/*.txt")
 START = b"https://e.com/first\n"

@@ -15,7 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
-from sitemapcrawler.urls.userinfo import masked_argument, masked_url
+from sitemapcrawler.urls.display import masked_argument, masked_url
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts

@@ -21,7 +21,7 @@ from sitemapcrawler.feeds.folder import folder
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 
 

@@ -20,8 +20,7 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.urls.userinfo import masked_argument
+from sitemapcrawler.urls.display import inert, masked_argument
 
 DOMAIN, FILE, URL = "domain", "file", "url"
 """Kinds of target."""

@@ -22,7 +22,7 @@ from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.gunzip import inflate
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.replies.kinds import cause_of
-from sitemapcrawler.urls.userinfo import masked
+from sitemapcrawler.urls.display import masked
 
 REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CannotResolveHostError, "the host name cannot be resolved"),

@@ -29,7 +29,7 @@ from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.decode import MAX_SITEMAP_BYTES
 from sitemapcrawler.robots.policy import MAX_HOPS, Outcome, Policy, robots_url
 from sitemapcrawler.urls import local_path
-from sitemapcrawler.urls.userinfo import masked_bytes
+from sitemapcrawler.urls.display import masked_bytes
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger(__name__)

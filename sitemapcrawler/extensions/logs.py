@@ -13,8 +13,7 @@ from typing import Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.urls.userinfo import masked
+from sitemapcrawler.urls.display import inert, masked
 
 MAX_LINE = 4096
 """Characters of a message: two URLs as long as one may be. A listed URL may have a million."""

@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.argument_values import CONTROL
-from sitemapcrawler.urls.userinfo import removed
+from sitemapcrawler.urls.display import removed
 
 AUTH = "SITEMAP_AUTH"
 """Setting, and environment variable: `user:password`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 
 
 class Element:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Image, Video
 
-URI = "http://search.yahoo.com/mrss/"
+MEDIA = "http://search.yahoo.com/mrss/"
 GROUP = "group"
 
 
-def read(item: Element) -> tuple[list[Image], list[Video]]:
+def media_of(item: Element) -> tuple[list[Image], list[Video]]:
     """Images and videos of a feed item, as the image and video namespaces would state them.
 
     What is neither (audio, documents, ratings, credits) stays with the item's `extra`.
@@ -19,9 +18,9 @@ def read(item: Element) -> tuple[list[Image], list[Video]]:
     videos: list[Video] = []
     shared = _firsts(item)
     for child in item.children:
-        if child.uri == URI and child.name == "content":
+        if child.uri == MEDIA and child.name == "content":
             _add(child, (shared,), images, videos)
-        elif child.uri == URI and child.name == GROUP:
+        elif child.uri == MEDIA and child.name == GROUP:
             group = _firsts(child)
             for content in child.children:
                 if content.name == "content":
@@ -36,7 +35,7 @@ Firsts = dict[str, Element]
 def _firsts(element: Element) -> Firsts:
     firsts: Firsts = {}
     for child in element.children:
-        if child.uri == URI:
+        if child.uri == MEDIA:
             firsts.setdefault(child.name, child)
     return firsts
 

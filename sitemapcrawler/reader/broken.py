@@ -23,7 +23,7 @@ from sitemapcrawler.reader.recovery import (
     repair,
     section_start,
 )
-from sitemapcrawler.urls.userinfo import masked_part
+from sitemapcrawler.urls.display import masked_part
 
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
 """An ampersand just before the fault that did not become a reference."""

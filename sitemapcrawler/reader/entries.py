@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import Namespace, find, hreflang, resembled
+from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_VALUE, Faults
 from sitemapcrawler.reader.notes import (
@@ -22,7 +23,7 @@ from sitemapcrawler.reader.notes import (
 )
 from sitemapcrawler.reader.scope import MAX_LENGTH
 from sitemapcrawler.urls import resolve
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 
 MAX_IGNORED = 100
 """Namespaces of one document that are noted as wrong; there are four to be written wrong."""
@@ -59,7 +60,7 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
     if value is None:
         keep(record, element)
         return
-    if namespace.uri == hreflang.URI and (element.has_children or element.text):
+    if namespace.uri == HREFLANG and (element.has_children or element.text):
         keep(record, element)  # an alternate has no place for content, such as a link that stands inside it
     held = getattr(record, namespace.field)
     if isinstance(held, list):
@@ -97,8 +98,6 @@ def keep(record: UrlRecord, element: Element) -> None:
     record.extra.setdefault(element.uri, []).append(element.tree())
 
 
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-"""Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
 ENTRIES = ("url", "sitemap")
 """Elements that are entries."""
 TEXT_FIELDS = ("lastmod", "changefreq")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sitemapcrawler.urls.userinfo import masked, masked_url
+from sitemapcrawler.urls.display import masked, masked_url
 
 MAX_KEPT = 1000
 """Faults of one kind that are kept in full per document; beyond that they are counted."""

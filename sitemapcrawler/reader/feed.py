@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from html import unescape
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import media
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.media import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import Entries, keep
 from sitemapcrawler.reader.faults import Faults
@@ -72,10 +72,10 @@ class FeedEntries(Entries):
         return outer
 
     def _media(self, record: UrlRecord, item: Element) -> None:
-        images, videos = media.read(item)
+        images, videos = media_of(item)
         record.images, record.videos = images or (), videos or ()
         for child in item.children:
-            if child.uri == media.URI:
+            if child.uri == MEDIA:
                 keep(record, child)
 
 

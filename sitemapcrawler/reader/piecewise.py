@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import ILLEGAL, Broken
-from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.limits import Limits
 from sitemapcrawler.reader.malformed import GENERAL, Malformed, unended

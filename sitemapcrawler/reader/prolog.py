@@ -16,7 +16,7 @@ from sitemapcrawler.reader.malformed import GENERAL, malformed
 from sitemapcrawler.reader.position import place_of
 from sitemapcrawler.reader.sniff import DOCTYPE, SPACED_DECLARATION
 from sitemapcrawler.reader.strict import Fed
-from sitemapcrawler.urls.userinfo import masked_part
+from sitemapcrawler.urls.display import masked_part
 
 MARK = "\ufeff"
 """A byte order mark; `decode` takes the one that belongs there."""

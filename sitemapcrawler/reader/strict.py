@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from xml.parsers import expat
 
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
-from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.malformed import Malformed, malformed, unended
 from sitemapcrawler.reader.scope import BASE, BASES, SEPARATOR, Scope, attribute
 

@@ -24,7 +24,7 @@ from sitemapcrawler.replies.kinds import (
     Unchecked,
 )
 from sitemapcrawler.replies.page import Headers, PageFacts
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 
 MAX_TOLD = 200  # characters of a value in a message
 

@@ -13,7 +13,7 @@ from html import unescape
 from sitemapcrawler import urls
 from sitemapcrawler.robots.decode import BLANKS, BOM, TAG, escaped
 from sitemapcrawler.robots.parse import MAX_LINE
-from sitemapcrawler.urls.userinfo import masked, removed
+from sitemapcrawler.urls.display import masked, removed
 
 MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
 

@@ -25,7 +25,8 @@ from sitemapcrawler.rules.facts.given import (
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.families import schema
 from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
-from sitemapcrawler.urls.userinfo import masked, masked_url
+from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
+from sitemapcrawler.urls.display import masked, masked_url
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class Judge:
         self._rules = {needs: choice.rules(needs) for needs in Needs}
         self.applied = len({rule.id for rules in self._rules.values() for rule in rules})
         """How many rules were chosen."""
-        self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in schema.RULES}
+        self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in SCHEMA_RULES}
         self._on_faults_in_entries = {
             rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]
         }

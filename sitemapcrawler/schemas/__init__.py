@@ -1,4 +1,4 @@
-"""XML Schemas of our own, and how an entry violates them, in words.
+"""Our own XML Schemas, and the violations of an entry in words.
 
 May import `namespaces` and `urls`. Start reading in `check.py`.
 """
@@ -11,14 +11,12 @@ from typing import Any
 
 from lxml import etree
 
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-"""Namespace of the protocol. Source: https://www.sitemaps.org/protocol.html"""
 PACKAGE = "package:"
 """Scheme under which one schema names another."""
 
 
 class _PackageResolver(etree.Resolver):
-    """Gives imported schemas from this package, and an empty document for anything else."""
+    """Resolves imports to schemas of this package, and anything else to an empty document."""
 
     def resolve(self, url: str, public_id: str | None, context: Any) -> Any:  # type: ignore[override]  # the stub lacks it
         """The text of the schema that `url` names."""
@@ -27,7 +25,7 @@ class _PackageResolver(etree.Resolver):
 
 
 def parser() -> etree.XMLParser:
-    """What reads our own schemas: nothing is loaded from elsewhere."""
+    """A parser for our own schemas; it loads nothing from elsewhere."""
     return etree.XMLParser(no_network=True, resolve_entities=False)
 
 

@@ -1,43 +1,105 @@
-"""Untrusted text made safe to display: control characters, terminal and CI commands, passwords, length."""
+"""Untrusted text made safe to display: passwords masked, control characters and CI commands escaped, length limited.
+
+User information (RFC 3986, 3.2.1) in front of a host is removed from untrusted text before it goes anywhere (7.5). Each
+function takes time in proportion to its text.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from sitemapcrawler.urls.userinfo import masked_url
+HIDDEN = "***"
+"""Replaces user information."""
+MAX_LOOKED_AROUND = 2048
+"""Characters searched around a part of a text for the start of its URL and the end of its password."""
+MAX_TYPED = 4096
+"""Characters of a command line argument that are shown if it holds a password."""
+
+# What browsers accept in front of a host, besides the grammar's two slashes: backslashes, and none after http(s).
+_URL = re.compile(r"(\s*+(?:(?:[a-z][a-z0-9+.-]*+:)?+[\\/]{2,}+|https?:[\\/]*+))([^/?#]*@)?", re.IGNORECASE)
+"""A text that is one URL: everything up to the last @ counts, since a password may hold any character."""
+_BEHIND = re.compile(r"(\s[\"'(<]*+(?:[a-z][a-z0-9+.-]*+:)?+[\\/]{2,}+)[^\\/?#\s<>]*@", re.IGNORECASE)
+"""Another URL after a blank."""
+_IN_TEXT = re.compile(r"((?<![\\/])[\\/]{2,}+)([^\\/?#\s<>]*)@")
+_IN_BYTES = re.compile(rb"(?<![/?&=])(https?:[\\/]++)[^\\/?#\s<>]*@", re.IGNORECASE)
+_TYPED = re.compile(r"(?<![^\s,'\"=/])[^\s,/@:'\"]+:[^\s@]*@")
+"""`user:password@` on a command line, whatever the password holds."""
+
+
+def masked(text: str) -> str:
+    """A text with `***` instead of the user information of each URL in it."""
+    return _IN_TEXT.sub(rf"\g<1>{HIDDEN}@", text) if "@" in text else text
+
+
+def masked_url(url: str) -> str:
+    """The same for a text that should be one URL. Its path and query are kept: they identify the page."""
+    return _without(url, f"{HIDDEN}@", masked) if "@" in url else url
+
+
+def masked_part(text: str, begin: int, end: int) -> str:
+    """The same for a part of a text, which may begin or end within a password."""
+    visible, at = "", begin
+    first, last = max(0, begin - MAX_LOOKED_AROUND), end + MAX_LOOKED_AROUND
+    for found in _IN_TEXT.finditer(text, first, last) if "@" in text[begin:last] else ():
+        start, stop = found.span(2)
+        if start < end and stop > begin:
+            visible += text[at:start] + HIDDEN
+            at = stop
+    return (visible + text[at:end])[: end - begin]
+
+
+def masked_argument(text: str) -> str:
+    """The same for a command line argument, where a host may lack its scheme and nothing is escaped."""
+    return _TYPED.sub(f"{HIDDEN}@", masked_url(text[:MAX_TYPED])) if "@" in text else text
+
+
+def removed(url: str) -> str:
+    """A text that should be one URL, without user information."""
+    return _without(url, "", lambda text: _IN_TEXT.sub(r"\g<1>", text)) if "@" in url else url
+
+
+def _without(url: str, instead: str, otherwise: Callable[[str], str]) -> str:
+    found = _URL.match(url)
+    if found is None:
+        return otherwise(url)
+    return found[1] + (instead if found[2] else "") + _BEHIND.sub(rf"\g<1>{instead}", url[found.end() :])
+
+
+def masked_bytes(body: bytes) -> bytes:
+    """Masks the http and https URLs of a file in any ASCII-compatible encoding, except those within the path or query
+    of another URL."""
+    return _IN_BYTES.sub(rb"\g<1>***@", body) if b"@" in body else body
+
 
 MAX_SHOWN = 100
-"""Characters of a value that a message shows."""
-
-
-def shown(value: str | None) -> str:
-    """A value in quotes, without passwords, with escapes for what cannot be seen, and cut where it is long; `''` for
-    none."""
-    value = masked_url(value or "")
-    return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "...")
-
-
+"""Characters of a value in a message."""
 MAX_TEXT = 1000
-"""Characters of a message. Above 2,048, GitLab leaves the finding out.
+"""Characters of a message. Above 2,048, GitLab drops the finding.
 Source: https://docs.gitlab.com/user/application_security/detect/sarif/#limits"""
-
-
 CUT = "..."
-"""Stands for the rest of a text that is too long."""
-
-
+"""Replaces the rest of a text that is too long."""
 _COMMAND = re.compile(r"##(?=\w*\[)")
 """Sources: https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands (`##vso[`), ActionCommand.cs of
 https://github.com/actions/runner (`##[`)"""
 
 
+def quoted(value: str | None) -> str:
+    """A value in quotes, masked, with escapes for invisible characters, cut to `MAX_SHOWN`; `''` for None."""
+    value = masked_url(value or "")
+    return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + CUT)
+
+
+shown = quoted
+
+
 def inert(text: str, limit: int = MAX_TEXT) -> str:
-    r"""Text of a stranger as one line that shows all it holds: control characters, those that turn the direction of
-    writing, and whatever else cannot be seen or encoded become escapes (`\u202e`), and so does what a CI server takes
-    for a command wherever it stands in a line (`##vso[`)."""
-    shown = text[: limit + 1]
-    if not shown.isprintable():
-        shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in shown)
-    if "##" in shown:
-        shown = _COMMAND.sub(r"#\\x23", shown)
-    return shown if len(shown) <= limit else shown[: limit - len(CUT)] + CUT
+    r"""Untrusted text as one line of visible characters: control characters, those that change the writing direction,
+    and anything else invisible or not encodable become escapes (`\u202e`), as do commands to a CI server, which counts
+    them anywhere in a line (`##vso[`)."""
+    line = text[: limit + 1]
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
+    if "##" in line:
+        line = _COMMAND.sub(r"#\\x23", line)
+    return line if len(line) <= limit else line[: limit - len(CUT)] + CUT

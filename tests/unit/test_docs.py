@@ -27,10 +27,7 @@ from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Sha
 from sitemapcrawler.jobs.store.columns import columns
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
 from sitemapcrawler.jobs.store.schema import VIEWS, statements, tables
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"

@@ -35,8 +35,8 @@ ROOT = Path(sitemapcrawler.__path__[0]).parent
 SOURCE = "\n".join(path.read_text("utf-8") for path in (ROOT / "sitemapcrawler").rglob("*.py"))
 HARMLESS = {
     "sitemapcrawler.reader.sniff.DOCTYPE_PART": "the search ends with a few parts that have no end",
-    "sitemapcrawler.urls.userinfo._TYPED": "what was typed, cut at 4,096 characters",
-    "sitemapcrawler.urls.userinfo._URL": "is tried at the beginning alone",
+    "sitemapcrawler.urls.display._TYPED": "what was typed, cut at 4,096 characters",
+    "sitemapcrawler.urls.display._URL": "is tried at the beginning alone",
     "sitemapcrawler.rules.catalogue._LABEL": "docstrings of rules",
     "sitemapcrawler.feeds.sarif._SEMANTIC": "our own version",
 }

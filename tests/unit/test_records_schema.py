@@ -13,10 +13,7 @@ import pytest
 
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
 from sitemapcrawler.items import Counts, Hop, Record, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 DOCS = Path(__file__).parents[2] / "docs"
 TREE = {"name": "a", "attributes": {"b": "c"}, "children": [{"name": "d", "value": "e"}, "text"]}

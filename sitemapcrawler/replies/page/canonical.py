@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.directives import Place
-from sitemapcrawler.urls.userinfo import masked_url
+from sitemapcrawler.urls.display import masked_url
 
 MAX_LINKS = 500  # of one answer; some name a hundred styles and scripts to load early
 # Possessive, and no "<" inside a target, so that no header makes it slow.

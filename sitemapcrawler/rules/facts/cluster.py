@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sitemapcrawler.namespaces import find, hreflang
+from sitemapcrawler.namespaces import find
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import HREFLANG, Alternate, alternate_of
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import Code, read_code
 from sitemapcrawler.urls import resolve, visit_key
@@ -146,4 +146,4 @@ def _is_version(alternate: Alternate) -> bool:
 
 def _is_alternate(element: Element) -> bool:
     namespace = find(element.uri)
-    return namespace is not None and namespace.uri == hreflang.URI and hreflang.read(element) is not None
+    return namespace is not None and namespace.uri == HREFLANG and alternate_of(element) is not None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.entries import CORE
 from sitemapcrawler.reader.feed import ATOM, DATES, DUBLIN_CORE, RSS
 from sitemapcrawler.reader.notes import FIELDS
 from sitemapcrawler.rules.facts.given import Listed

@@ -6,30 +6,31 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from typing import TypeVar
 
-from sitemapcrawler.namespaces import find, image, news, video
+from sitemapcrawler.namespaces import find
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News, Video
 from sitemapcrawler.rules.facts.fields import is_in_feed
 from sitemapcrawler.rules.facts.given import UrlFacts
 
 Object = TypeVar("Object")
 
 
-def images(entry: UrlFacts) -> Iterable[tuple[image.Image, Element | None]]:
+def images(entry: UrlFacts) -> Iterable[tuple[Image, Element | None]]:
     """The images in document order; without an element where the entry was recovered."""
     held = entry.record.images
-    return _pairs(entry, held, image.URI, "image") if held else ()
+    return _pairs(entry, held, IMAGE, "image") if held else ()
 
 
-def videos(entry: UrlFacts) -> Iterable[tuple[video.Video, Element | None]]:
+def videos(entry: UrlFacts) -> Iterable[tuple[Video, Element | None]]:
     """The videos in document order; without an element where the entry was recovered."""
     held = entry.record.videos
-    return _pairs(entry, held, video.URI, "video") if held else ()
+    return _pairs(entry, held, VIDEO, "video") if held else ()
 
 
-def articles(entry: UrlFacts) -> Iterable[tuple[news.News, Element | None]]:
+def articles(entry: UrlFacts) -> Iterable[tuple[News, Element | None]]:
     """The article, which is the first one of the entry; without an element where the entry was recovered."""
     held = entry.record.news
-    return _pairs(entry, (held,), news.URI, "news") if held is not None else ()
+    return _pairs(entry, (held,), NEWS, "news") if held is not None else ()
 
 
 def elements(entry: UrlFacts, uri: str, name: str) -> list[Element]:

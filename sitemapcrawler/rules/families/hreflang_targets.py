@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.replies import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
 from sitemapcrawler.rules.facts.cluster import GOOGLE, page_key
 from sitemapcrawler.rules.facts.given import ReplyFacts

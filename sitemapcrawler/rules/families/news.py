@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from sitemapcrawler.namespaces import find, news
+from sitemapcrawler.namespaces import find
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.extensions import NEWS
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import WITHDRAWN, is_language
 from sitemapcrawler.rules.facts.objects import articles, elements, lacks, line_of, parts, stray
@@ -102,7 +103,7 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
     Bad: two `<news:news>` in one `<url>`
     Good: an entry for each article
     """
-    found = elements(entry, news.URI, "news") if entry.record.news is not None else []
+    found = elements(entry, NEWS, "news") if entry.record.news is not None else []
     if len(found) > 1:
         yield Message(f"{len(found)} articles in one entry; one is allowed", found[1].line, value=str(len(found)))
 
@@ -286,7 +287,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
     named = "news" in name and ("sitemap" in name or "google" in name)
     if file.record.format == "xml-urlset" and file.tally.entries and not file.tally.news and named:
         meant = (find(uri) for uri in file.document.namespaces)
-        if any(namespace is not None and namespace.uri == news.URI for namespace in meant):
+        if any(namespace is not None and namespace.uri == NEWS for namespace in meant):
             text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
             yield Message(text, file.document.root_line)
 
@@ -319,5 +320,5 @@ def news_empty_ok(file: FileFacts) -> Iterator[Message]:
     empty = record.format == "xml-urlset" and not record.url_count
     if empty and not any(rule in file.document.faults for rule in LEFT_OUT):
         meant = (find(uri) for uri in file.document.namespaces)
-        if any(namespace is not None and namespace.uri == news.URI for namespace in meant):
+        if any(namespace is not None and namespace.uri == NEWS for namespace in meant):
             yield Message("an empty news sitemap, which is fine", file.document.root_line)

@@ -13,9 +13,8 @@ from sitemapcrawler.rules.facts.site import SiteFacts, on_entry
 from sitemapcrawler.rules.facts.site_pages import ENTRIES, Database, Table, row_of, spell
 from sitemapcrawler.rules.families.loc import LOC, PROTOCOL, URI, told
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import HIDDEN, shown
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
-from sitemapcrawler.urls.userinfo import HIDDEN
 from sitemapcrawler.words import counted
 
 LOCATION = f"{PROTOCOL}#location"

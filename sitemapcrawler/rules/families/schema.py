@@ -11,17 +11,14 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.families.document import told
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.schemas import terms
 from sitemapcrawler.schemas.check import core_namespaces, violations
-from sitemapcrawler.schemas.terms import ENTRIES
+from sitemapcrawler.schemas.repairs import ENTRIES
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 VALIDATING = f"{PROTOCOL}#validating"
 ROOT = "urlset"
 RULE = "xml-schema-violation"
 """The rule that has failed where the schemas could not be asked."""
-RULES = terms.RULES
-"""Rules that speak of what the schemas say of entries."""
 
 
 def faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[UrlRecord, list[Fault]]]:

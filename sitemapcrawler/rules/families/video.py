@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Video
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.objects import lacks, line_of, parts, stray, videos
 from sitemapcrawler.rules.families.assets import Flaw, flaw

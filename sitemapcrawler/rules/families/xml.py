@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.namespaces import find, news
-from sitemapcrawler.reader.entries import CORE, Ignored
+from sitemapcrawler.namespaces import CORE, find
+from sitemapcrawler.namespaces.extensions import NEWS
+from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.families.document import told
@@ -214,7 +215,7 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
 
 def _is_news(uri: str) -> bool:
     namespace = find(uri)
-    return namespace is not None and namespace.uri == news.URI
+    return namespace is not None and namespace.uri == NEWS
 
 
 @rule(

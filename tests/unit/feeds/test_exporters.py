@@ -22,8 +22,7 @@ from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import Hop, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.extensions import Alternate, Image
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]

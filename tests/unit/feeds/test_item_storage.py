@@ -13,7 +13,7 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
 from sitemapcrawler.feeds.item_storage import LEFT_OUT, MAX_ITEM, STAT, ItemStorage, cut
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.extensions import Image
 
 
 @pytest.fixture

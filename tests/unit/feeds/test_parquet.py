@@ -32,10 +32,7 @@ from sitemapcrawler.items import (
     UrlBatch,
     UrlRecord,
 )
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 SITEMAP = "https://e.com/sitemap.xml"
 TREE = {"name": "a", "attributes": {"b": "c"}, "children": [{"name": "d", "value": "é"}, "text"]}

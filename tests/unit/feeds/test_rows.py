@@ -10,8 +10,7 @@ import pytest
 
 from sitemapcrawler.feeds.rows import Rows, is_record
 from sitemapcrawler.items import Counts, Hop, SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import Image, News
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -19,10 +19,7 @@ from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.records import BUCKETS, DOMAIN, TABLES, DomainRecord
 from sitemapcrawler.fleet.report.page import write_overview
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.fleet.datasets import write_domain, write_tables
 
 PAGE = (Path(__file__).parents[3] / "docs" / "fleet.md").read_text("utf-8")

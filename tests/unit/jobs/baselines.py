@@ -17,10 +17,7 @@ from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Baseline
 from sitemapcrawler.jobs.store.loading import FileRows, Group, load
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 HOME = "https://example.com"
 A, B = f"{HOME}/a.xml", f"{HOME}/b.xml"

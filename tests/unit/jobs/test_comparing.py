@@ -15,9 +15,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.comparing import check_site, may_take
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import Baseline
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 from tests.unit.jobs.baselines import (
     HOME,
     KINDS,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.namespaces import hreflang
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import HREFLANG, Alternate
 from tests.unit.namespaces.entry import URIS, element, page
 
 
@@ -42,7 +41,7 @@ def test_an_alternate(attributes: str, alternate: Alternate) -> None:
 def test_what_is_no_language_version_is_kept_as_it_stands(link: str) -> None:
     record = page(link)
     assert record.alternates == ()
-    assert record.extra == {hreflang.URI: [element(link).tree()]}
+    assert record.extra == {HREFLANG: [element(link).tree()]}
 
 
 def test_alternates_keep_their_order_and_their_repetitions() -> None:

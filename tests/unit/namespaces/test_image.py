@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.namespaces import image
-from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.extensions import IMAGE, IMAGE_FIELDS, NAMESPACES, Image
 from tests.unit.namespaces.entry import element, page
 
 
 def test_every_element_retired_ones_included() -> None:
-    parts = "".join(f"<image:{name}>\n {name} </image:{name}>" for name in image.FIELDS)
+    parts = "".join(f"<image:{name}>\n {name} </image:{name}>" for name in IMAGE_FIELDS)
     (found,) = page(f"<image:image>{parts}</image:image>").images
     assert found == Image("loc", "caption", "geo_location", "title", "license")
 
 
 def test_every_field_of_the_record_is_read() -> None:
-    assert {*Image.__slots__} == {*image.FIELDS, "extra"}
+    assert {*Image.__slots__} == {*IMAGE_FIELDS, "extra"}
 
 
 def test_images_keep_their_order_and_none_is_merged() -> None:
@@ -61,10 +60,10 @@ def test_half_a_value_is_none() -> None:
 
 
 def test_another_element_of_the_namespace_is_no_image() -> None:
-    assert image.read(element("<image:loc>a</image:loc>")) is None
+    assert NAMESPACES[IMAGE].read(element("<image:loc>a</image:loc>")) is None
     record = page("<image:loc>a</image:loc>")
     assert record.images == ()
-    assert record.extra == {image.URI: [{"name": "loc", "value": "a"}]}
+    assert record.extra == {IMAGE: [{"name": "loc", "value": "a"}]}
 
 
 def test_a_url_in_cdata_with_an_ampersand() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.namespaces import news
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import NAMESPACES, NEWS, NEWS_FIELDS, News
 from tests.unit.namespaces.entry import element, page
 
 ARTICLE = (
@@ -20,7 +19,7 @@ def test_every_element_retired_ones_included() -> None:
 
 
 def test_every_field_of_the_record_is_read() -> None:
-    assert {*News.__slots__} == {*news.FIELDS, "extra"}
+    assert {*News.__slots__} == {*NEWS_FIELDS, "extra"}
 
 
 def test_a_publication_with_more_than_its_two_parts_is_kept_whole() -> None:
@@ -44,7 +43,7 @@ def test_a_second_article_is_not_lost() -> None:
     record = page(ARTICLE.format("") + "<news:news><news:title>Second</news:title></news:news>")
     assert record.news is not None
     assert record.news.title == "A & B"
-    assert record.extra == {news.URI: [{"name": "news", "children": [{"name": "title", "value": "Second"}]}]}
+    assert record.extra == {NEWS: [{"name": "news", "children": [{"name": "title", "value": "Second"}]}]}
 
 
 def test_an_empty_article_is_one() -> None:
@@ -52,4 +51,4 @@ def test_an_empty_article_is_one() -> None:
 
 
 def test_another_element_of_the_namespace_is_no_article() -> None:
-    assert news.read(element("<news:title>a</news:title>")) is None
+    assert NAMESPACES[NEWS].read(element("<news:title>a</news:title>")) is None

@@ -18,7 +18,7 @@ from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter
 from sitemapcrawler.feeds.parquet import ParquetExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader.lists import Entry, Listed, Unread, read
 from sitemapcrawler.reader.lists import entry as lines
 from sitemapcrawler.reader.lists import tables as columns

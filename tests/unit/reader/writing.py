@@ -14,10 +14,7 @@ from xml.sax.saxutils import escape
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import utc
 from tests.unit.reader.reading import CORE, URL

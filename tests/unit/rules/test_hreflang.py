@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import Message, all_rules
 from sitemapcrawler.rules.facts.cluster import cluster_of, page_key

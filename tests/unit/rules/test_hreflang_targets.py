@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
 from sitemapcrawler.replies import Cut, Kind, Reason, Reply, Unchecked
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.image import Image
+from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts

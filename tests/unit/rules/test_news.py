@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces import news
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import NEWS as NAMESPACE
+from sitemapcrawler.namespaces.extensions import News
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -334,7 +334,7 @@ def test_titles_that_are_repeated_are_told_once_for_a_file() -> None:
     ],
 )
 def test_a_news_sitemap_without_articles(name: str, declared: bool, fires: bool) -> None:
-    namespace = f' xmlns:news="{news.URI}"' if declared else ""
+    namespace = f' xmlns:news="{NAMESPACE}"' if declared else ""
     core = "http://www.sitemaps.org/schemas/sitemap/0.9"
     data = f'<urlset xmlns="{core}"{namespace}><url><loc>https://example.com/a</loc></url></urlset>'
     rules = [finding.rule for finding in judge(data.encode(), f"https://example.com/{name}")]

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import Alternate, News
 from sitemapcrawler.replies import Kind, Reply, Unchecked
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import Canonical, Denial, Head, PageDate, PageFacts, Place, Refresh, page_of, read_page

@@ -17,6 +17,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.families import schema as schema_rules
 from sitemapcrawler.schemas import schema
+from sitemapcrawler.schemas.repairs import RULES
 
 from .expecting import bad_files, rules_of
 from .judging import URL, judge
@@ -41,7 +42,7 @@ BEYOND = r"video: double video:(?!video|tag|show_title)\w+"
 
 def faults(data: bytes) -> list[FindingRecord]:
     """Errors, warnings, and all that the schemas say."""
-    return [finding for finding in judge(data) if finding.severity != "info" or finding.rule in schema_rules.RULES]
+    return [finding for finding in judge(data) if finding.severity != "info" or finding.rule in RULES]
 
 
 def rules_besides(mutation: Mutation) -> set[str]:
@@ -96,7 +97,7 @@ def test_each_exception_is_one(pattern: str) -> None:
 
 def test_there_are_faults_of_every_kind() -> None:
     rules = {finding.rule for case in CASES for finding in faults(case.text)}
-    assert rules >= schema_rules.RULES
+    assert rules >= RULES
     assert len(CASES) > 500
 
 
@@ -172,12 +173,12 @@ def test_rules_that_are_not_chosen_say_nothing_of_the_schema() -> None:
 @pytest.mark.parametrize("recovered", ["<loc>https://example.com/?a=1&b=2</loc>", "<loc>https://example.com/a</loc>&"])
 def test_a_repaired_entry_is_not_judged_again(recovered: str) -> None:
     found = faults(document(f"<url><lastmod>2026-05-01</lastmod>{recovered}</url>"))
-    assert [finding.rule for finding in found if finding.rule in schema_rules.RULES] == []
+    assert [finding.rule for finding in found if finding.rule in RULES] == []
 
 
 def test_items_of_feeds_are_not_judged() -> None:
     data = b"<rss version='2.0'><channel><item>text<link>https://example.com/a</link><url/></item></channel></rss>"
-    assert [finding for finding in judge(data) if finding.rule in schema_rules.RULES] == []
+    assert [finding for finding in judge(data) if finding.rule in RULES] == []
 
 
 def test_a_check_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

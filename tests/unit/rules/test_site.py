@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import Counts, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Image, News, Video
 
 from .sites import HOME, A, B, C, Site, page
 

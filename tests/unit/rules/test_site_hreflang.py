@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules.choice import Choice
 
 from .sites import HOME, RULES, A, B, Links, Site, at, page

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Image, Video
 
 from .sites import HOME, A, B, Site, page
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import News
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import iso, utc
 from sitemapcrawler.rules.facts.tally import MAX_PRIORITIES, MAX_PUBLICATIONS, STALE, Tally, share

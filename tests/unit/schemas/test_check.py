@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.namespaces import NAMESPACES, image, video
+from sitemapcrawler.namespaces import CORE, NAMESPACES
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.extensions import IMAGE
+from sitemapcrawler.namespaces.extensions import VIDEO as VIDEO_URI
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reader import entries as reader_entries
-from sitemapcrawler.schemas import CORE, check, schema, text_of
-from sitemapcrawler.schemas.check import core_namespaces, violations
-from sitemapcrawler.schemas.mending import MAX_REPEATED
-from sitemapcrawler.schemas.terms import FILES, HOLDERS, NAMES, RULES, Violation
-from sitemapcrawler.schemas.writing import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, Writer
+from sitemapcrawler.schemas import check, schema, text_of
+from sitemapcrawler.schemas.check import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, FormWriter, core_namespaces, violations
+from sitemapcrawler.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
 
 LOC = "<loc>https://example.com/abc</loc>"
 DECLARED = " ".join(f'xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
@@ -182,10 +181,6 @@ def test_every_value_that_may_not_be_any_text_is_judged_or_has_rules_of_its_own(
     assert {name for values in STAND_INS.values() for name in values} <= NAMED
 
 
-def test_the_namespace_is_that_of_the_reader() -> None:
-    assert reader_entries.CORE == CORE
-
-
 # Whatever comes
 
 NAMES_OF_ALL = st.sampled_from(sorted(NAMES)) | st.text(max_size=4) | st.sampled_from(["a:b", "", "x y", "_0", "xmlns"])
@@ -222,7 +217,7 @@ def test_deep_trees_are_no_deeper_for_the_validator() -> None:
     top = Element(CORE, "url", {}, 1)
     below = top
     for number in range(100_000):
-        child = Element(image.URI, "image", {}, number + 2)
+        child = Element(IMAGE, "image", {}, number + 2)
         below.content.append(child)
         below = child
     assert [(v.rule, v.line) for v in checked([top])] == []  # the image lacks its loc: what it has instead is no fault
@@ -231,9 +226,9 @@ def test_deep_trees_are_no_deeper_for_the_validator() -> None:
 def test_names_of_strangers_never_reach_the_parser() -> None:
     element = Element("urn:o", "stranger", {}, 1)
     entry = Element(CORE, "url", {"stranger": "1"}, 1)
-    known = Element(image.URI, "stranger", {"stranger": "1", "rel": "stranger"}, 1)
+    known = Element(IMAGE, "stranger", {"stranger": "1", "rel": "stranger"}, 1)
     entry.content = [element, known, "stranger"]
-    form = Writer(frozenset((CORE,)), "nowhere:").entry(entry)
+    form = FormWriter(frozenset((CORE,)), "nowhere:").entry(entry)
     assert "stranger" not in form
     assert '<image:_ _0="" rel=""></image:_>' in form
 
@@ -273,8 +268,8 @@ def test_verdicts_are_bounded(validated: list[int]) -> None:
         for number in range(start, start + 100):
             entry = Element(CORE, "url", {}, 1)
             kinds = [("live", "title")[number >> bit & 1] for bit in range(12)]
-            entry.content = [Element(video.URI, "video", {}, 1)]
-            entry.content[0].content = [Element(video.URI, kind, {}, 1) for kind in kinds]
+            entry.content = [Element(VIDEO_URI, "video", {}, 1)]
+            entry.content[0].content = [Element(VIDEO_URI, kind, {}, 1) for kind in kinds]
             entries.append(entry)
         checked(entries)
         assert len(check.VERDICTS) <= check.MAX_VERDICTS
@@ -300,17 +295,17 @@ def test_the_largest_entry_is_validated_in_small_parts(validated: list[int]) -> 
 def test_lines_of_the_validator_do_not_run_out() -> None:
     entry = Element(CORE, "url", {}, 1)
     for number in range(120):
-        holder = Element(video.URI, "video", {}, number)
+        holder = Element(VIDEO_URI, "video", {}, number)
         names = ("thumbnail_loc", "title", "description", "content_loc")
         holder.content = [text_element(name, number) for name in names]
-        holder.content += [Element(video.URI, "tag", {"x": "1"}, number) for _ in range(120)]
+        holder.content += [Element(VIDEO_URI, "tag", {"x": "1"}, number) for _ in range(120)]
         entry.content.append(holder)
     lines = [violation.line for violation in checked([entry])]
     assert lines == [number for number in range(120) for _ in range(MAX_REPEATED)]
 
 
 def text_element(name: str, line: int) -> Element:
-    element = Element(video.URI, name, {}, line)
+    element = Element(VIDEO_URI, name, {}, line)
     element.content = ["text"]
     return element
 

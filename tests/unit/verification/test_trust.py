@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import News
 from sitemapcrawler.reader.dates import iso, utc
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.facts.trust import Evidence, Match, Trust, header_date, match

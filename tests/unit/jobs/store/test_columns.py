@@ -13,10 +13,7 @@ from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord,
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.columns import columns, json_object, literal
 from sitemapcrawler.jobs.store.schema import ODD, RECORDS, tables
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
-from sitemapcrawler.namespaces.video import Video
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.jobs.store.making import ANY, LARGEST, lines, of
 
 BRIEFLY = settings(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sitemapcrawler.items import Hop, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
+from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect import document as urls_only
 from tests.unit.terminal.inspect.shown import SITE, below, drawn, inspection, record

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.hreflang import Alternate
-from sitemapcrawler.namespaces.image import Image
-from sitemapcrawler.namespaces.news import News
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 from sitemapcrawler.terminal.inspect.tally import MAX_VALUES, NO_CODE, Bounded, Tally
 
 

@@ -1,31 +1,146 @@
-"""Mending an entry: its structure as the schema wants it, and what was not so.
+"""What our schemas know of each namespace, and repairs of an entry's structure so that it fits them.
 
-A validator says nothing more about the content of an element after the first part that it did not expect there. So the
-structure is put right first; each part that was not is a violation, or known to another rule already.
+A validator reports nothing more about the content of an element after its first unexpected part. So the structure is
+repaired first; each repair is a violation, unless another rule reports it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from sitemapcrawler.namespaces import find
+from lxml import etree
+
+from sitemapcrawler.namespaces import CORE, NAMESPACES, find
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.schemas import CORE
-from sitemapcrawler.schemas.terms import (
-    DUPLICATE,
-    ENTRIES,
-    LOCATIONS,
-    ORDER,
-    REPEATABLE,
-    REQUIRED,
-    SCHEMA,
-    UNKNOWN,
-    UNNAMED_LACK,
-    Violation,
-    tag,
-    terms,
-)
+from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
+from sitemapcrawler.schemas import parser, text_of
 from sitemapcrawler.urls.display import shown
+
+XS = "{http://www.w3.org/2001/XMLSchema}"
+GROUPS = (f"{XS}sequence", f"{XS}all", f"{XS}choice")
+FILES = {
+    CORE: ("urlset.xsd", "sitemapindex.xsd"),
+    IMAGE: ("image.xsd",),
+    VIDEO: ("video.xsd",),
+    NEWS: ("news.xsd",),
+    HREFLANG: ("xhtml-link.xsd",),
+}
+"""The schemas of each namespace."""
+ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
+"""Root -> its entries."""
+
+# What XML Schema 1.0 cannot say of parts whose order is free.
+REPEATABLE = frozenset(("tag", "price", "id", "content_segment_loc", "uploader"))
+"""Parts that may repeat; all others stand once. (A rule of its own reports a second uploader.)"""
+UNCOUNTED = "video"
+"""The element whose parts the schema cannot count, since some may repeat and some not."""
+REQUIRED = {
+    "image": ("loc",),
+    "video": ("thumbnail_loc", "title", "description"),
+    "news": ("publication", "publication_date", "title"),
+    "publication": ("name", "language"),
+    "tvshow": ("show_title", "video_type"),
+}
+"""Element -> parts that it must hold."""
+LOCATIONS = ("content_loc", "player_loc")
+"""A video must hold one of these."""
+UNNAMED_LACK = "tvshow"
+"""The one element whose lacking parts no rule of its own names."""
+REQUIRED_ATTRIBUTES = {
+    "link": ("rel", "hreflang", "href"),
+    "restriction": ("relationship",),
+    "platform": ("relationship",),
+}
+"""Element -> attributes that it must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The names of one namespace."""
+
+    uri: str
+    tops: frozenset[str]
+    """Elements that stand in an entry."""
+    holders: dict[str, tuple[str, ...]]
+    """Each element that holds elements, and their names in the order of the schema."""
+    names: frozenset[str]
+    """All elements."""
+    attributes: frozenset[str]
+    """All attributes."""
+
+    def around(self, name: str) -> str:
+        """The elements in which the element `name` stands, for a message."""
+        return " or ".join(tag(self.uri, holder) for holder, names in self.holders.items() if name in names)
+
+
+@cache
+def terms(uri: str) -> Terms:
+    """The terms of a namespace that has a schema."""
+    roots = [etree.fromstring(text_of(name), parser()) for name in FILES[uri]]
+    holders: dict[str, tuple[str, ...]] = {}
+    for root in roots:
+        holders |= _holders(root)
+    return Terms(
+        uri,
+        frozenset(_names(roots, "./")),
+        holders,
+        frozenset(_names(roots, ".//")),
+        frozenset(_names(roots, ".//", "attribute")),
+    )
+
+
+def _names(roots: list[Any], where: str, what: str = "element") -> list[str]:
+    return [declared.get("name") for root in roots for declared in root.iterfind(f"{where}{XS}{what}")]
+
+
+def _holders(root: Any) -> dict[str, tuple[str, ...]]:
+    named = {kind.get("name"): kind for kind in root.iterfind(f"{XS}complexType")}
+    holders = {}
+    for element in root.iter(f"{XS}element"):
+        kind = element.find(f"{XS}complexType")
+        if kind is None:
+            kind = named.get((element.get("type") or "").rpartition(":")[2])
+        for group in () if kind is None else kind.iterchildren(*GROUPS):
+            holders[element.get("name")] = tuple(part.get("name") for part in group.iterfind(f"{XS}element"))
+    return holders
+
+
+HOLDERS = frozenset(name for uri in FILES for name in terms(uri).holders)
+"""Elements of any namespace that hold elements."""
+NAMES = frozenset(name for uri in FILES for name in terms(uri).names)
+"""Elements of any namespace."""
+ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).attributes)
+"""Attributes of any namespace."""
+
+
+def tag(uri: str, name: str) -> str:
+    """An element as people write it, with the usual prefix of the namespace that is meant."""
+    namespace = NAMESPACES.get(uri) or find(uri)
+    return f"<{namespace.prefix}:{name}>" if namespace else f"<{name}>"
+
+
+SCHEMA, ORDER, MISSING = "xml-schema-violation", "xml-element-order", "xml-missing-element"
+UNKNOWN, DUPLICATE, ATTRIBUTE = "xml-unknown-element", "xml-duplicate-element", "xml-unknown-attribute"
+RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
+"""Rules under which violations are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing in an entry that the schema does not allow."""
+
+    rule: str
+    """Id in the rule catalogue."""
+    message: str
+    """One sentence."""
+    line: int
+    """Line, counted from 1."""
+    value: str | None = None
+    """The offending text or name."""
+
 
 BLANKS = " \t\r\n"
 """White space of XML, which may stand anywhere."""
@@ -73,26 +188,26 @@ def _end(element: Element, place: int) -> int:
 
 
 MAX_REPEATED = 100
-"""Parts of one name and element that are looked at: a rule allows 32 tags, and names more."""
+"""Parts of one name and element that are checked: 32 tags are allowed, a rule reports more."""
 
 
-class Parts:
-    """Mends the parts of one entry's elements, and gathers what was wrong with them.
+class PartRepairs:
+    """Repairs the parts of one entry's elements and collects the violations.
 
-    Where a part is missing, a rule of its own says so. What stands there instead is no second fault, nor is the part
-    where it stands in a wrong place.
+    A missing part is reported by a rule of its own, so neither what stands in its place nor the part itself in a wrong
+    place is a second violation.
     """
 
     def __init__(self, core: frozenset[str]) -> None:
         self.found: list[Violation] = []
-        """What was not as it should be."""
+        """Violations that need no second look."""
         self._core = core
         self._strays: list[tuple[str, Violation]] = []
         self._missing: set[tuple[str, str]] = set()
 
     @property
     def violations(self) -> list[Violation]:
-        """What was not as it should be, when all parts have been mended."""
+        """All violations, complete once all parts have been repaired."""
         strays = (stray for uri, stray in self._strays if (uri, stray.value) not in self._missing)
         return [*self.found, *strays]
 
@@ -100,8 +215,8 @@ class Parts:
         """Add a part of a namespace that stands in a wrong place; `violation.value` is its name."""
         self._strays.append((uri, violation))
 
-    def mended(self, holder: Element, uri: str) -> Element:
-        """An element of the namespace `uri` with the parts that it may hold."""
+    def repaired(self, holder: Element, uri: str) -> Element:
+        """A copy of an element of the namespace `uri`, with allowed parts only."""
         names = terms(uri).holders.get(holder.name)
         if names is None:
             return holder
@@ -111,12 +226,12 @@ class Parts:
         self._strays += [(uri, stranger) for stranger in strangers[len(missing) :]]
         text = None if missing else text_in(holder, uri)
         self.found += [text] if text else []
-        mended = Element(uri, holder.name, holder.attributes, holder.line)
+        repaired = Element(uri, holder.name, holder.attributes, holder.line)
         for name, same in parts.items():
             if name not in missing:
                 kept = same[: MAX_REPEATED if name in REPEATABLE else 1]
-                mended.content += [self.mended(part, uri) for part in kept]
-        return mended
+                repaired.content += [self.repaired(part, uri) for part in kept]
+        return repaired
 
     def _sorted(
         self, holder: Element, uri: str, names: tuple[str, ...]
@@ -156,30 +271,30 @@ def _of_another(part: Element, holder: Element, uri: str, names: tuple[str, ...]
     return Violation(SCHEMA, message, part.line, part.name)
 
 
-class Mender:
-    """Mends the entries of a document. `core` holds the namespaces that it uses for the protocol."""
+class EntryRepairs:
+    """Repairs the entries of a document. `core`: the namespaces that it uses for the protocol."""
 
     def __init__(self, root: str, core: frozenset[str]) -> None:
         self._in_index = root == "sitemapindex"
         self._core = core
         self._order = terms(CORE).holders[ENTRIES[root]]
 
-    def mend(self, entry: Element) -> tuple[Element, list[Violation]]:
-        """The entry as the schema wants it, and what was not so."""
-        parts = Parts(self._core)
+    def repaired_entry(self, entry: Element) -> tuple[Element, list[Violation]]:
+        """The entry in the structure that the schema demands, and the violations found on the way."""
+        parts = PartRepairs(self._core)
         text = text_in(entry, CORE)
         parts.found += [text] if text else []
         fields = self._fields(entry, parts)
-        mended = Element(CORE, entry.name, {}, entry.line)
+        repaired = Element(CORE, entry.name, {}, entry.line)
         fields.setdefault("loc", Element(CORE, "loc", {}, entry.line))  # a rule names its lack
-        mended.content = [fields[name] for name in self._order if name in fields]
-        mended.content += self._others(entry, parts)
-        return mended, [*parts.violations, *self._misplaced(entry)]
+        repaired.content = [fields[name] for name in self._order if name in fields]
+        repaired.content += self._others(entry, parts)
+        return repaired, [*parts.violations, *self._misplaced(entry)]
 
     def _is_core(self, element: Element) -> bool:
         return element.uri in self._core or not element.uri
 
-    def _fields(self, entry: Element, parts: Parts) -> dict[str, Element]:
+    def _fields(self, entry: Element, parts: PartRepairs) -> dict[str, Element]:
         """The protocol's own elements, each once; unknown and repeated ones were noted when they were read."""
         if entry.uri not in self._core:
             parts.found.append(_bare(entry))
@@ -191,7 +306,7 @@ class Mender:
                     parts.found.append(_bare(child))
         return fields
 
-    def _others(self, entry: Element, parts: Parts) -> Iterator[Element]:
+    def _others(self, entry: Element, parts: PartRepairs) -> Iterator[Element]:
         """Elements of the namespaces that have a schema. Those of others are legal, whatever they are."""
         for child in entry.children:
             namespace = None if self._is_core(child) else find(child.uri)
@@ -202,7 +317,7 @@ class Mender:
                 message = f"{name} stands in a <sitemap>, which names a file and no more"
                 parts.found.append(Violation(SCHEMA, message, child.line, child.name))
             elif child.name in known.tops:
-                yield parts.mended(child, namespace.uri)
+                yield parts.repaired(child, namespace.uri)
             elif child.name in known.names:
                 message = f"{name} stands in the <url> itself, not in {known.around(child.name)}"
                 parts.stray(namespace.uri, Violation(SCHEMA, message, child.line, child.name))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reader.entries import CORE
-from sitemapcrawler.urls.userinfo import masked, masked_argument, masked_bytes, masked_part, masked_url, removed
+from sitemapcrawler.urls.display import masked, masked_argument, masked_bytes, masked_part, masked_url, removed
 
 SIZE = 100_000
 
