@@ -24,8 +24,8 @@ from scrapy.exceptions import (
 from yarl import URL
 
 from sitemapcrawler.aiohttp_protocol import HeadFirst
+from sitemapcrawler.download.addresses import AddressRefused, Check
 from sitemapcrawler.download.connections import max_idle
-from sitemapcrawler.download.refusals import AddressRefused, Check
 
 MARK = " ^"
 """Where aiohttp's parser stopped, on a line of its own below the bytes."""

@@ -33,11 +33,11 @@ from scrapy.utils.ssl import _make_ssl_context
 from yarl import URL
 
 from sitemapcrawler.aiohttp_connections import Attempt, guarded_connector, running_attempt, told
+from sitemapcrawler.download.addresses import AddressCheck
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.certificates import STRICT_KEY, strict_context
 from sitemapcrawler.download.connections import Discarding
-from sitemapcrawler.download.ending import Ending
-from sitemapcrawler.download.refusals import AddressCheck
+from sitemapcrawler.download.slots import Ending
 
 MAX_HEADER = 1 << 16  # bytes of a header line; aiohttp's 8,190 are fewer than some policies and cookies take
 MAX_HEADERS = 500

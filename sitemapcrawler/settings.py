@@ -57,12 +57,12 @@ REDIRECT_MAX_TIMES = 10
 DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "sitemapcrawler.middlewares.retry.StoppableRetryMiddleware": 550,
+    "sitemapcrawler.middlewares.adapted.StoppableRetryMiddleware": 550,
     "sitemapcrawler.middlewares.politeness.PolitenessMiddleware": 560,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "sitemapcrawler.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "sitemapcrawler.middlewares.compression.CollectedBodyCompressionMiddleware": 590,
+    "sitemapcrawler.middlewares.adapted.CollectedBodyCompressionMiddleware": 590,
     "sitemapcrawler.middlewares.credentials.CredentialsMiddleware": 950,
 }
 SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": None}
@@ -81,7 +81,7 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.logs.InertLog": 0,
     "sitemapcrawler.download.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.stopping.Stopping": 110,
-    "sitemapcrawler.extensions.timers.TimerSweep": 120,
+    "sitemapcrawler.extensions.throttling.TimerSweep": 120,
     "sitemapcrawler.feeds.reporting.Reporting": 130,
     "sitemapcrawler.extensions.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.stopping.ClosingLine": 900,

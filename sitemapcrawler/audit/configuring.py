@@ -17,10 +17,9 @@ from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.frontier import Frontier, Patience
 from sitemapcrawler.audit.params import Params
-from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PARQUET
 from sitemapcrawler.feeds.setup import FILTER, REPORT, is_stream, local_path, prepared
-from sitemapcrawler.middlewares.robots import own_agent
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
@@ -28,7 +27,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.own import load_rules
 from sitemapcrawler.verification.asking import Asker, Heard, Memo, Sender
 from sitemapcrawler.verification.status import Status
-from sitemapcrawler.verification.verifying import Admission, Verifier
+from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 MAX_ALLOWLIST_BYTES = 2**20
 """Size of an allowlist: some 5,000 entries."""
@@ -209,7 +208,9 @@ def new_status(
     asker = Asker(sender, Memo(), head, settings["BOT_NAME"], heard)
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
     verifier = Verifier(asker, at_once, per_host, stopped)
-    return Status(params, Admission(params, policies, own), verifier, asker, judge)
+    hosts = frozenset(host for host, _ in params.named_authorities)
+    scope = VerificationScope(hosts, params.verify_offsite, params.verify_assets, params.sample, params.seed)
+    return Status(scope, Admission(scope, policies, own), verifier, asker, judge)
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

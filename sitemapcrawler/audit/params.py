@@ -1,7 +1,7 @@
 """The spider's arguments as one validated model: texts in, `Params` out, or one line that says what is wrong.
 
-An argument is one field of `Params`: parser, accepted values, help and default stand there and nowhere else. A parser
-takes a text and returns the value, or raises ValueError with what is wrong about it.
+Each argument is one field of `Params`, which declares its parser, accepted values, help and default. Parsers are in
+`argument_values`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
@@ -26,301 +26,237 @@ from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 
 
 class ArgumentError(ValueError):
-    """An argument that cannot be used. The text is one line: name, value, what is wrong, what is accepted."""
+    """A bad argument. The text is one line: name, value, what is wrong, what is accepted."""
 
     def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
         given = name if value is None else f"{values.shown(name)[1:-1]}={values.shown(value)}"
         super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
 
 
-class Argument(NamedTuple):
-    """An argument as documentation and commands list it."""
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The declaration of an argument."""
 
     name: str
     default: str
     """As it would be written; empty without one."""
     help: str
     accepted: str
+    parse: Callable[[str], object]
+    """Reads a text; ValueError says what is wrong with it. Of a list it reads one item."""
+    separator: re.Pattern[str] | None = None
+    """Between the items of a list; None for a single value."""
 
 
 def _argument(
     name: str,
+    default: object,
     summary: str,
     accepted: str,
     parse: Callable[[str], object],
     separator: re.Pattern[str] | None = None,
-) -> dict[str, Any]:
-    """Declare an argument; with a `separator` it is a list, of which `parse` reads one item."""
-    return {"name": name, "help": summary, "accepted": accepted, "parse": parse, "separator": separator}
+) -> Any:
+    """The field of an argument."""
+    written = "" if default is None else _canonical(default)
+    argument = Argument(name, written, summary, accepted, parse, separator)
+    return field(default=default, metadata={"argument": argument})
+
+
+def _flag(name: str, summary: str) -> Any:
+    return _argument(name, False, summary, ", ".join(values.ANSWERS), values.yes)
+
+
+def _choice(name: str, default: str | None, summary: str, *accepted: str) -> Any:
+    return _argument(name, default, summary, ", ".join(accepted), partial(values.choice, accepted=accepted))
+
+
+def _number(name: str, default: int | None, summary: str, **bounds: int) -> Any:
+    accepted = f"a whole number from {bounds.get('least', 1)}{f' to {most}' if (most := bounds.get('most')) else ''}"
+    parse: Callable[..., object] = values.count
+    return _argument(name, default, summary, accepted, partial(parse, **bounds) if bounds else parse)
+
+
+def _canonical(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.pattern if isinstance(value, re.Pattern) else str(value)
 
 
 _PAGES = "a regular expression, searched in page URLs"
-_PROBES = ("auto", "always", "never")
-_METHODS = ("off", "head", "get")
-_ONLY = ("changes",)
 UNNAMED = "sitemap.xml"
-"""Name of what comes by standard input, in the folder where it will live."""
+"""Name of standard input in the folder where it will live."""
 OF_A_RUN = frozenset({"force", "fresh", "max_time", "report"})
-"""Arguments that say nothing of what a job is to find."""
+"""Arguments that do not change what a job finds."""
 
 
 @dataclass(frozen=True)
 class Params:
     """Validated spider arguments; None where an argument without default was not given."""
 
-    starts: tuple[Start, ...] = field(
-        default=(),
-        metadata=_argument(
-            "domain",
-            "the sites to discover",
-            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
-            values.start,
-            values.COMMA,
-        ),
+    starts: tuple[Start, ...] = _argument(
+        "domain",
+        (),
+        "the sites to discover",
+        "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
+        values.start,
+        values.COMMA,
     )
-    sitemaps: tuple[str, ...] = field(
-        default=(),
-        metadata=_argument(
-            "sitemap",
-            "sitemaps to read, without discovery",
-            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
-            values.sitemap,
-            values.COMMA_BEFORE_URL,
-        ),
+    sitemaps: tuple[str, ...] = _argument(
+        "sitemap",
+        (),
+        "sitemaps to read, without discovery",
+        "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
+        values.sitemap,
+        values.COMMA_BEFORE_URL,
     )
-    base_url: str | None = field(
-        default=None,
-        metadata=_argument(
-            "base_url",
-            "where a file of this machine will live, so that it is judged as if it were served there",
-            "the http(s) URL of the file, or one that ends in / for its folder",
-            values.base_url,
-        ),
+    base_url: str | None = _argument(
+        "base_url",
+        None,
+        "where a file of this machine will live, so that it is judged as if it were served there",
+        "the http(s) URL of the file, or one that ends in / for its folder",
+        values.base_url,
     )
-    offline: bool = field(
-        default=False,
-        metadata=_argument(
-            "offline",
-            "read files of this machine only, and ask nothing of any host",
-            ", ".join(values.ANSWERS),
-            values.yes,
-        ),
+    offline: bool = _flag("offline", "read files of this machine only, and ask nothing of any host")
+    probe: str = _choice(
+        "probe",
+        "auto",
+        "whether to try the common paths; auto does where robots.txt names no sitemap",
+        *("auto", "always", "never"),
     )
-    probe: str = field(
-        default="auto",
-        metadata=_argument(
-            "probe",
-            "whether to try the common paths; auto does where robots.txt names no sitemap",
-            ", ".join(_PROBES),
-            partial(values.choice, accepted=_PROBES),
-        ),
+    include: re.Pattern[str] | None = _argument(
+        "include", None, "list only the pages that match", _PAGES, values.expression
     )
-    include: re.Pattern[str] | None = field(
-        default=None, metadata=_argument("include", "list only the pages that match", _PAGES, values.expression)
+    exclude: re.Pattern[str] | None = _argument("exclude", None, "list no pages that match", _PAGES, values.expression)
+    follow: re.Pattern[str] | None = _argument(
+        "follow",
+        None,
+        "read only the children of indexes that match",
+        "a regular expression, searched in sitemap URLs",
+        values.expression,
     )
-    exclude: re.Pattern[str] | None = field(
-        default=None, metadata=_argument("exclude", "list no pages that match", _PAGES, values.expression)
+    since: datetime | None = _argument(
+        "since",
+        None,
+        "list only pages with a lastmod at or after",
+        "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
+        values.moment,
     )
-    follow: re.Pattern[str] | None = field(
-        default=None,
-        metadata=_argument(
-            "follow",
-            "read only the children of indexes that match",
-            "a regular expression, searched in sitemap URLs",
-            values.expression,
-        ),
+    max_urls: int | None = _number("max_urls", None, "stop after so many pages")
+    max_sitemaps: int | None = _number("max_sitemaps", None, "ask for so many sitemaps at most")
+    max_depth: int = _number("max_depth", 10, "indexes above a file at most", least=0)
+    max_time: float | None = _argument(
+        "max_time", None, "stop after so many seconds", "a number above 0", values.seconds
     )
-    since: datetime | None = field(
-        default=None,
-        metadata=_argument(
-            "since",
-            "list only pages with a lastmod at or after",
-            "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
-            values.moment,
-        ),
+    agents: tuple[str, ...] = _argument(
+        "agents",
+        ("search", "ai"),
+        "crawlers to judge robots.txt for",
+        "names, and the groups search and ai, separated by commas, or none",
+        values.agent,
+        values.COMMA,
     )
-    max_urls: int | None = field(
-        default=None, metadata=_argument("max_urls", "stop after so many pages", "a whole number from 1", values.count)
+    verify: str = _choice(
+        "verify",
+        "off",
+        "ask every listed URL whether it works: head for its status, get to read the head of the page too",
+        *("off", "head", "get"),
     )
-    max_sitemaps: int | None = field(
-        default=None,
-        metadata=_argument("max_sitemaps", "ask for so many sitemaps at most", "a whole number from 1", values.count),
+    sample: Sample | None = _argument(
+        "sample",
+        None,
+        "verify only so many of the URLs, drawn by chance",
+        "a number such as 500, or a share such as 2.5%",
+        Sample.parse,
     )
-    max_depth: int = field(
-        default=10,
-        metadata=_argument(
-            "max_depth", "indexes above a file at most", "a whole number from 0", partial(values.count, least=0)
-        ),
+    seed: int = _number("seed", 0, "draw another sample", least=0, most=MAX_SEED)
+    verify_offsite: bool = _flag("verify_offsite", "verify URLs on other hosts as well")
+    verify_assets: bool = _flag(
+        "verify_assets",
+        "request images, video thumbnails and video files as well; whether robots.txt blocks them is judged without it",
     )
-    max_time: float | None = field(
-        default=None, metadata=_argument("max_time", "stop after so many seconds", "a number above 0", values.seconds)
+    urls: str | None = _argument(
+        "urls",
+        None,
+        "a list of URLs to judge and verify, without sitemaps",
+        "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
+        values.list_file,
     )
-
-    agents: tuple[str, ...] = field(
-        default=("search", "ai"),
-        metadata=_argument(
-            "agents",
-            "crawlers to judge robots.txt for",
-            "names, and the groups search and ai, separated by commas, or none",
-            values.agent,
-            values.COMMA,
-        ),
+    select: tuple[str, ...] = _argument(
+        "select",
+        (),
+        "the rules to run, all without it",
+        "ids and families of rules (docs/rules.md), separated by commas, or none",
+        values.rule,
+        values.COMMA,
     )
-
-    verify: str = field(
-        default="off",
-        metadata=_argument(
-            "verify",
-            "ask every listed URL whether it works: head for its status, get to read the head of the page too",
-            ", ".join(_METHODS),
-            partial(values.choice, accepted=_METHODS),
-        ),
+    ignore: tuple[str, ...] = _argument(
+        "ignore", (), "rules not to run", "ids and families of rules, separated by commas", values.rule, values.COMMA
     )
-    sample: Sample | None = field(
-        default=None,
-        metadata=_argument(
-            "sample",
-            "verify only so many of the URLs, drawn by chance",
-            "a number such as 500, or a share such as 2.5%",
-            Sample.parse,
-        ),
+    fresh: bool = _flag("fresh", "begin the job in JOBDIR anew, and forget what it has found")
+    report: str | None = _argument(
+        "report",
+        None,
+        "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
+        "a new or an empty folder, or that of an earlier report, which is replaced",
+        folder,
     )
-    seed: int = field(
-        default=0,
-        metadata=_argument(
-            "seed",
-            "draw another sample",
-            f"a whole number from 0 to {MAX_SEED}",
-            partial(values.count, least=0, most=MAX_SEED),
-        ),
+    baseline: str | None = _argument(
+        "baseline",
+        None,
+        "an earlier job to compare with: what was added, removed or changed",
+        "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
+        values.baseline,
     )
-    verify_offsite: bool = field(
-        default=False,
-        metadata=_argument(
-            "verify_offsite", "verify URLs on other hosts as well", ", ".join(values.ANSWERS), values.yes
-        ),
+    only: str | None = _choice(
+        "only", None, "write url records only where something has changed since the baseline", "changes"
     )
-    verify_assets: bool = field(
-        default=False,
-        metadata=_argument(
-            "verify_assets",
-            "request images, video thumbnails and video files as well; "
-            "whether robots.txt blocks them is judged without it",
-            ", ".join(values.ANSWERS),
-            values.yes,
-        ),
-    )
-    urls: str | None = field(
-        default=None,
-        metadata=_argument(
-            "urls",
-            "a list of URLs to judge and verify, without sitemaps",
-            "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
-            values.list_file,
-        ),
-    )
-
-    select: tuple[str, ...] = field(
-        default=(),
-        metadata=_argument(
-            "select",
-            "the rules to run, all without it",
-            "ids and families of rules (docs/rules.md), separated by commas, or none",
-            values.rule,
-            values.COMMA,
-        ),
-    )
-    ignore: tuple[str, ...] = field(
-        default=(),
-        metadata=_argument(
-            "ignore", "rules not to run", "ids and families of rules, separated by commas", values.rule, values.COMMA
-        ),
-    )
-
-    fresh: bool = field(
-        default=False,
-        metadata=_argument(
-            "fresh", "begin the job in JOBDIR anew, and forget what it has found", ", ".join(values.ANSWERS), values.yes
-        ),
-    )
-
-    report: str | None = field(
-        default=None,
-        metadata=_argument(
-            "report",
-            "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
-            "a new or an empty folder, or that of an earlier report, which is replaced",
-            folder,
-        ),
-    )
-    baseline: str | None = field(
-        default=None,
-        metadata=_argument(
-            "baseline",
-            "an earlier job to compare with: what was added, removed or changed",
-            "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
-            values.baseline,
-        ),
-    )
-    only: str | None = field(
-        default=None,
-        metadata=_argument(
-            "only",
-            "write url records only where something has changed since the baseline",
-            ", ".join(_ONLY),
-            partial(values.choice, accepted=_ONLY),
-        ),
-    )
-    force: bool = field(
-        default=False,
-        metadata=_argument(
-            "force",
-            "compare with a baseline of another site, or of a job that was not finished",
-            ", ".join(values.ANSWERS),
-            values.yes,
-        ),
-    )
+    force: bool = _flag("force", "compare with a baseline of another site, or of a job that was not finished")
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
-        """Read arguments as Scrapy gives them; raises ArgumentError. Names that begin with `_` are a deployment's.
+        """Parse arguments as Scrapy passes them; raises ArgumentError. Names that start with `_` are a deployment's.
 
-        `read_text` gives the text of an @file, or raises OSError.
+        `read_text` returns the text of an @file, or raises OSError.
         """
-        declared = {argument.metadata["name"]: argument for argument in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in arguments.items():
-            if name in declared:
-                values[declared[name].name] = _value(declared[name], value, read_text)
+            if name in _FIELDS:
+                values[_FIELDS[name]] = _value(_DECLARED[name], value, read_text)
             elif not name.startswith("_"):
-                raise _unknown(name, value)
+                near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), _FIELDS, 1)
+                problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
+                raise ArgumentError(name, value, problem, ", ".join(_FIELDS))
         if "urls" in values:
             values.setdefault("verify", "head")  # a list is there to be verified
         params = cls(**values)
-        params._check(declared)
+        params._check()
         return params
 
-    def _check(self, declared: Mapping[str, Field[Any]]) -> None:
-        """ArgumentError for arguments that do not fit each other."""
+    def _check(self) -> None:
+        """Raise ArgumentError for arguments that exclude each other."""
         named = "domain" if self.starts else "sitemap" if self.sitemaps else None
         if named is None and self.urls is None:
-            accepted = declared["domain"].metadata["accepted"]
+            accepted = _DECLARED["domain"].accepted
             raise ArgumentError("domain", None, "neither domain nor sitemap nor urls is given", accepted)
         if named is not None and self.urls is not None:
             raise ArgumentError("urls", self.urls, f"a list has no {named} beside it", f"urls or {named}")
+        given = self.as_dict()
         for name in ("sample", "seed", "verify_offsite", "verify_assets"):
-            if self.verify == "off" and getattr(self, name) != declared[name].default:
-                value = _canonical(getattr(self, name))
-                raise ArgumentError(name, value, "nothing is verified", "beside verify=head or verify=get")
+            if self.verify == "off" and name in given:
+                raise ArgumentError(name, given[name], "nothing is verified", "beside verify=head or verify=get")
         for name in ("only", "force"):
-            if self.baseline is None and (value := getattr(self, name)):
-                raise ArgumentError(name, _canonical(value), "there is nothing to compare with", "beside baseline")
+            if self.baseline is None and name in given:
+                raise ArgumentError(name, given[name], "there is nothing to compare with", "beside baseline")
         if self.sample is None and self.seed:
             raise ArgumentError("seed", self.seed, "no sample is drawn", "beside sample")
         self._check_files()
 
     def _check_files(self) -> None:
-        """ArgumentError for arguments about files of this machine where other things are named."""
+        """Raise ArgumentError for arguments on local files without such a file."""
         files = [url for url in self.sitemaps if url.startswith("file:")]
         if self.base_url is not None and not files:
             raise ArgumentError("base_url", self.base_url, "no file of this machine is named", "beside sitemap=FILE")
@@ -339,7 +275,7 @@ class Params:
         return distinct(agent for name in names if name != NONE for agent in named(name))
 
     def place_of(self, url: str) -> str | None:
-        """URL at which a named file will live; None where that is not said, and for what is on the web."""
+        """URL at which a named file will live; None if unknown, and for a URL on the web."""
         if self.base_url is None or not url.startswith("file:"):
             return None
         if not self.base_url.endswith("/"):
@@ -348,49 +284,52 @@ class Params:
 
     @property
     def own_authorities(self) -> frozenset[Authority]:
-        """Hosts and ports that the user named to be asked: both default ports of a bare host, and its own of a URL.
-        They alone are sent credentials."""
+        """Hosts and ports that the user named to be requested: both default ports of a bare host. Credentials are sent
+        to no other."""
         named = [url for start in self.starts for url in start.url_candidates]
         return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
 
     @property
     def named_authorities(self) -> frozenset[Authority]:
-        """The same, and where a file of this machine will live: what may have a private address."""
+        """`own_authorities`, and where a local file will live: these may have a private address."""
         return self.own_authorities | frozenset(filter(None, [urls.authority(self.base_url or "")]))
 
     @property
     def named_files(self) -> frozenset[str]:
         """`file:` URLs of the files that the user named."""
-        named = (*self.sitemaps, self.urls or "")
-        return frozenset(url for url in named if url.startswith("file:"))
+        return frozenset(url for url in (*self.sitemaps, self.urls or "") if url.startswith("file:"))
 
     def as_dict(self) -> dict[str, str]:
-        """Canonical text of each argument that is not at its default: equal for two jobs that ask for the same."""
-        given = {
-            argument.metadata["name"]: (getattr(self, argument.name), argument.default) for argument in fields(self)
-        }
-        return {name: _canonical(value) for name, (value, default) in given.items() if value != default}
+        """Canonical text of each argument that is not at its default; equal for equivalent jobs."""
+        values = ((name, getattr(self, field)) for name, field in _FIELDS.items())
+        return {name: _canonical(value) for name, value in values if value != _DEFAULTS[name]}
 
     def asks_for(self) -> dict[str, str]:
-        """The same without what may differ from one run of a job to the next."""
+        """`as_dict` without arguments that may differ between runs of one job."""
         return {name: text for name, text in self.as_dict().items() if name not in OF_A_RUN}
 
 
-def _value(argument: Field[Any], value: object, read_text: Callable[[str], str]) -> object:
-    parse, separator, accepted = (argument.metadata[key] for key in ("parse", "separator", "accepted"))
-    if isinstance(value, bool) and parse is values.yes:
+ARGUMENTS: tuple[Argument, ...] = tuple(field.metadata["argument"] for field in fields(Params))
+"""Every argument, in the order of the documentation."""
+_DECLARED = {argument.name: argument for argument in ARGUMENTS}
+_FIELDS = {field.metadata["argument"].name: field.name for field in fields(Params)}
+_DEFAULTS = {field.metadata["argument"].name: field.default for field in fields(Params)}
+
+
+def _value(argument: Argument, value: object, read_text: Callable[[str], str]) -> object:
+    if isinstance(value, bool) and argument.parse is values.yes:
         return value
     try:
-        if separator is None:
-            return parse(_text(value))
+        if argument.separator is None:
+            return argument.parse(_text(value))
         text = _text(values.joined(value))
-        return _list(_items(text, separator, read_text), parse, text)
+        return _list(_items(text, argument.separator, read_text), argument.parse, text)
     except ValueError as error:
-        raise ArgumentError(argument.metadata["name"], value, str(error), accepted) from None
+        raise ArgumentError(argument.name, value, str(error), argument.accepted) from None
 
 
 def _text(value: object) -> str:
-    """`value` without blanks around it; numbers are taken as well, since scripts may pass them."""
+    """`value` stripped; numbers are accepted as well, since scripts may pass them."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError("is no text")
     if values.CONTROL.search(str(value)):
@@ -403,12 +342,13 @@ def _text(value: object) -> str:
 def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[str]:
     for item in map(str.strip, separator.split(text)):
         if item.startswith("@"):
-            yield from _listed(item[1:], read_text)
+            yield from _lines(item[1:], read_text)
         else:
             yield item
 
 
-def _listed(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
+def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
+    """The items of an @file."""
     try:
         lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
@@ -429,34 +369,6 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
             if masked_url(text) != text:  # whose commas are no separators
                 raise ValueError(values.PASSWORD) from None
             raise ValueError(str(error) if item == text else f"item {values.shown(item)}: {error}") from None
-        # Two ways to name a site are one where they begin at the same origin.
+        # Two names of a site are the same if they start at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
     return tuple(found.values())
-
-
-def _unknown(name: str, value: object) -> ArgumentError:
-    known = [argument.name for argument in ARGUMENTS]
-    near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), known, 1)
-    return ArgumentError(name, value, f"unknown{f', did you mean {near[0]}?' if near else ''}", ", ".join(known))
-
-
-def _canonical(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value.pattern if isinstance(value, re.Pattern) else str(value)
-
-
-ARGUMENTS = tuple(
-    Argument(
-        argument.metadata["name"],
-        "" if argument.default is None else _canonical(argument.default),
-        argument.metadata["help"],
-        argument.metadata["accepted"],
-    )
-    for argument in fields(Params)
-)
-"""Every argument, in the order of the documentation."""

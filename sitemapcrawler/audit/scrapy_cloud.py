@@ -16,7 +16,7 @@ from typing import Any
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.params import ARGUMENTS, Params
+from sitemapcrawler.audit.params import Argument, Params
 
 THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
 """Writes each item to the item storage of the job; `sh_scrapy.settings` puts it into EXTENSIONS_BASE."""
@@ -67,49 +67,35 @@ def given(arguments: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in arguments.items() if value.strip() not in NOT_GIVEN}
 
 
-TEXT = {"type": "string"}
 TYPES: dict[Callable[..., object], dict[str, Any]] = {
     values.yes: {"type": "boolean"},
     values.count: {"type": "integer", "minimum": 1},
     values.seconds: {"type": "number", "exclusiveMinimum": 0},
 }
-"""Schemas of the values that some parsers accept; all others take a text."""
+"""Schemas of the values that some parsers accept; all others accept a text."""
 BOUNDS = {"least": "minimum", "most": "maximum", "accepted": "enum"}
 """{parameter of a parser: its name in a schema}."""
 
 
 def schema() -> dict[str, Any]:
-    """A schema of an object with a property for each argument. None is required: of `domain`, `sitemap` and `urls` one
-    has to be given."""
-    properties = {argument.metadata["name"]: _property(argument) for argument in fields(Params)}
+    """The spider's arguments as JSON Schema for web forms, in the shape that scrapy-spider-metadata gives a Pydantic
+    model. None is required: `domain`, `sitemap` or `urls` has to be given."""
+    properties = {field.metadata["argument"].name: _property(field) for field in fields(Params)}
     return {"type": "object", "title": "Arguments", "properties": properties}
 
 
-def _property(argument: Field[Any]) -> dict[str, Any]:
+def _property(field: Field[Any]) -> dict[str, Any]:
     """A value that may be missing is also null, which is its default."""
-    name, kind = argument.metadata["name"], _kind(argument.metadata["parse"])
-    told = {"title": name.capitalize().replace("_", " "), "description": _description(argument)}
-    if argument.default is None or argument.default == ():
+    argument: Argument = field.metadata["argument"]
+    description = f"{argument.help[0].upper()}{argument.help[1:]}."
+    if argument.parse is not values.yes:
+        description += f" Accepted: {argument.accepted}."
+    texts = {"title": argument.name.capitalize().replace("_", " "), "description": description}
+    bounds: dict[str, Any] = argument.parse.keywords if isinstance(argument.parse, partial) else {}
+    parse = argument.parse.func if isinstance(argument.parse, partial) else argument.parse
+    kind = dict(TYPES.get(parse, {"type": "string"}))
+    kind |= {BOUNDS[name]: list(bound) if isinstance(bound, tuple) else bound for name, bound in bounds.items()}
+    if field.default is None or field.default == ():
         outside = {"enum": kind.pop("enum")} if "enum" in kind else {}
-        return {"anyOf": [kind, {"type": "null"}], "default": None, **outside, **told}
-    return {**kind, "default": _default(argument), **told}
-
-
-def _kind(parse: Callable[..., object]) -> dict[str, Any]:
-    bounds = parse.keywords if isinstance(parse, partial) else {}
-    function = parse.func if isinstance(parse, partial) else parse
-    named = {BOUNDS[name]: list(bound) if isinstance(bound, tuple) else bound for name, bound in bounds.items()}
-    return {**TYPES.get(function, TEXT), **named}
-
-
-def _description(argument: Field[Any]) -> str:
-    """What it does; what is accepted, where the kind of value does not say it."""
-    summary, accepted = argument.metadata["help"], argument.metadata["accepted"]
-    sentence = f"{summary[0].upper()}{summary[1:]}."
-    return sentence if argument.metadata["parse"] is values.yes else f"{sentence} Accepted: {accepted}."
-
-
-def _default(argument: Field[Any]) -> object:
-    if isinstance(argument.default, (bool, int)):
-        return argument.default
-    return next(told.default for told in ARGUMENTS if told.name == argument.metadata["name"])
+        return {"anyOf": [kind, {"type": "null"}], "default": None, **outside, **texts}
+    return {**kind, "default": field.default if isinstance(field.default, (bool, int)) else argument.default, **texts}

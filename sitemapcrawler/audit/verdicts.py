@@ -9,8 +9,8 @@ from functools import partial
 from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
+from sitemapcrawler.download.addresses import AddressRefused
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.download.refusals import AddressRefused
 from sitemapcrawler.items import RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
 from sitemapcrawler.robots import Agent, Judge, Outcome, Policy
@@ -18,6 +18,7 @@ from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
+from sitemapcrawler.verification.verifying import by_origin
 
 ASSET_AGENTS = {
     "image": agent("Googlebot-Image"),
@@ -243,18 +244,3 @@ def inherited(policy: Policy, agent: Agent) -> str | None:
     """Whose group a crawler follows that has none of its own; None where it has, or follows none."""
     group = policy.group_of(agent)
     return None if group is None or group.token == agent.name.lower() else group.token
-
-
-def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:
-    """The records of each authority; those without one are left out."""
-    first = urls.origin(records[0].loc) if records else None
-    home = f"{first}/"
-    if first is not None and all(record.loc.startswith(home) for record in records):
-        yield first, records
-        return
-    found: dict[str, list[UrlRecord]] = {}
-    for record in records:
-        origin = urls.origin(record.loc)
-        if origin is not None:
-            found.setdefault(origin, []).append(record)
-    yield from found.items()

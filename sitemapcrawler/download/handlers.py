@@ -21,13 +21,12 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from w3lib.url import file_uri_to_path
 
+from sitemapcrawler.download.addresses import AddressCheck, AddressRefused
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.certificates import STRICT_KEY, strict_policy
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
-from sitemapcrawler.download.ending import Ending
-from sitemapcrawler.download.refusals import AddressCheck, AddressRefused
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
-from sitemapcrawler.middlewares.politeness import HostPauses, PolitenessMiddleware
+from sitemapcrawler.download.slots import Ending, Gate, HostPauses
 from sitemapcrawler.urls import as_sent
 
 DOWNLOADER_SETTING = "SITEMAP_DOWNLOADER"
@@ -105,8 +104,8 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             try:
                 return await self._download(request)
             except HostPauses:
-                assert self._politeness is not None
-                await self._politeness.resume(request)
+                assert self._gate is not None
+                await self._gate.resume(request)
 
     async def _download(self, request: Request) -> Response:
         self._ending.admit(request)
@@ -127,12 +126,12 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         await super().close()
 
     @cached_property
-    def _politeness(self) -> PolitenessMiddleware | None:
-        return self._crawler.get_downloader_middleware(PolitenessMiddleware) if self._crawler.engine else None
+    def _gate(self) -> Gate | None:
+        return self._crawler.get_downloader_middleware(Gate) if self._crawler.engine else None
 
     def _sends(self, request: Request) -> None:
-        if self._politeness is not None:
-            self._politeness.sends(request)
+        if self._gate is not None:
+            self._gate.sends(request)
 
     def _agent(self, strict: bool) -> GuardedAgent:
         return GuardedAgent(

@@ -20,12 +20,14 @@ from typing import Any
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.replies.kinds import bare
+from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.decode import MAX_SITEMAP_BYTES
 from sitemapcrawler.robots.policy import MAX_HOPS, Outcome, Policy, robots_url
 from sitemapcrawler.urls import local_path
@@ -220,6 +222,13 @@ def policies_of(crawler: Crawler) -> Policies:
         spider.policies = Policies(crawler)
     found: Policies = spider.policies
     return found
+
+
+def own_agent(settings: BaseSettings) -> Agent:
+    """The agent that we are in robots.txt: the product token at the start of our user agent."""
+    name = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"] or ""
+    token = TOKEN.match(name)
+    return agent(token[0] if token else EVERYBODY)
 
 
 def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:

@@ -17,8 +17,7 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from sitemapcrawler.download.ending import may_cancel, stopping
-from sitemapcrawler.download.slots import cancel_waiting
+from sitemapcrawler.download.slots import cancel_waiting, may_cancel, stopping
 from sitemapcrawler.items import ENDED, FINISHED, UNREAD
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import findings

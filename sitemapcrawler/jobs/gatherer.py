@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages

@@ -22,8 +22,8 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import __version__
 from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Visit
 from sitemapcrawler.download.answers import Answer
-from sitemapcrawler.download.ending import stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.feeds.feedfile import made
 from sitemapcrawler.feeds.feednames import parts_left
 from sitemapcrawler.feeds.folder import NAMES

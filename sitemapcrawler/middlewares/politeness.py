@@ -14,20 +14,30 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 
-from sitemapcrawler.download.ending import may_cancel, stopping
-from sitemapcrawler.download.policies import policies_of
-from sitemapcrawler.download.response_time import take_response_time
-from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, leave_slot, pause, raise_delay, too_much, without_jitter
-from sitemapcrawler.extensions.throttling import Floor
-from sitemapcrawler.middlewares.robots import own_agent
+from sitemapcrawler.download.connections import take_response_time
+from sitemapcrawler.download.policies import own_agent, policies_of
+from sitemapcrawler.download.slots import (
+    ATTEMPTS_KEY,
+    SLOT_KEY,
+    TOO_MUCH,
+    Attempts,
+    Floor,
+    Gate,
+    HostPauses,
+    leave_slot,
+    may_cancel,
+    pause,
+    raise_delay,
+    stopping,
+    too_much,
+    without_jitter,
+)
 from sitemapcrawler.replies import retry_after
 from sitemapcrawler.robots.policy import Policy
 from sitemapcrawler.urls import host_of
 
 logger = logging.getLogger(__name__)
 
-ATTEMPTS_KEY = "sitemap_attempts"
-"""Key of `Attempts` in `Request.meta`."""
 PAUSED_KEY = "sitemap_paused"
 """Key in `Request.meta`: the pause that the answer asks for has begun."""
 FIRST_PAUSE_S = 1.0
@@ -42,19 +52,6 @@ RECOVERY = 0.8
 """What each good answer leaves of the slowdown."""
 RECOVERED_S = 0.05
 """Seconds of slowdown that are none any more."""
-
-
-@dataclass(slots=True)
-class Attempts:
-    """How often a request was sent, retries included, and how long its server took."""
-
-    count: int = 0
-    seconds: float = 0.0
-    """Response times of all that were answered; see `response_time`."""
-
-    def meta(self) -> dict[str, Attempts]:
-        """The request meta by which it is counted."""
-        return {ATTEMPTS_KEY: self}
 
 
 @dataclass(slots=True)
@@ -91,11 +88,7 @@ class Host:
         self.slowdown = self.slowdown * RECOVERY if self.slowdown > RECOVERED_S else 0.0
 
 
-class HostPauses(Exception):
-    """A request was held back just before it was sent: its host has asked for a pause meanwhile."""
-
-
-class PolitenessMiddleware:
+class PolitenessMiddleware(Gate):
     """Honours Crawl-delay and Request-rate where robots.txt is obeyed, and Retry-After, for every request of a crawl.
 
     The delay of a host's slot is raised, whatever AutoThrottle makes of it. While a host pauses, new requests wait here

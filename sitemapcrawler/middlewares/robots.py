@@ -7,11 +7,9 @@ from typing import Self
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.settings import BaseSettings
 
 from sitemapcrawler.download.answers import Forbidden, Unanswered
-from sitemapcrawler.download.policies import policies_of
-from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
+from sitemapcrawler.download.policies import own_agent, policies_of
 from sitemapcrawler.robots.policy import Verdict
 
 
@@ -44,13 +42,6 @@ class RobotsMiddleware:
         if not verdict.allowed:
             self._crawler.stats.inc_value("robotstxt/forbidden")
             raise refusal(verdict, policy.status is not None) from policies_of(self._crawler).failure(request.url)
-
-
-def own_agent(settings: BaseSettings) -> Agent:
-    """Who we are to robots.txt: the product token at the beginning of our name."""
-    name = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"] or ""
-    token = TOKEN.match(name)
-    return agent(token[0] if token else EVERYBODY)
 
 
 def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:

@@ -97,7 +97,7 @@ ADDED = (
 INSTEAD = {
     f"{SCRAPY}.robotstxt.RobotsTxtMiddleware": f"{PACKAGE}.middlewares.robots.RobotsMiddleware",
     f"{SCRAPY}.httpcompression.HttpCompressionMiddleware": (
-        f"{PACKAGE}.middlewares.compression.CollectedBodyCompressionMiddleware"
+        f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware"
     ),
 }
 """{middleware of Scrapy: ours in its place}"""
@@ -139,7 +139,7 @@ def _take_back(settings: BaseSettings) -> None:
     for name in pipelines:
         _switch(settings, "ITEM_PIPELINES", name, None)
     _switch(settings, "EXTENSIONS", f"{PACKAGE}.extensions.stopping.ClosingLine", None)
-    _switch(settings, MIDDLEWARES, f"{PACKAGE}.middlewares.retry.StoppableRetryMiddleware", None)
+    _switch(settings, MIDDLEWARES, f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware", None)
     _switch(settings, MIDDLEWARES, f"{SCRAPY}.retry.RetryMiddleware", 550)
     for name in OF_AN_AUDIT:
         if settings[name] == getattr(ours, name):

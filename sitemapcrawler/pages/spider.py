@@ -18,9 +18,8 @@ from twisted.python.failure import Failure
 from sitemapcrawler.audit.configuring import at_least_one
 from sitemapcrawler.audit.params import ArgumentError, Params
 from sitemapcrawler.download.bodies import BODY_KEY
-from sitemapcrawler.download.ending import stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.download.slots import queued
+from sitemapcrawler.download.slots import queued, stopping
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, page_params, told_in_a_line

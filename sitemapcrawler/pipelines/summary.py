@@ -13,7 +13,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.refusals import COUNT
+from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
 from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.job import Job

@@ -42,12 +42,11 @@ from sitemapcrawler.audit.visiting import Visits
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.columns import check_columns
 from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import restoring
 from sitemapcrawler.jobs.opening import open_job
-from sitemapcrawler.middlewares.robots import own_agent
 from sitemapcrawler.robots import Outcome, is_robots_url
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge

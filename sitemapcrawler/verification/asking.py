@@ -17,9 +17,9 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import Unanswered, reason
+from sitemapcrawler.download.bodies import PageHead
 from sitemapcrawler.download.certificates import strict_meta
-from sitemapcrawler.download.heads import PageHead
-from sitemapcrawler.middlewares.politeness import Attempts
+from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.replies import Ask, Chase, Kind, Reason, Reply, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.page import Head, PageFacts, page_of, plain_headers

@@ -10,7 +10,6 @@ from math import prod
 from typing import Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.params import Params
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
 from sitemapcrawler.replies import Kind, Ok, Reason, Unchecked
 from sitemapcrawler.replies import record as reply_record
@@ -22,7 +21,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Outcome
 from sitemapcrawler.verification.sampling import Holding, by_file
-from sitemapcrawler.verification.verifying import Admission, Verifier
+from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
 """What `trust.Evidence` holds besides counts of dates that something speaks against."""
@@ -100,14 +99,15 @@ NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason
 class Status:
     """Asks for the URLs of the records of a crawl, and says of each what came of it."""
 
-    def __init__(self, params: Params, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge) -> None:
+    def __init__(
+        self, scope: VerificationScope, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge
+    ) -> None:
         self.counts: Counter[str] = Counter()
         """Records by kind of reply, unchecked ones by their reason."""
-        self._sample = params.sample
-        self._assets = params.verify_assets
+        self._scope = scope
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
-        drawn = params.sample.count if params.sample is not None else None
-        self._holding = None if drawn is None else Holding(drawn, params.seed)
+        drawn = scope.sample.count if scope.sample is not None else None
+        self._holding = None if drawn is None else Holding(drawn, scope.seed)
         self._done = False
         self.is_judged_asset: Callable[[str], bool] = lambda url: False
         """True for an image or a video file that `Verdicts.judge_assets` has judged by its robots.txt."""
@@ -241,8 +241,8 @@ class Status:
         population = self._checked
         if self.counts[Reason.STOPPED]:
             pass  # those that were asked before a stop are no chance sample: nothing is said of the others
-        elif self._sample is not None and self._sample.share is not None:
-            population = round(self._checked / self._sample.share)
+        elif self._scope.sample is not None and self._scope.sample.share is not None:
+            population = round(self._checked / self._scope.sample.share)
         elif self._holding is not None:
             population = self._holding.population
         found = estimate(self._bad, self._checked, population)
@@ -305,7 +305,7 @@ class Status:
     async def _ask_assets(
         self, records: Sequence[UrlRecord], outcomes: Mapping[str, Outcome], file: FileFacts | Counted
     ) -> None:
-        if not self._assets:
+        if not self._scope.assets:
             return
         wanted = [
             (one, role, url)

@@ -6,10 +6,9 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.verdicts import by_origin
 from sitemapcrawler.download.answers import reason
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import UrlRecord
@@ -18,21 +17,35 @@ from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import host_of
 from sitemapcrawler.verification.asking import Asker, Outcome
-from sitemapcrawler.verification.sampling import Share
+from sitemapcrawler.verification.sampling import Sample, Share
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationScope:
+    """Which of the listed URLs are verified."""
+
+    hosts: frozenset[str] = frozenset()
+    """Hosts that the user named."""
+    offsite: bool = False
+    """True if URLs on other hosts are verified as well."""
+    assets: bool = False
+    """True if images and video files are requested as well."""
+    sample: Sample | None = None
+    """How many URLs are verified; None for all."""
+    seed: int = 0
+    """Seed of the sample."""
 
 
 class Admission:
     """Says of records why their URLs are not to be asked."""
 
-    def __init__(self, params: Params, policies: Policies, own: Agent | None) -> None:
-        """`own`: who we are to robots.txt; None where that is not obeyed."""
+    def __init__(self, scope: VerificationScope, policies: Policies, own: Agent | None) -> None:
+        """`own`: our own agent; None if robots.txt is not obeyed."""
         self._policies = policies
         self._own = own
-        self._everywhere = params.verify_offsite
-        self._named = {host for host, _ in params.named_authorities}
-        self._sampled = params.sample is not None
-        share = params.sample.share if params.sample is not None else None
-        self._share = None if share is None else Share(share, params.seed)
+        self._scope = scope
+        share = scope.sample.share if scope.sample is not None else None
+        self._share = None if share is None else Share(share, scope.seed)
 
     async def refuse(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> dict[int, Reason]:
         """{`id` of a record: why its URL is not to be asked}, for those that are not.
@@ -43,18 +56,18 @@ class Admission:
         for origin, alike in by_origin(records):
             if isinstance(file, FileFacts) and self.is_offsite(f"{origin}/", file):
                 refused.update((id(record), Reason.OFF_SITE) for record in alike)
-            elif self._sampled:
+            elif self._scope.sample is not None:
                 refused.update(await self._draw(origin, alike))
         return refused
 
     def is_offsite(self, url: str, file: FileFacts) -> bool:
         """True for a URL on a host that is neither the file's own nor named by the user, and that no robots.txt gives
         the file a right to list. A file of this machine may list any host."""
-        if self._everywhere or file.authority is None:
+        if self._scope.offsite or file.authority is None:
             return False
         place = urls.authority(url)
         own = {found[0] for home in file.places if (found := urls.authority(home)) is not None}
-        return place is not None and place[0] not in own | self._named and not file.proven(url)
+        return place is not None and place[0] not in own | self._scope.hosts and not file.proven(url)
 
     async def _draw(self, origin: str, records: Sequence[UrlRecord]) -> dict[int, Reason]:
         refused: dict[int, Reason] = {}
@@ -137,3 +150,18 @@ class Verifier:
         except Exception as error:
             logger.exception("%s could not be asked", url)
             return Outcome(Failed(kind=Kind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
+
+
+def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:
+    """The records of each authority; those without one are left out."""
+    first = urls.origin(records[0].loc) if records else None
+    home = f"{first}/"
+    if first is not None and all(record.loc.startswith(home) for record in records):
+        yield first, records
+        return
+    found: dict[str, list[UrlRecord]] = {}
+    for record in records:
+        origin = urls.origin(record.loc)
+        if origin is not None:
+            found.setdefault(origin, []).append(record)
+    yield from found.items()

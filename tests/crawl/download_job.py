@@ -23,7 +23,7 @@ from twisted.internet.address import IPv4Address
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.download.slots import stopping
 
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
@@ -31,7 +31,7 @@ SETTINGS = {
     "CONCURRENT_REQUESTS": 32,
     "DOWNLOADER_MIDDLEWARES": {
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-        "sitemapcrawler.middlewares.compression.CollectedBodyCompressionMiddleware": 590,
+        "sitemapcrawler.middlewares.adapted.CollectedBodyCompressionMiddleware": 590,
     },
     "DOWNLOAD_DELAY": 0,
     "DOWNLOAD_HANDLERS": {

@@ -31,9 +31,8 @@ from sitemapcrawler.aiohttp_connections import (  # noqa: E402
     running_attempt,
     told,
 )
-from sitemapcrawler.download.addresses import AddressGuard  # noqa: E402
+from sitemapcrawler.download.addresses import AddressGuard, AddressRefused  # noqa: E402
 from sitemapcrawler.download.answers import reason  # noqa: E402
-from sitemapcrawler.download.refusals import AddressRefused  # noqa: E402
 
 KEY: Any = type("Key", (), {"host": "a.test", "port": 80, "ssl": True, "is_ssl": False})()
 

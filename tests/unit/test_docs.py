@@ -177,7 +177,7 @@ def test_fixed_limits_are_those_of_the_code() -> None:
 
 def test_arguments_are_those_of_the_code() -> None:
     told = [[bare(row[0]), bare(row[1]), *row[2:]] for row in rows(section(SETTINGS, "Arguments"))]
-    assert told == [list(argument) for argument in ARGUMENTS]
+    assert told == [[one.name, one.default, one.help, one.accepted] for one in ARGUMENTS]
 
 
 def test_readme_has_every_argument() -> None:

@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
 
-from sitemapcrawler.download.ending import may_cancel, stopping
+from sitemapcrawler.download.slots import may_cancel, stopping
 from sitemapcrawler.fleet.worker.link import Link
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 

@@ -8,7 +8,7 @@ from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE, EXTENS
 
 from sitemapcrawler import __version__
 from sitemapcrawler.audit.configuring import MAX_CONTACT, SWITCHED, add_contact, contact_of, leave_out, write_anew
-from sitemapcrawler.middlewares.robots import own_agent
+from sitemapcrawler.download.policies import own_agent
 from sitemapcrawler.settings import USER_AGENT
 
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"

@@ -408,7 +408,7 @@ def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[s
 
 
 def test_every_argument_is_listed_with_default_and_help() -> None:
-    assert [argument.name for argument in ARGUMENTS] == [field.metadata["name"] for field in fields(Params)]
+    assert [argument.name for argument in ARGUMENTS] == [field.metadata["argument"].name for field in fields(Params)]
     assert {argument.name: argument.default for argument in ARGUMENTS if argument.default} == {
         "offline": "no",
         "probe": "auto",

@@ -21,9 +21,9 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download import answers
+from sitemapcrawler.download.addresses import AddressRefused
 from sitemapcrawler.download.answers import MAX_REASON, Forbidden, reason
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.refusals import AddressRefused
 from sitemapcrawler.items import Hop
 
 URL = "https://e.com/sitemap.xml"

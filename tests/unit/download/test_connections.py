@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+import sys
+import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred, succeed
@@ -16,10 +20,27 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.web.client import URI
 
-from sitemapcrawler.download.addresses import AddressGuard
-from sitemapcrawler.download.connections import GuardedReactor, Turnstile, host_and_port
+from sitemapcrawler.download import connections
+from sitemapcrawler.download import connections as idle
+from sitemapcrawler.download.addresses import AddressGuard, AddressRefused
+from sitemapcrawler.download.connections import (
+    LAST_DATA,
+    LAST_DATA_AT,
+    MAX_HEAD,
+    MAX_IDLE,
+    BoundedPool,
+    GuardedReactor,
+    Stopwatch,
+    Turnstile,
+    host_and_port,
+    keep_response_time,
+    last_data,
+    limited,
+    max_idle,
+    take_response_time,
+    timed,
+)
 from sitemapcrawler.download.handlers import GuardedHTTP11DownloadHandler
-from sitemapcrawler.download.refusals import AddressRefused
 
 
 class Recorder(Clock):
@@ -208,3 +229,241 @@ def test_certificates_are_asked_for_without_the_root_dot() -> None:
     uri: Any = URI
     agent._endpoint(uri.fromBytes(b"https://e.com./a"))
     assert asked == [(b"e.com", 443)]
+
+
+BUSY_S = 0.5
+"""Seconds for which a test keeps its process from reading."""
+now = [0.0]
+
+
+class Protocol:
+    """As much of Twisted's HTTP11ClientProtocol as is used."""
+
+    def __init__(self, transport: Any) -> None:
+        self.transport = transport
+        self.received = b""
+
+    def request(self, request: object) -> Deferred[Any]:
+        self.answer: Deferred[Any] = Deferred()
+        return self.answer
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        self.received += data
+
+
+def transport(sent_ms: int, received_ms: int) -> Any:
+    """A connection whose kernel counts so."""
+    info = bytes(LAST_DATA_AT) + LAST_DATA.pack(sent_ms, received_ms)
+    return SimpleNamespace(getHandle=lambda: SimpleNamespace(getsockopt=lambda *_: info))
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    now[0] = 100.0
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(Stopwatch, "counts", False)
+    yield now
+
+
+def seconds_of(protocol: Any, *waits: float) -> float:
+    """The time that a request's response is given, of which a part arrives after each of some seconds."""
+    sent = protocol.request("a request")
+    for seconds in waits:
+        now[0] += seconds
+        protocol.dataReceived(b"a part")
+    response, request = SimpleNamespace(), Request("https://e.com/")
+    sent.callback(response)
+    keep_response_time(response, request)
+    return take_response_time(request)
+
+
+@pytest.mark.parametrize(
+    ("sent_ms", "received_ms", "expected"),
+    [
+        (160, 150, 0.010),  # it lay there for 150 ms until this process read it
+        (160, 0, 0.160),
+        (5_000, 0, 0.200),  # what this process saw is never less than the truth
+        (10, 40, 0.0),  # an answer to half a request
+        (0, 0, 0.200),  # nothing is counted
+    ],
+)
+def test_kernel_knows_when_data_came(sent_ms: int, received_ms: int, expected: float) -> None:
+    protocol = timed(Protocol(transport(sent_ms, received_ms)))
+    assert seconds_of(protocol, 0.2) == pytest.approx(expected)
+
+
+def test_zeros_of_a_kernel_that_counts_are_a_quick_answer() -> None:
+    seconds_of(timed(Protocol(transport(8, 4))), 0.2)
+    assert seconds_of(timed(Protocol(transport(0, 0))), 0.2) == 0
+
+
+def test_first_part_counts_and_each_request_of_a_connection_on_its_own() -> None:
+    protocol = timed(Protocol(SimpleNamespace()))
+    assert seconds_of(protocol, 0.2, 3) == pytest.approx(0.2)
+    protocol.dataReceived(b"between two answers")
+    assert seconds_of(protocol, 0.4) == pytest.approx(0.4)
+    assert protocol.received == b"a parta partbetween two answersa part"
+
+
+def test_connection_below_tls_is_found() -> None:
+    assert last_data(SimpleNamespace(transport=transport(30, 20), getHandle=None)) == (30, 20)
+
+
+@pytest.mark.parametrize("other", [SimpleNamespace(), SimpleNamespace(getHandle=lambda: None)])
+def test_connection_that_counts_nothing(other: Any) -> None:
+    assert last_data(other) == (0, 0)
+
+
+def test_latency_of_another_handler() -> None:
+    request = Request("https://e.com/", meta={"download_latency": 0.3})
+    assert take_response_time(request) == 0.3
+    assert take_response_time(Request("https://e.com/")) == 0.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not count")
+def test_busy_process_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "time", time)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        peer, _ = server.accept()
+        with peer:
+            protocol = timed(Protocol(SimpleNamespace(getHandle=lambda: client)))
+            sent = protocol.request("a request")
+            client.sendall(b"a request")
+            peer.recv(100)
+            peer.sendall(b"an answer")
+            until = time.monotonic() + BUSY_S
+            while time.monotonic() < until:
+                pass
+            protocol.dataReceived(client.recv(100))
+            response: Any = SimpleNamespace()
+            sent.callback(response)
+            assert response.sitemap_response_time < BUSY_S / 2
+
+
+PART = b"x" * (MAX_HEAD // 4)
+
+
+class HeadConnection:
+    """As much of Twisted's protocol as is looked at."""
+
+    def __init__(self) -> None:
+        self._parser: Any = SimpleNamespace(state="STATUS")
+        self.received = 0
+        self.aborted = False
+        self.transport = SimpleNamespace(abortConnection=self._abort)
+        self.dataReceived = self._receive
+
+    def _receive(self, data: bytes) -> None:
+        self.received += len(data)
+
+    def _abort(self) -> None:
+        self.aborted = True
+
+    def answer(self, state: str) -> None:
+        """Begin another answer."""
+        self._parser = SimpleNamespace(state=state)
+
+
+@pytest.fixture
+def connection() -> HeadConnection:
+    made: HeadConnection = limited(HeadConnection())
+    return made
+
+
+@pytest.mark.parametrize("state", ["STATUS", "HEADER"])
+def test_head_that_does_not_end_is_cut(connection: HeadConnection, state: str) -> None:
+    connection.answer(state)
+    for _ in range(4):
+        connection.dataReceived(PART)
+    assert not connection.aborted
+    connection.dataReceived(b"x")
+    assert (connection.aborted, connection.received) == (True, MAX_HEAD)
+
+
+def test_body_is_not_counted(connection: HeadConnection) -> None:
+    connection.answer("BODY")
+    for _ in range(40):
+        connection.dataReceived(PART)
+    assert not connection.aborted
+
+
+def test_each_answer_of_a_connection_is_counted_anew(connection: HeadConnection) -> None:
+    for _ in range(40):
+        connection.answer("STATUS")
+        connection.dataReceived(PART)
+    assert (connection.aborted, connection.received) == (False, 40 * len(PART))
+
+
+class Connection:
+    """As far as a pool knows one."""
+
+    state = "QUIESCENT"
+
+    def __init__(self) -> None:
+        self.transport = self
+        self.lost = False
+
+    def loseConnection(self) -> None:  # noqa: N802 - Twisted's name
+        self.lost = True
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> BoundedPool:
+    monkeypatch.setattr(idle, "max_idle", lambda: 3)
+    return BoundedPool(Clock())
+
+
+def given_back(pool: BoundedPool, *hosts: str) -> list[Connection]:
+    connections = [Connection() for _ in hosts]
+    for host, connection in zip(hosts, connections, strict=True):
+        pool._putConnection(host, connection)
+    return connections
+
+
+def test_connection_that_has_waited_longest_goes(pool: BoundedPool) -> None:
+    connections = given_back(pool, *"abcde")
+    assert [connection.lost for connection in connections] == [True, True, False, False, False]
+    assert pool.idle == 3
+    assert list(pool._connections) == ["c", "d", "e"]
+
+
+def test_connection_in_use_does_not_count(pool: BoundedPool) -> None:
+    first, *_ = given_back(pool, *"abc")
+    endpoint: Any = None
+    pool.getConnection("a", endpoint)
+    [last] = given_back(pool, "d")
+    assert not first.lost
+    assert pool.idle == 3
+    pool._putConnection("a", first)
+    assert not first.lost
+    assert not last.lost
+    assert pool.idle == 3
+
+
+def test_connections_time_out_as_before(pool: BoundedPool) -> None:
+    connections = given_back(pool, *"aab")
+    clock: Any = pool._reactor
+    clock.advance(pool.cachedConnectionTimeout + 1)
+    assert all(connection.lost for connection in connections)
+    assert (pool.idle, pool._connections) == (0, {})
+
+
+def test_pool_like_another(pool: BoundedPool) -> None:
+    pool.maxPersistentPerHost = 7
+    other = BoundedPool.like(pool)
+    assert other.maxPersistentPerHost == 7
+    assert other.persistent
+    assert other._factory is pool._factory
+    assert other._reactor is pool._reactor
+
+
+@pytest.mark.parametrize(("soft", "most"), [(4, 1), (256, 32), (1024, 128), (1_000_000, MAX_IDLE), (-1, MAX_IDLE)])
+def test_share_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, most: int) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft if soft >= 0 else resource.RLIM_INFINITY, soft))
+    assert max_idle() == most
+
+
+def test_without_such_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert max_idle() == MAX_IDLE

@@ -12,7 +12,7 @@ from scrapy import Spider
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 
-from sitemapcrawler.download.ending import stopping
+from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.extensions.stopping import BriefFormatter, Stopping, closing_line
 from sitemapcrawler.items import UrlBatch, UrlRecord
 

@@ -10,7 +10,8 @@ from scrapy.core.downloader import Slot
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from sitemapcrawler.extensions.throttling import Floor, FlooredThrottle, is_loopback
+from sitemapcrawler.download.slots import Floor, is_loopback
+from sitemapcrawler.extensions.throttling import FlooredThrottle
 from sitemapcrawler.settings import DOWNLOAD_DELAY
 
 NAMED = {("127.0.0.1", 8000), ("localhost", 80), ("::1", 80), ("shop.example", 443)}

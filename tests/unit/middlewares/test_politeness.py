@@ -15,9 +15,9 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.download import slots
-from sitemapcrawler.download.response_time import RESPONSE_TIME_KEY
-from sitemapcrawler.download.slots import TOO_MUCH, leave_slot
-from sitemapcrawler.middlewares.politeness import Attempts, HostPauses, PolitenessMiddleware
+from sitemapcrawler.download.connections import RESPONSE_TIME_KEY
+from sitemapcrawler.download.slots import TOO_MUCH, Attempts, HostPauses, leave_slot
+from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 
 
 def test_host_rests_for_as_long_as_it_wants() -> None:

@@ -21,8 +21,8 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError, ResponseFailed, ResponseNeverReceived
 from twisted.web.http import _DataLoss
 
+from sitemapcrawler.download.addresses import AddressRefused
 from sitemapcrawler.download.handlers import SchemeRefused
-from sitemapcrawler.download.refusals import AddressRefused
 from sitemapcrawler.middlewares.robots import Forbidden
 from sitemapcrawler.replies import Kind, Reason, kind_of
 from sitemapcrawler.replies.kinds import bare
