@@ -402,6 +402,9 @@ class UrlBatch:
         return len(self.urls)
 
 
+KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
+"""Lists that are written even if they are empty: an empty one says more than a missing one."""
+
 Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord
 """What one row of a feed can be."""
 

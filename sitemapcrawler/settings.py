@@ -108,7 +108,7 @@ SITEMAP_STORE_THREADS = 2
 
 # Where records go.
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_URI_PARAMS = "sitemapcrawler.feeds.feednames.uri_params"
+FEED_URI_PARAMS = "sitemapcrawler.audit.params.uri_params"
 FEED_EXPORTERS = {
     "xml": None,
     "pickle": None,
@@ -118,9 +118,9 @@ FEED_EXPORTERS = {
     "jsonlines": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
     "jsonl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
     "jl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
-    "parquet": "sitemapcrawler.feeds.parquet.ParquetExporter",
-    "sarif": "sitemapcrawler.feeds.sarif.SarifExporter",
-    "junit": "sitemapcrawler.feeds.junit.JUnitExporter",
+    "parquet": "sitemapcrawler.feeds.exporters.ParquetExporter",
+    "sarif": "sitemapcrawler.feeds.findings.SarifExporter",
+    "junit": "sitemapcrawler.feeds.findings.JUnitExporter",
 }
 FEED_STORAGES = {
     "": "sitemapcrawler.feeds.storages.AtomicFileStorage",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib.util import find_spec
-from itertools import product
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -18,8 +15,6 @@ from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.frontier import Frontier, Patience
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PARQUET
-from sitemapcrawler.feeds.setup import FILTER, REPORT, is_stream, local_path, prepared
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
@@ -70,33 +65,6 @@ SWITCHED = {
 the time that a crawl takes to start."""
 
 
-def names_in(settings: BaseSettings, setting: str) -> list[str]:
-    """The names in a setting of components that are not switched off."""
-    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
-
-
-def prepare_feeds(settings: BaseSettings) -> None:
-    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
-    feeds = settings.getdict("FEEDS")
-    if feeds:
-        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
-        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
-        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
-
-
-def write_anew(settings: BaseSettings, job: str) -> None:
-    """Have a feed that is named after the job replaced where nothing is said of that, not appended to.
-
-    Scrapyd names its feeds so, `items/PROJECT/SPIDER/JOB.jl`; a job that goes on writes all it has found.
-    """
-    feeds: dict[Any, Any] = settings.getdict("FEEDS")
-    for uri, options in feeds.items():
-        path = local_path(uri)
-        if path is not None and path.stem == job:
-            feeds[uri] = {"overwrite": True, **options}
-    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
-
-
 def leave_out(settings: BaseSettings) -> None:
     """Have Scrapy not even import those of `SWITCHED` that are switched off."""
     for setting in ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
@@ -104,63 +72,6 @@ def leave_out(settings: BaseSettings) -> None:
         off = {part for part in parts if part in SWITCHED and not settings.getbool(SWITCHED[part])}
         if off:
             settings.set(setting, {part: order for part, order in parts.items() if part not in off}, "spider")
-
-
-def check_report(settings: BaseSettings, params: Params) -> None:
-    """ValueError, one line, for a report that cannot be made with these settings."""
-    if params.report is None:
-        return
-    given = f"argument report={params.report!r}"
-    if not settings.getbool("SITEMAP_STORE"):
-        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
-    folder = Path(params.report)
-    for uri in settings.getdict("FEEDS"):
-        path = local_path(uri)
-        if path is not None and folder in path.resolve().parents:
-            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
-    log = settings.get("LOG_FILE")
-    if log and folder in (Path(log).resolve(), *Path(log).resolve().parents):
-        raise ValueError(f"{given}: the log {log} would stand in that folder; accepted: another LOG_FILE")
-    jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
-    if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
-        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
-
-
-def check_places(settings: BaseSettings, params: Params) -> None:
-    """ValueError, one line, for a feed that would be written over a file that is to be read."""
-    read = {Path(named).resolve() for url in params.named_files if (named := urls.local_path(url)) is not None}
-    for uri in settings.getdict("FEEDS"):
-        path = local_path(uri)
-        if path is not None and path.resolve() in read and not is_stream(path):
-            raise ValueError(f"{uri} cannot be written: it is a file that is to be read; name another one")
-
-
-def report_feeds(settings: BaseSettings) -> list[str]:
-    """Names of the feeds of a report that `add_feeds` has added."""
-    return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
-
-
-def add_feeds(settings: BaseSettings) -> None:
-    """Add the feeds of a report to the FEEDS setting, Parquet where pyarrow is installed. Nothing that is set for other
-    feeds holds for them."""
-    feeds: dict[Any, Any] = settings.getdict("FEEDS")
-    written = names_in(settings, "FEED_EXPORTERS")
-    formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]
-    for format, feed in product(formats, FEEDS):
-        feeds[f"{REPORT}:{feed}.{format}"] = {
-            "format": format,
-            "item_classes": [FEEDS[feed]],
-            "item_filter": FILTER,
-            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
-            "encoding": "utf-8",
-            "fields": None,
-            "indent": None,
-            "store_empty": True,
-            "batch_item_count": 0,
-            "uri_params": None,
-            "overwrite": True,
-        }
-    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
 def at_least_one(settings: BaseSettings, name: str) -> int:

@@ -12,17 +12,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
 from sitemapcrawler.audit.argument_values import MAX_SHOWN, Start, read_list
 from sitemapcrawler.feeds.folder import folder
+from sitemapcrawler.feeds.setup import FeedNameParts
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
+
+if TYPE_CHECKING:
+    from scrapy import Spider
 
 
 class ArgumentError(ValueError):
@@ -372,3 +376,8 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
         # Two names of a site are the same if they start at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
     return tuple(found.values())
+
+
+def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
+    """FEED_URI_PARAMS: values for `%(name)s` in names of feeds, made safe for spiders with our arguments."""
+    return FeedNameParts(params) if isinstance(getattr(spider, "params", None), Params) else params

@@ -11,7 +11,6 @@ from scrapy.exceptions import UsageError
 
 from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import shown
-from sitemapcrawler.audit.configuring import names_in
 from sitemapcrawler.commands.running import (
     BAD_ARGUMENT,
     add_progress_option,
@@ -23,7 +22,7 @@ from sitemapcrawler.commands.running import (
     run,
 )
 from sitemapcrawler.commands.targets import target
-from sitemapcrawler.feeds.setup import named_formats
+from sitemapcrawler.feeds.setup import named_formats, names_in
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import shutil
@@ -33,16 +34,16 @@ from sitemapcrawler.commands.running import (
     run,
     without_options,
 )
-from sitemapcrawler.commands.targets import FILE, Target, site_of, target
+from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
+from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import Outcome
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.colours import wants_colour
 from sitemapcrawler.terminal.inspect import document
-from sitemapcrawler.terminal.inspect import document as urls_only
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
-from sitemapcrawler.terminal.streams import CLOSED, StandardOutput
+from sitemapcrawler.terminal.streams import CLOSED, StandardOutput, wants_colour
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
@@ -79,7 +80,8 @@ class Inspector:
         """`complain`: takes a line for standard error."""
         self.output = StandardOutput(self._stop)
         self.errors = Errors()
-        self._inspection = Inspection(target, expanded, self._line_of)
+        is_robots = target.kind != DOMAIN and is_robots_url(target.value)
+        self._inspection = Inspection(target.text, target.kind, is_robots, expanded, self._line_of)
         self._show = show
         self._complain = complain
         self._complaints = 0
@@ -103,7 +105,7 @@ class Inspector:
         rows = self._inspection.take(item)
         if self._show != URLS or not self.output.is_open:
             return
-        await self.output.send(urls_only.lines(rows, self._inspection, self.output.encoding))
+        await self.output.send(document.lines(rows, self._inspection, self.output.encoding))
         for row in rows:
             if isinstance(row, SitemapRecord) and row.outcome not in READ and self._inspection.single is not row:
                 self._tell(row)
@@ -124,7 +126,7 @@ class Inspector:
         """Show what there is, and say why there is no more."""
         inspection = self._inspection
         if self._show == JSON:
-            self.output.write(document.text(inspection))
+            self.output.write(document.text(inspection, json_row))
         elif self._show == OVERVIEW and (code != NOTHING_READ or len(inspection.files.records) > 1):
             self.output.write(self._screen().draw(inspection))
         complaint = self._complaint(code)
@@ -143,9 +145,9 @@ class Inspector:
         """Why not everything was read, in one line; None where that is shown already."""
         single, partial = self._inspection.single, self._inspection.summary.partial
         if code == NOTHING_READ:
-            return f"{inert(self._inspection.target.text)}: {self._why_nothing(single)}"
+            return f"{inert(self._inspection.name)}: {self._why_nothing(single)}"
         if self._show == URLS and single is not None and single.outcome not in READ:
-            return f"{inert(self._inspection.target.text)}: {inert(single.error or single.outcome)}"
+            return f"{inert(self._inspection.name)}: {inert(single.error or single.outcome)}"
         if self._show == URLS and code == STOPPED:
             return f"stopped before the end: {inert(partial or 'stopped')}"
         return None
@@ -153,7 +155,7 @@ class Inspector:
     def _why_nothing(self, single: SitemapRecord | None) -> str:
         records = self._inspection.files.records
         if single is not None:
-            hint = single.format == "html" and self._inspection.target.kind != FILE
+            hint = single.format == "html" and self._inspection.kind != FILE
             return inert(single.error or "") + ("; --discover looks for the sitemaps of its site" if hint else "")
         if records:
             why = inert(records[0].error or "")
@@ -289,3 +291,9 @@ def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
             raise ValueError(f"argument {name}={value!r}: not for inspect; accepted: {', '.join(PASSED)}")
     own = {found.argument: found.value, "select": "none", "agents": "none"}
     return own | ({} if opts.expand else {"max_depth": "0"}) | arguments
+
+
+def json_row(record: Any) -> dict[str, Any]:
+    """A record as the object of a JSON feed."""
+    row: dict[str, Any] = json.loads(JsonText(Rows()).lines([record]))
+    return row

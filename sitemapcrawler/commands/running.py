@@ -18,15 +18,15 @@ from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.argument_values import shown
-from sitemapcrawler.audit.configuring import check_places, check_report, choose, contact_of, prepare_feeds
+from sitemapcrawler.audit.configuring import choose, contact_of
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.handlers import guarded_handler
 from sitemapcrawler.early_stops import stop_in_order
 from sitemapcrawler.extensions.logs import MAX_LINE
-from sitemapcrawler.feeds.columns import check_columns
-from sitemapcrawler.feeds.reporting import LOST
+from sitemapcrawler.feeds.reporting import LOST, check_report
+from sitemapcrawler.feeds.setup import check_columns, check_places, prepare_feeds
 from sitemapcrawler.jobs.opening import check_job
 from sitemapcrawler.middlewares.credentials import auth_of
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -75,8 +75,8 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     if arguments is not None:
         check_columns(settings)
         params = Params.parse(arguments)
-        check_places(settings, params)
-        check_report(settings, params)
+        check_places(settings, params.named_files)
+        check_report(settings, params.report)
         check_job(settings, params)
 
 

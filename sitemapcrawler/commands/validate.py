@@ -18,7 +18,6 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.audit.argument_values import shown
-from sitemapcrawler.audit.configuring import prepare_feeds
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -33,18 +32,16 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.early_stops import quiet_interrupts
-from sitemapcrawler.feeds.columns import check_columns
-from sitemapcrawler.feeds.findings import MAX_URL
 from sitemapcrawler.feeds.lines import told
+from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import Outcome as RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
 from sitemapcrawler.rules.own import load_rules
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.colours import painter, plain, wants_colour
-from sitemapcrawler.terminal.streams import pour, put, spool_input
-from sitemapcrawler.urls.display import inert
+from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
+from sitemapcrawler.urls.display import MAX_URL, inert
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
 """Exit codes."""

@@ -28,8 +28,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from itemadapter import ItemAdapter
 
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Fields, Rows, names
+from sitemapcrawler.feeds.jsontext import Fields, JsonText, Rows, names
 
 pa: Any = import_module("pyarrow")  # an import statement would ask type checkers for types that pyarrow lacks
 

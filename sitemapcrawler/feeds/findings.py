@@ -7,14 +7,23 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
 
-from sitemapcrawler.items import FindingRecord, UrlBatch, records
+import msgspec
+from scrapy.exporters import BaseItemExporter
 
-MAX_URL = 2048
-"""Characters of a listed URL. Source: https://www.sitemaps.org/protocol.html#locdef"""
+from sitemapcrawler import __version__
+from sitemapcrawler.feeds.storages import Outlet
+from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
+from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.rules import Rule, all_rules
+from sitemapcrawler.rules.catalogue import markdown
+from sitemapcrawler.urls.display import MAX_URL, inert
+
 OPEN_FILES = 1000
 """Files whose findings are counted at a time: more than are ever read at once, less than would weigh."""
 
@@ -86,18 +95,313 @@ class Fingerprints:
         return self._files.setdefault(sitemap, Counter())
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """ValueError for `item_export_kwargs` that a feed of findings does not take."""
-    if unknown := sorted(options.keys() - {"roots"}):
-        raise ValueError(f"{unknown[0]} is not known; accepted: roots")
-    roots = options.get("roots") or {}
-    if not isinstance(roots, Mapping) or not all(isinstance(part, str) for root in roots.items() for part in root):
-        raise ValueError(f"roots {roots!r} is not an object of texts, such as {{'https://example.com/': 'public/'}}")
-
-
 def _reference(text: str, escaped: str = "") -> str:
     """A text as a URI reference: what cannot stand in one is escaped, and so are the characters of `escaped`."""
     address = _LITERAL_HOST.match(text)
     start = address[0] if address else ""
     kept = "".join(set(_IN_URI).difference(escaped))
     return start + _STRAY_PERCENT.sub("%25", quote(text[len(start) :], safe=kept, errors="surrogatepass"))
+
+
+MAX_LINES = 100
+"""Findings of one rule and file that are written one by one; CI systems hold the whole report in memory."""
+FAILURES = ("error", "warning")
+"""Severities that fail a test, the worst first."""
+CRAWL = "crawl"
+"""Name of the suite about the crawl itself."""
+NO_FINDINGS = "no findings"
+"""Name of the test of a file without any."""
+
+
+class JUnitExporter(BaseItemExporter):
+    """`junit`: a suite for each sitemap, in it a test for each rule that found something; other records are not
+    written. Errors and warnings fail the test, what is worth knowing is its output. A file without findings has one
+    test that passes, or is skipped where nothing could be read. The last suite is about the crawl itself.
+
+    Keyword argument (`item_export_kwargs`) is `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
+    `indent` and `export_empty_fields` change nothing.
+    """
+
+    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(dont_fail=True, **kwargs)
+        self.outlet = Outlet(file, "utf-8", "strict")
+        self._places = Places(roots)
+        self._suites: dict[str, Suite] = {}
+        self._crawl = Suite(CRAWL)
+
+    def start_exporting(self) -> None:
+        """Write the head. ValueError where text stands in the file already."""
+        if self.outlet.appending:
+            raise ValueError("junit cannot be appended to; use overwrite")
+        self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
+
+    def export_item(self, item: Any) -> None:
+        """Take the findings of the item; the suite of a file that has been read is written."""
+        for finding in findings_of(item):
+            self._suite(finding.sitemap).add(finding)
+        if isinstance(item, SitemapRecord) and item.sitemap:
+            suite = self._suite(item.sitemap)
+            if not suite.tests:
+                reason = inert(item.error or item.outcome) if item.outcome in UNREAD else None
+                suite.add_empty(NO_FINDINGS, reason)
+            self._write(item.sitemap)
+        elif isinstance(item, SummaryRecord):
+            self._crawl.conclude(item)
+
+    def finish_exporting(self) -> None:
+        """Write what is left, the suite of the crawl, and the end."""
+        for sitemap in list(self._suites):
+            self._write(sitemap)
+        self.outlet.write_text(f"{self._crawl}</testsuites>\n")
+        self.outlet.finish()
+
+    def _suite(self, sitemap: str | None) -> Suite:
+        if not sitemap:
+            return self._crawl
+        if sitemap not in self._suites:
+            if len(self._suites) >= OPEN_FILES:
+                self._write(next(iter(self._suites)))
+            self._suites[sitemap] = Suite(self._places.of(sitemap)[0])
+        return self._suites[sitemap]
+
+    def _write(self, sitemap: str) -> None:
+        self.outlet.write_text(str(self._suites.pop(sitemap)))
+
+
+class Suite:
+    """The tests of one file, or of the crawl; as text it is a `testsuite`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tests: dict[str, Case] = {}
+        """By rule."""
+        self._others: list[str] = []
+        self._properties = ""
+        self._skipped = self._errors = 0
+
+    def add(self, finding: FindingRecord) -> None:
+        """Count a finding in the test of its rule."""
+        if finding.rule not in self.tests:
+            self.tests[finding.rule] = Case(self.name, finding.rule)
+        self.tests[finding.rule].add(finding)
+
+    def add_empty(self, name: str, skipped: str | None = None) -> None:
+        """Add a test that passes, or is skipped for this reason."""
+        self._skipped += skipped is not None
+        self._others.append(_test(self.name, name, "" if skipped is None else _element("skipped", message=skipped)))
+
+    def conclude(self, summary: SummaryRecord) -> None:
+        """Add what a crawl came to, and a test that fails where it ended early."""
+        figures = {name: getattr(summary, name) for name in ("started", "elapsed_s", "sitemaps", "urls")}
+        properties = (_element("property", name=name, value=value) for name, value in figures.items())
+        self._properties = _element("properties", "".join(properties))
+        partial = summary.partial
+        error = "" if partial is None else _element("error", type="partial", message=inert(partial))
+        self._errors += partial is not None
+        self._others.append(_test(self.name, "reached its end", error))
+
+    def __str__(self) -> str:
+        tests = [*map(str, self.tests.values()), *self._others]
+        if not tests:
+            return ""
+        failures = sum(test.severity in FAILURES for test in self.tests.values())
+        counts = {"tests": len(tests), "failures": failures, "errors": self._errors, "skipped": self._skipped}
+        content = "".join(f"{part}\n" for part in (self._properties, *tests) if part)
+        return _element("testsuite", f"\n{content}", name=self.name, **counts, time=0) + "\n"
+
+
+class Case:
+    """What one rule found in one file; as text it is a `testcase`."""
+
+    def __init__(self, place: str, rule: str) -> None:
+        self._place = place
+        self._rule = rule
+        self._lines: list[str] = []
+        self._count = 0
+        self._first = ""
+        self.severity = ""
+        """The worst of its findings."""
+
+    def add(self, finding: FindingRecord) -> None:
+        """Count a finding; the first ones are kept in full."""
+        self._count += 1
+        if self._count <= MAX_LINES:
+            self._lines.append(self._line(finding))
+        self.severity = next((each for each in FAILURES if each in (self.severity, finding.severity)), finding.severity)
+        self._first = self._first or inert(finding.message)
+
+    def __str__(self) -> str:
+        more = self._count - len(self._lines)
+        text = escape("\n".join([*self._lines, *([f"and {more:,} more"] if more else [])]))
+        if self.severity not in FAILURES:
+            return _test(self._place, inert(self._rule), _element("system-out", text))
+        message = self._first if self._count == 1 else f"{self._count:,} findings, the first: {self._first}"
+        return _test(self._place, inert(self._rule), _element("failure", text, type=self.severity, message=message))
+
+    def _line(self, finding: FindingRecord) -> str:
+        places = (self._place, *(str(place) for place in (finding.line, finding.column) if place))
+        url = f" ({inert(finding.url, MAX_URL)})" if finding.url and finding.url not in finding.message else ""
+        return f"{':'.join(places)}: {inert(finding.severity)}: {inert(finding.message)}{url}"
+
+
+def _test(place: str, name: str, content: str = "") -> str:
+    return _element("testcase", content, classname=place, name=name, time=0)
+
+
+def _element(tag: str, content: str = "", /, **attributes: object) -> str:
+    """An element; the content is markup."""
+    written = "".join(f" {key}={quoteattr(str(value))}" for key, value in attributes.items())
+    return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+"""SARIF's level by severity (3.27.10)."""
+PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
+"""GitHub's name for it, by which it orders. Source: https://docs.github.com/en/code-security/reference/code-scanning"""
+MAX_DESCRIPTION = 1024
+"""Characters of a rule's description. Source: as of PROBLEMS."""
+SRCROOT = "%SRCROOT%"
+"""What relative places are relative to, by convention (3.14.14)."""
+COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
+"""Fields of the summary that the run repeats as its properties."""
+
+_SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
+
+
+class SarifExporter(BaseItemExporter):
+    """`sarif`: a SARIF 2.1.0 log of one run, a result a line; other records are not written.
+
+    Keyword argument (`item_export_kwargs`) is `roots`, see `findings.Places`. `fields`, `encoding` (SARIF is UTF-8),
+    `indent` and `export_empty_fields` change nothing. A finding without a file is a notification of the run: a
+    result without a place makes GitHub refuse all of them.
+    """
+
+    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(dont_fail=True, **kwargs)
+        self.outlet = Outlet(file, "utf-8", "strict")
+        self._places = Places(roots)
+        self._seen = Fingerprints()
+        self._notifications: list[dict[str, Any]] = []
+        self._summary: SummaryRecord | None = None
+        self._separator = b"\n"
+
+    def start_exporting(self) -> None:
+        """Write the rules. ValueError where text stands in the file already."""
+        if self.outlet.appending:
+            raise ValueError("sarif cannot be appended to; use overwrite")
+        rules: dict[str, Rule] = {}
+        for rule in all_rules():  # one that needs different facts in different places is there for each
+            rules.setdefault(rule.id, rule)
+        self._index = {id: index for index, id in enumerate(rules)}
+        driver = {"name": "sitemapcrawler", "version": __version__, "rules": list(map(descriptor, rules.values()))}
+        if _SEMANTIC.fullmatch(__version__):
+            driver["semanticVersion"] = __version__
+        run = {
+            "tool": {"driver": driver},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {SRCROOT: {"description": {"text": "The folder the crawl was started in."}}},
+        }
+        head = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+        self.outlet.write_utf8(head.removesuffix(b"}]}") + b',"results":[')
+
+    def export_item(self, item: Any) -> None:
+        """Write the findings of the item."""
+        results = [result for finding in findings_of(item) if (result := self._result(finding))]
+        if results:
+            text = b",\n".join(map(msgspec.json.encode, results))
+            self.outlet.write_utf8(self._separator + text)
+            self._separator = b",\n"
+        if isinstance(item, SitemapRecord):
+            self._seen.close(item.sitemap)
+        elif isinstance(item, SummaryRecord):
+            self._summary = item
+
+    def finish_exporting(self) -> None:
+        """Write what was learned of the crawl, and the end of the log."""
+        tail: dict[str, Any] = {"invocations": [self._invocation()]}
+        if self._summary:
+            tail["properties"] = {name: _plain(getattr(self._summary, name)) for name in COUNTS}
+        self.outlet.write_utf8(b"\n]," + msgspec.json.encode(tail).removeprefix(b"{") + b"]}\n")
+        self.outlet.finish()
+
+    def _result(self, finding: FindingRecord) -> dict[str, Any] | None:
+        if not finding.sitemap:
+            self._notifications.append(self._notification(finding))
+            return None
+        uri, relative = self._places.of(finding.sitemap)
+        result: dict[str, Any] = {"ruleId": inert(finding.rule)}
+        if finding.rule in self._index:
+            result["ruleIndex"] = self._index[finding.rule]
+        result |= {
+            "level": LEVELS.get(finding.severity, "warning"),
+            "message": _message(finding),
+            "locations": [_location(finding, {"uri": uri, **({"uriBaseId": SRCROOT} if relative else {})})],
+            "partialFingerprints": {"primaryLocationLineHash": self._seen.fingerprint(finding, uri)},
+        }
+        if finding.value is not None:
+            result["properties"] = {"value": inert(finding.value)}
+        return result
+
+    def _notification(self, finding: FindingRecord) -> dict[str, Any]:
+        rule: dict[str, Any] = {"id": inert(finding.rule)}
+        if finding.rule in self._index:
+            rule["index"] = self._index[finding.rule]
+        level = LEVELS.get(finding.severity, "warning")
+        return {"level": level, "message": _message(finding), "associatedRule": rule}
+
+    def _invocation(self) -> dict[str, Any]:
+        partial = self._summary.partial if self._summary else None
+        invocation: dict[str, Any] = {"executionSuccessful": partial is None, **_times(self._summary)}
+        if partial is not None:
+            text = f"The crawl ended early: {inert(partial)}"
+            invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
+        if self._notifications:
+            invocation["toolConfigurationNotifications"] = self._notifications
+        return invocation
+
+
+def descriptor(rule: Rule) -> dict[str, Any]:
+    """A rule as SARIF's `reportingDescriptor` (3.49)."""
+    text, short, reason = rule.documentation, rule.what, rule.why
+    full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
+    is_url = rule.source.startswith(("http://", "https://"))
+    source = f"Source: <{rule.source}>" if is_url else f"Source: {rule.source}"
+    return {
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.id.split("-")),
+        "shortDescription": {"text": inert(short, MAX_DESCRIPTION)},
+        "fullDescription": {"text": inert(full, MAX_DESCRIPTION)},
+        "help": {"text": f"{text}\n\nSource: {rule.source}", "markdown": f"{markdown(rule)}\n\n{source}"},
+        **({"helpUri": rule.source} if is_url else {}),
+        "defaultConfiguration": {"level": LEVELS[rule.severity]},
+        "properties": {"tags": [rule.family], "problem.severity": PROBLEMS[rule.severity]},
+    }
+
+
+def _message(finding: FindingRecord) -> dict[str, str]:
+    # A backslash keeps viewers from making a link of what a stranger wrote (3.11.6).
+    return {"text": inert(finding.message or finding.rule).replace("](", "]\\(")}
+
+
+def _location(finding: FindingRecord, artifact: dict[str, str]) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": artifact}
+    if finding.line is not None and finding.line > 0:
+        physical["region"] = {"startLine": finding.line}
+        if finding.column is not None and finding.column > 0:
+            physical["region"]["startColumn"] = finding.column
+    if not finding.url:
+        return {"physicalLocation": physical}
+    listed = {"fullyQualifiedName": inert(finding.url, MAX_URL), "kind": "resource"}
+    return {"physicalLocation": physical, "logicalLocations": [listed]}
+
+
+def _times(summary: SummaryRecord | None) -> dict[str, str]:
+    if summary is None or not summary.started:
+        return {}
+    ended = datetime.fromisoformat(summary.started) + timedelta(seconds=summary.elapsed_s)
+    return {"startTimeUtc": summary.started, "endTimeUtc": iso(ended)}
+
+
+def _plain(value: Any) -> Any:
+    return [inert(text) for text in value] if isinstance(value, list) else value

@@ -12,8 +12,7 @@ from scrapy.crawler import Crawler
 from sh_scrapy.extension import HubstorageExtension
 
 from sitemapcrawler.feeds.exporters import is_ours
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import records
 
 logger = logging.getLogger(__name__)

@@ -15,14 +15,14 @@ from typing import IO, Any
 
 from scrapy.exporters import BaseItemExporter
 
-from sitemapcrawler.feeds.findings import MAX_URL, findings_of
-from sitemapcrawler.feeds.outlet import Outlet
+from sitemapcrawler.feeds.findings import findings_of
+from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.rules.catalogue import Paint
 from sitemapcrawler.rules.registry import SEVERITIES, findings
-from sitemapcrawler.terminal.colours import painter
+from sitemapcrawler.terminal.streams import painter
 from sitemapcrawler.urls import local_path
-from sitemapcrawler.urls.display import inert
+from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted
 
 RUN = 10_000

@@ -8,19 +8,30 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 
-from sitemapcrawler.audit.configuring import report_feeds
-from sitemapcrawler.feeds.feedfile import FeedFile, create, lost, unused
-from sitemapcrawler.feeds.folder import NAMES, PAGE, SUMMARY
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
-from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, check_readable, replace, set_mode
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, PARQUET, SUMMARY
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
+from sitemapcrawler.feeds.setup import FILTER, REPORT, local_path, names_in
+from sitemapcrawler.feeds.storages import (
+    AtomicFileStorage,
+    FeedFile,
+    FeedLost,
+    check_readable,
+    create,
+    lost,
+    replace,
+    set_mode,
+    unused,
+)
 from sitemapcrawler.report.model import Report
 
 
@@ -238,3 +249,51 @@ def _words(error: OSError) -> str:
 
 def _line(report: Report) -> bytes:
     return JsonText(Rows()).lines([report.summary])
+
+
+def check_report(settings: BaseSettings, report: str | None) -> None:
+    """ValueError, one line, for a report that cannot be made with these settings."""
+    if report is None:
+        return
+    given = f"argument report={report!r}"
+    if not settings.getbool("SITEMAP_STORE"):
+        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
+    folder = Path(report)
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and folder in path.resolve().parents:
+            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
+    log = settings.get("LOG_FILE")
+    if log and folder in (Path(log).resolve(), *Path(log).resolve().parents):
+        raise ValueError(f"{given}: the log {log} would stand in that folder; accepted: another LOG_FILE")
+    jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
+    if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
+        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
+
+
+def report_feeds(settings: BaseSettings) -> list[str]:
+    """Names of the feeds of a report that `add_feeds` has added."""
+    return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
+
+
+def add_feeds(settings: BaseSettings) -> None:
+    """Add the feeds of a report to the FEEDS setting, Parquet where pyarrow is installed. Nothing that is set for other
+    feeds holds for them."""
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    written = names_in(settings, "FEED_EXPORTERS")
+    formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]
+    for format, feed in product(formats, FEEDS):
+        feeds[f"{REPORT}:{feed}.{format}"] = {
+            "format": format,
+            "item_classes": [FEEDS[feed]],
+            "item_filter": FILTER,
+            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
+            "encoding": "utf-8",
+            "fields": None,
+            "indent": None,
+            "store_empty": True,
+            "batch_item_count": 0,
+            "uri_params": None,
+            "overwrite": True,
+        }
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")

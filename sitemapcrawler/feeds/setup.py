@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import difflib
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
-from sitemapcrawler.feeds.findings import check_options
+from sitemapcrawler import urls
 from sitemapcrawler.feeds.links import check_links
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 
 FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
 """Feed formats of the FEED_EXPORTERS setting."""
@@ -67,7 +75,7 @@ def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Colle
         if name == "parquet":
             _check_parquet(str(uri), options)
         elif name in FINDINGS:
-            _check_findings(str(uri), options)
+            _check_findings(str(uri), options.get("item_export_kwargs") or {})
         _check_encoding(options.get("encoding"))
         try:
             _check_place(uri, schemes)
@@ -142,7 +150,7 @@ def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
     if uri.endswith(".gz") or GZIP in options.get("postprocessing", ()):
         raise ValueError(f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out")
     # Imported here: Scrapy's exporters are of no use to the rest of this module.
-    from sitemapcrawler.feeds.parquet import try_options
+    from sitemapcrawler.feeds.exporters import try_options
 
     try:
         try_options(options.get("item_export_kwargs") or {})
@@ -153,10 +161,13 @@ def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
 
 
 def _check_findings(uri: str, options: Mapping[str, Any]) -> None:
-    try:
-        check_options(options.get("item_export_kwargs") or {})
-    except ValueError as error:
-        raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
+    wrong = f"item_export_kwargs of {uri} cannot work"
+    if unknown := sorted(options.keys() - {"roots"}):
+        raise ValueError(f"{wrong}: {unknown[0]} is not known; accepted: roots")
+    roots = options.get("roots") or {}
+    if not isinstance(roots, Mapping) or not all(isinstance(part, str) for root in roots.items() for part in root):
+        example = {"https://example.com/": "public/"}
+        raise ValueError(f"{wrong}: roots {roots!r} is not an object of texts, such as {example}")
 
 
 def _check_encoding(encoding: str | None) -> None:
@@ -185,3 +196,147 @@ def _check_appending(uri: str | Path, options: Mapping[str, Any]) -> None:
     name = format_of(uri, options)
     if path and not options.get("overwrite") and name not in APPENDABLE and not is_stream(path):
         raise ValueError(f"{name} cannot be appended to; use -O (overwrite: True in FEEDS)")
+
+
+RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+"""Every type of record."""
+PACKAGE = "sitemapcrawler."
+"""Start of the import path of our own components."""
+TABLES = ("csv", "parquet")
+"""Formats that hold records of one type."""
+
+
+def check_columns(settings: BaseSettings) -> None:
+    """ValueError, one line, for a feed that names a record type its format does not hold, or an unknown field.
+
+    Feeds that may hold items of the user's own keep their fields: those with `item_classes` that are no records, and
+    all feeds where a pipeline or spider middleware of the user's may change the items.
+    """
+    foreign = any(
+        not str(getattr(part, "__module__", part)).startswith(PACKAGE)
+        for setting in ("ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+        for part, order in settings.getdict(setting).items()
+        if order is not None
+    )
+    for uri, options in settings.getdict("FEEDS").items():
+        name = format_of(uri, options)
+        if name in (*TABLES, *MIXED):
+            kinds = _kinds(str(uri), name, options.get("item_classes") or ())
+            if kinds and not foreign:
+                _check_fields(str(uri), kinds, options, settings)
+
+
+def _kinds(uri: str, format: str, classes: Iterable[Any]) -> Collection[type]:
+    """Types of record that a feed holds; empty where it also holds items of the user's own."""
+    given = list(map(partial(_loaded, uri), classes))
+    held = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
+    if format == "csv" and held and UrlRecord not in held:
+        names = ", ".join(kind.__name__ for kind in held)
+        raise ValueError(f"{uri} cannot hold {names}: csv holds url records alone; use jsonl or parquet")
+    if any(all(not _holds(one, kind) for kind in RECORDS) for one in given):
+        return ()
+    return [UrlRecord] if format in TABLES and UrlRecord in held else held
+
+
+def _loaded(uri: str, path: Any) -> type:
+    try:
+        kind = load_object(path)
+    except (ImportError, NameError, ValueError, TypeError) as error:
+        raise ValueError(f"item_classes of {uri}: {error}") from None
+    if not isinstance(kind, type):
+        raise ValueError(f"item_classes of {uri}: {path} is no class")
+    return kind
+
+
+def _holds(given: type, kind: type) -> bool:
+    return issubclass(kind, given) or (kind is UrlRecord and issubclass(UrlBatch, given))
+
+
+def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, Any], settings: BaseSettings) -> None:
+    where, fields = "fields", options.get("fields")
+    if "fields" not in options:
+        where = "setting FEED_EXPORT_FIELDS"
+        try:
+            fields = settings.getdictorlist("FEED_EXPORT_FIELDS")
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    if fields is None:
+        return
+    if isinstance(fields, str) or not isinstance(fields, Iterable):
+        raise ValueError(f"{where} of {uri}: accepted: a list of fields, or {{field: title}}")
+    known = list(dict.fromkeys(field.name for kind in kinds for field in dataclasses.fields(kind)))
+    for name in fields:
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, 1)
+            meant = f", did you mean {near[0]}?" if near else f"; accepted: {', '.join(known)}"
+            raise ValueError(f"{where}: no field {str(name)!r} in {_named(kinds)} of {uri}{meant}")
+
+
+def _named(kinds: Collection[type]) -> str:
+    return f"the {next(iter(kinds))().type} records" if len(kinds) == 1 else "any record"
+
+
+MAX_PART = 100
+"""Bytes of a part: names of files end at 255."""
+
+
+HASH_DIGITS = 8
+"""Hexadecimal digits that tell two texts apart whose parts would be the same."""
+
+
+_UNSAFE = re.compile(r"[^\w.,+-]+")
+
+
+class FeedNameParts(dict[str, Any]):
+    """What feeds may be named by: each text a part of a name, whatever it holds, and never a path."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        return value if isinstance(value, (int, float)) else part_of_name(str(value))
+
+
+def part_of_name(text: str) -> str:
+    """A text as part of a file's name: letters, digits and `_ . , + -`. One that has to be changed for it, or cut, ends
+    with digits of its hash."""
+    safe = _UNSAFE.sub("-", text).strip(".-")
+    if safe == text and 0 < len(safe.encode()) <= MAX_PART:
+        return safe
+    digits = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+    start = safe.encode()[: MAX_PART - len(digits) - 1].decode(errors="ignore")
+    return f"{start}-{digits}".lstrip("-")
+
+
+def names_in(settings: BaseSettings, setting: str) -> list[str]:
+    """The names in a setting of components that are not switched off."""
+    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
+
+
+def prepare_feeds(settings: BaseSettings) -> None:
+    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
+    feeds = settings.getdict("FEEDS")
+    if feeds:
+        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
+        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
+        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def write_anew(settings: BaseSettings, job: str) -> None:
+    """Have a feed that is named after the job replaced where nothing is said of that, not appended to.
+
+    Scrapyd names its feeds so, `items/PROJECT/SPIDER/JOB.jl`; a job that goes on writes all it has found.
+    """
+    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    for uri, options in feeds.items():
+        path = local_path(uri)
+        if path is not None and path.stem == job:
+            feeds[uri] = {"overwrite": True, **options}
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def check_places(settings: BaseSettings, read: Iterable[str]) -> None:
+    """ValueError, one line, for a feed that would overwrite a file that the crawl reads. `read`: `file:` URLs."""
+    files = {Path(name).resolve() for url in read if (name := urls.local_path(url)) is not None}
+    for uri in settings.getdict("FEEDS"):
+        path = local_path(uri)
+        if path is not None and path.resolve() in files and not is_stream(path):
+            raise ValueError(f"{uri} cannot be written: it is a file that is to be read; name another one")

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
+import glob
+import io
+import itertools
+import json
 import logging
 import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.extensions.postprocessing import PostProcessingManager
 
-from sitemapcrawler.feeds.feedfile import STANDARD_OUTPUT, FeedFile, create, lost, standard_output, stream
 from sitemapcrawler.feeds.links import check_links
 from sitemapcrawler.feeds.setup import is_stream
+from sitemapcrawler.terminal.streams import is_terminal, silence
 
 if TYPE_CHECKING:
     from scrapy import Spider
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 FOR_ALL = 0o777
@@ -130,3 +143,251 @@ def _discard(file: FeedFile, failure: OSError) -> None:
     if not isinstance(failure, BrokenPipeError):
         kept = "; what stood there before is kept" if file.part else ""
         raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")
+
+
+logger = logging.getLogger(__name__)
+
+NAME_IN_PART = 60
+"""Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
+PRIVATE = 0o600
+"""Mode of a file that is not whole yet."""
+TAIL = 4
+"""Bytes: the longest end of line, that of UTF-32."""
+STANDARD_OUTPUT = Path("standard output")
+"""What it is called."""
+made: set[Path] = set()
+"""Temporary files that this process has made."""
+Tell = Callable[[Path, OSError], None]
+"""Tells a person that a file cannot be written, and why."""
+
+
+def tell(target: Path, error: OSError) -> None:
+    """Log it."""
+    logger.error("%s cannot be written: %s", target, error.strerror)
+
+
+class FeedFile(io.BufferedWriter):
+    """The file a feed is written to. After the first error it takes everything and writes nothing, it is told
+    once, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
+
+    `target` is where the feed belongs; `part` is its temporary file, None where the target itself is written.
+    `appending`: rows stand in it already, `tail` are their last bytes.
+    """
+
+    def __init__(self, raw: _Raw, target: Path, part: Path | None = None, tell: Tell = tell) -> None:
+        super().__init__(raw)
+        raw.target, raw.tell_of = target, tell
+        self._raw = raw
+        self.target = target
+        self.part = part
+        self.appending = False
+        self.tail = b""
+
+    @property
+    def failure(self) -> OSError | None:
+        """The first error; None so far."""
+        return self._raw.failure
+
+    def fail(self, error: OSError) -> None:
+        """Write no more, for this reason."""
+        self._raw.fail(error)
+
+    def begin_with(self, earlier: Path) -> None:
+        """Take over the rows of an earlier feed."""
+        with earlier.open("rb") as source:
+            shutil.copyfileobj(source, self)
+            size = source.tell()
+            source.seek(max(0, size - TAIL))
+            self.tail = source.read()
+        self.appending = size > 0
+
+    def finish(self) -> OSError | None:
+        """Write everything to the disk and close; the first error, None: there was none."""
+        try:
+            with self:
+                self.flush()
+                if self.part:
+                    os.fsync(self.fileno())
+        except OSError as error:
+            return self.failure or error
+        return self.failure
+
+
+class _Raw(io.FileIO):
+    target: Path
+    tell_of: Tell
+    failure: OSError | None = None
+
+    def write(self, data: Buffer, /) -> int:
+        if self.failure is None:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self.fail(error)
+        return memoryview(data).nbytes
+
+    def fail(self, error: OSError) -> None:
+        self.failure = error
+        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
+            self.tell_of(self.target, error)
+
+
+def stream(path: Path, mode: str) -> FeedFile:
+    """A file that is written directly: a device or a named pipe. Raises OSError."""
+    return FeedFile(_Raw(path, mode), path)
+
+
+def standard_output() -> FeedFile:
+    """Standard output, which stays open when the feed is closed. Raises OSError."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
+    sys.stdout.flush()
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except io.UnsupportedOperation:
+        raise OSError(errno.EBADF, "it goes to a log") from None
+    return FeedFile(_Raw(descriptor, "wb"), STANDARD_OUTPUT)
+
+
+def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:
+    """A file in place of one that cannot be made."""
+    file = FeedFile(_Raw(os.devnull, "wb"), path, None, tell)
+    file.fail(error)
+    return file
+
+
+def create(target: Path, tell: Tell = tell) -> FeedFile:
+    """A file beside the target, for its owner alone, of a name that nobody uses: a killed crawl may have left one of
+    the same process id. Raises OSError."""
+    names = unused(target)
+    while True:
+        part = next(names)
+        try:
+            file = FeedFile(_Raw(part, "xb", opener=_private), target, part, tell)
+        except FileExistsError:
+            continue
+        made.add(part)
+        return file
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)
+
+
+def unused(target: Path) -> Iterator[Path]:
+    """Names beside the target for what this process has of it, without end; `parts_of` finds them."""
+    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
+    yield part
+    for number in itertools.count(1):
+        yield part.with_suffix(f".{number}.part")
+
+
+def parts_of(target: Path, pid: int) -> list[Path]:
+    """The temporary files of a feed that a process has left."""
+    beginning = f".{target.name[:NAME_IN_PART]}.{pid}."
+    return (
+        [path for path in target.parent.glob("*.part") if path.name.startswith(beginning) and path.is_file()]
+        if target.parent.is_dir()
+        else []
+    )
+
+
+_NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
+
+
+class Outlet:
+    r"""A feed's file, written in one encoding. On a terminal, what cannot be seen becomes escapes (`\u009b`), which in
+    JSON mean the same; `painted`: not so, since the text has escape sequences of our own.
+
+    `appending` is True where rows stand in the file already. When its reader has gone (`| head`), `deserted`
+    becomes True, nothing more is written, and the crawl goes on.
+    """
+
+    def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
+        self._file = file
+        self._target = _target(file)
+        self._is_seen = not painted and is_terminal(self._target)
+        self.appending = _appends(self._target)
+        self.deserted = False
+        self._is_utf8 = codecs.lookup(encoding or "utf-8").name == "utf-8"
+        self._encoder = codecs.getincrementalencoder(encoding or "utf-8")(errors)
+        if self.appending:
+            self._encoder.setstate(0)  # no byte order mark
+            self._end_line()
+
+    def write_utf8(self, data: bytes | memoryview) -> None:
+        """Write text that is UTF-8 so far."""
+        if self._is_utf8 and not self._is_seen:
+            self._write(data)
+        else:
+            self.write_text(str(data, "utf-8"))
+
+    def write_text(self, text: str) -> None:
+        """Write text."""
+        self._write(self._encoder.encode(_NOT_PLAIN.sub(_seen, text) if self._is_seen else text))
+
+    def finish(self) -> None:
+        """Hand over what is buffered for standard output, while a reader that has gone can still be noticed."""
+        if self._is_standard_output:
+            self._attempt(self._target.flush)
+
+    def _write(self, data: bytes | memoryview) -> None:
+        if data and not self.deserted:
+            self._attempt(self._file.write, data)
+
+    def _attempt(self, action: Any, *arguments: Any) -> None:
+        try:
+            action(*arguments)
+        except BrokenPipeError:
+            self.deserted = True
+            if self._is_standard_output:
+                silence(self._target)
+
+    @property
+    def _is_standard_output(self) -> bool:
+        """True where no storage of ours stands between."""
+        return self._target is getattr(sys.stdout, "buffer", None)  # which is nothing where a log took its place
+
+    def _end_line(self) -> None:
+        """Feeds that another program wrote may lack the end of their last line."""
+        tail: bytes = getattr(self._target, "tail", b"") if self._target is self._file else b""
+        newline = self._encoder.encode("\n")
+        if tail and not tail.endswith(newline):
+            self._write(newline)
+
+
+def _seen(found: re.Match[str]) -> str:
+    char = found[0]
+    return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
+
+
+def _target(file: Any) -> Any:
+    """The storage's file behind the plugins of `postprocessing`."""
+    return file.file if isinstance(file, PostProcessingManager) else file
+
+
+def _appends(file: Any) -> bool:
+    """Our storage tells; of other files only those opened for appending, by their size: tell() counts gzip's header."""
+    appending = getattr(file, "appending", None)
+    if appending is None:
+        return "a" in str(getattr(file, "mode", "")) and os.fstat(file.fileno()).st_size > 0
+    return bool(appending)
+
+
+_FIELD = re.compile(r"%(?:%|\(\w+\)[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z])")
+
+
+def parts_left(path: Path, pid: int) -> list[Path]:
+    """The temporary files that a process has left of a feed, whatever was filled in when it began."""
+    if not _FIELD.search(str(path)):
+        return [] if is_stream(path) else parts_of(path.resolve(), pid)
+    folder, name = map(_pattern, (str(path.parent.relative_to(path.anchor)), path.name))
+    certain = name.partition("*")[0]
+    return [*Path(path.anchor).glob(f"{folder}/.{certain[:NAME_IN_PART]}*.{pid}.*part")]
+
+
+def _pattern(text: str) -> str:
+    """What `glob` takes for all that a text may become."""
+    literals, fields = _FIELD.split(text), _FIELD.findall(text)
+    filled = ["%" if field == "%%" else "*" for field in fields]
+    return "".join(glob.escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))

@@ -13,8 +13,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.download.policies import Policies, signature
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FINISHED, READ, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import (

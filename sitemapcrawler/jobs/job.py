@@ -24,10 +24,9 @@ from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Visit
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import stopping
-from sitemapcrawler.feeds.feedfile import made
-from sitemapcrawler.feeds.feednames import parts_left
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
+from sitemapcrawler.feeds.storages import made, parts_left
 from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter

@@ -14,8 +14,7 @@ import msgspec
 
 from sitemapcrawler.audit.frontier import Visit
 from sitemapcrawler.audit.reading import Told
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.restoring import tally_of

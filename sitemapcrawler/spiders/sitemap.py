@@ -20,16 +20,12 @@ from sitemapcrawler import urls
 from sitemapcrawler.audit import discovery, scrapy_cloud
 from sitemapcrawler.audit.configuring import (
     add_contact,
-    add_feeds,
     at_least_one,
-    check_report,
     choose,
     leave_out,
     limits,
     new_frontier,
     new_status,
-    prepare_feeds,
-    write_anew,
 )
 from sitemapcrawler.audit.discovery import Discovery, Site, Sites
 from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Frontier, Selection, Visit
@@ -43,7 +39,8 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.feeds.columns import check_columns
+from sitemapcrawler.feeds.reporting import add_feeds, check_report
+from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
 from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import restoring
 from sitemapcrawler.jobs.opening import open_job
@@ -109,7 +106,7 @@ class AuditSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments before anything else happens; ArgumentError for a bad one."""
         params = Params.parse(kwargs)
-        check_report(crawler.settings, params)
+        check_report(crawler.settings, params.report)
         if "_job" in kwargs:
             write_anew(crawler.settings, kwargs["_job"])
         if params.report is not None:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
+
+from sitemapcrawler.rules.catalogue import Paint
 
 NOT_LIVE = ("", "dumb", "unknown")
 """Values of TERM that cannot move the cursor."""
@@ -190,3 +192,44 @@ def pour(source: IO[bytes]) -> None:
 def put(text: str) -> None:
     """Write text to standard output, with escapes for what that cannot hold. ValueError as for `pour`."""
     pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
+
+
+STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "info": "bold cyan",
+    "place": "bold",
+    "id": "bold",
+    "label": "bold",
+}
+"""How each kind of text looks."""
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """True for a terminal that shows colours; NO_COLOR and TERM are honoured."""
+    if stream is None or not stream.isatty():
+        return False
+    from rich.console import Console  # here, since few runs have a terminal
+
+    console = Console(file=stream)
+    return console.color_system is not None and not console.no_color
+
+
+def plain(text: str, kind: str) -> str:
+    """The text as it is."""
+    return text
+
+
+def painter(colour: bool) -> Paint:
+    """What styles text."""
+    if not colour:
+        return plain
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    styles = {kind: Style.parse(style) for kind, style in STYLES.items()}
+
+    def paint(text: str, kind: str) -> str:
+        return styles[kind].render(text, color_system=ColorSystem.STANDARD) if kind in styles else text
+
+    return paint

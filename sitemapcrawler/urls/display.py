@@ -77,6 +77,8 @@ MAX_SHOWN = 100
 MAX_TEXT = 1000
 """Characters of a message. Above 2,048, GitLab drops the finding.
 Source: https://docs.gitlab.com/user/application_security/detect/sarif/#limits"""
+MAX_URL = 2048
+"""Characters of a listed URL. Source: https://www.sitemaps.org/protocol.html#locdef"""
 CUT = "..."
 """Replaces the rest of a text that is too long."""
 _COMMAND = re.compile(r"##(?=\w*\[)")

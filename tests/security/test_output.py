@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.extensions.logs import MAX_LINE, MAX_LINES, inert_traceback, make_inert
 from sitemapcrawler.feeds.cells import Cells
-from sitemapcrawler.feeds.outlet import Outlet
+from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.urls.display import inert
 from tests.crawl.crawling import Crawl
 from tests.security.hostile_site import ALL, COMMAND, ESCAPES, FAKE_LINE, FORMULAS, TERMINAL, unseen
@@ -168,7 +168,7 @@ def test_inert_text_is_seen_whole_and_bounded(message: str, limit: int) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_json_on_a_terminal_means_the_same_and_can_be_seen(message: str) -> None:
     file = io.BytesIO()
-    with mock.patch("sitemapcrawler.feeds.outlet.is_terminal", return_value=True):
+    with mock.patch("sitemapcrawler.feeds.storages.is_terminal", return_value=True):
         Outlet(file, "utf-8", "strict").write_utf8(json.dumps(message, ensure_ascii=False).encode() + b"\n")
     shown = file.getvalue().decode()
     assert unseen(shown, "\n") == []

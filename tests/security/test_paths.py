@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from sitemapcrawler.audit.params import uri_params
 from sitemapcrawler.feeds import setup as feeds
-from sitemapcrawler.feeds.feedfile import create
-from sitemapcrawler.feeds.feednames import MAX_PART, Parts, part_of_name, uri_params
 from sitemapcrawler.feeds.folder import folder as report_folder
 from sitemapcrawler.feeds.links import planted
-from sitemapcrawler.feeds.storages import AtomicFileStorage
+from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
+from sitemapcrawler.feeds.storages import AtomicFileStorage, create
 from sitemapcrawler.jobs.job import remove_parts
 from sitemapcrawler.jobs.opening import folder_of
 from sitemapcrawler.settings import FEED_URI_PARAMS
@@ -72,7 +72,7 @@ def test_texts_that_differ_stay_apart() -> None:
 
 
 def test_numbers_stay_numbers_and_other_spiders_their_own() -> None:
-    parts = Parts({"batch_id": 7, "time": "2026-11-22T05-40-00+00-00", "params": object()})
+    parts = FeedNameParts({"batch_id": 7, "time": "2026-11-22T05-40-00+00-00", "params": object()})
     named = "%(batch_id)05d %(time)s %(params)s" % parts  # noqa: UP031  # as Scrapy does it
     assert named.startswith("00007 2026-11-22T05-40-00+00-00 object-object-at-")
     given = {"folder": "a/b"}

@@ -39,19 +39,18 @@ CALLS = {
 HARMLESS = {"xml.parsers.expat", "xml.sax.saxutils.escape", "xml.sax.saxutils.quoteattr"}
 """Of these modules: the strict parser, which loads nothing, and functions on texts."""
 REASONS = {
-    ("feeds/rows.py", "eval"): "names of fields of record types, which stand in code",
+    ("feeds/jsontext.py", "eval"): "names of fields of record types, which stand in code",
     ("download/handlers.py", "import_module"): "a module of ours, by its name",
     ("reader/lists/tables.py", "import_module"): "pyarrow, by its name",
     ("__init__.py", "import_module"): "modules of ours, by their names",
-    ("feeds/parquet.py", "import_module"): "pyarrow, by its name",
+    ("feeds/exporters.py", "import_module"): "pyarrow, by its name",
     ("feeds/arrow.py", "import_module"): "pyarrow, by its name",
     ("rules/__init__.py", "import_module"): "modules of ours, by their names",
     ("rules/own.py", "import_module"): "SITEMAP_RULES: code of the user's own",
     ("rules/own.py", "spec_from_file_location"): "the same, by the path of a file",
     ("pipelines/store.py", "load_object"): "ITEM_PIPELINES, a setting",
-    ("feeds/columns.py", "load_object"): "item_classes of FEEDS, a setting",
+    ("feeds/setup.py", "load_object"): "item_classes of FEEDS, a setting",
     ("feeds/exporters.py", "load_object"): "the same",
-    ("feeds/parquet.py", "load_object"): "the same",
     ("robots/ruleset.py", "import_module"): "re2, by its name",
     ("rules/telltales.py", "import_module"): "the same",
     ("report/page.py", "Markup"): "our own style and script",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from scrapy.settings import Settings
 
-from sitemapcrawler.commands.inspect import PASSED, Command
-from sitemapcrawler.terminal.inspect import outline, screen
+from sitemapcrawler.commands.inspect import PASSED, Command, json_row
+from sitemapcrawler.terminal.inspect import screen
 from sitemapcrawler.terminal.inspect.document import document
-from sitemapcrawler.terminal.inspect.tally import MAX_VALUES
+from sitemapcrawler.terminal.inspect.inspection import MAX_VALUES
 from tests.unit.terminal.inspect.shown import inspection, record
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
@@ -41,14 +41,14 @@ def test_every_argument_is_named() -> None:
 
 
 def test_every_field_of_the_document_is_described() -> None:
-    made = document(inspection(record("/a.xml")))
+    made = document(inspection(record("/a.xml")), json_row)
     assert first_cells("The JSON document") == [*made, *made["urls"]]
 
 
 def test_limits_are_those_of_the_code() -> None:
     for limit in (
-        f"more than {outline.ALL} files",
-        f"{outline.MOST} of one index",
+        f"more than {screen.ALL} files",
+        f"{screen.MOST} of one index",
         f"{screen.MAX_PROBLEMS} files at most",
     ):
         assert limit in " ".join(PAGE.split())

@@ -38,7 +38,7 @@ HARMLESS = {
     "sitemapcrawler.urls.display._TYPED": "what was typed, cut at 4,096 characters",
     "sitemapcrawler.urls.display._URL": "is tried at the beginning alone",
     "sitemapcrawler.rules.catalogue._LABEL": "docstrings of rules",
-    "sitemapcrawler.feeds.sarif._SEMANTIC": "our own version",
+    "sitemapcrawler.feeds.findings._SEMANTIC": "our own version",
 }
 """Expressions that are given no long text of strangers, or not to its end."""
 

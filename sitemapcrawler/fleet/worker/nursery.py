@@ -25,7 +25,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.feeds.parquet import try_options
+from sitemapcrawler.feeds.exporters import try_options
 from sitemapcrawler.fleet.records import TABLES
 from sitemapcrawler.fleet.worker.link import FAULT
 from sitemapcrawler.rules import all_rules

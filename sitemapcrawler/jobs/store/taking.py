@@ -13,7 +13,7 @@ from typing import IO, Any
 import duckdb
 
 from sitemapcrawler.feeds.folder import unfinished
-from sitemapcrawler.feeds.rows import KEPT_WHEN_EMPTY
+from sitemapcrawler.items import KEPT_WHEN_EMPTY
 from sitemapcrawler.jobs.store.base import FEED_LINE, Store
 from sitemapcrawler.jobs.store.columns import literal, quoted
 from sitemapcrawler.jobs.store.loading import BASELINE

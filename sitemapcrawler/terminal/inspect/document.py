@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
-from sitemapcrawler.feeds.rows import Rows
 from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
-from sitemapcrawler.terminal.inspect.inspection import Inspection
-from sitemapcrawler.terminal.inspect.tally import Bounded, Tally
+from sitemapcrawler.terminal.inspect.inspection import Bounded, Inspection, Tally
 
+Row = Callable[[Any], dict[str, Any]]
+"""A record as a JSON object, without null and empty fields."""
 COMMAND = "##"
 """Begins a command to a CI server wherever it stands in a line (`findings.inert`); no URL has more than one `#`.
 Source: RFC 3986, 3.5"""
@@ -62,40 +60,34 @@ def _shows(text: str, encoding: str) -> bool:
     return True
 
 
-def document(inspection: Inspection) -> dict[str, Any]:
+def document(inspection: Inspection, row: Row) -> dict[str, Any]:
     """The document. Empty lists and objects and null fields of the files are left out, as in JSON feeds."""
-    target, summary = inspection.target, inspection.summary
+    summary = inspection.summary
     return {
         "type": "inspection",
-        "target": target.text,
-        "kind": target.kind,
+        "target": inspection.name,
+        "kind": inspection.kind,
         "expanded": inspection.expanded,
-        "sitemaps": [_sitemap(record, inspection) for record in inspection.files.records],
-        "robots": [_row(record) for record in inspection.robots],
+        "sitemaps": [_sitemap(row(record), record, inspection) for record in inspection.files.records],
+        "robots": [row(record) for record in inspection.robots],
         "urls": _urls(inspection.tally),
         "skipped": summary.skipped,
         "partial": summary.partial,
     }
 
 
-def text(inspection: Inspection) -> str:
+def text(inspection: Inspection, row: Row) -> str:
     """The document as text of ASCII alone, which no terminal and no character set can spoil."""
-    return json.dumps(document(inspection), indent=2) + "\n"
+    return json.dumps(document(inspection, row), indent=2) + "\n"
 
 
-def _sitemap(record: SitemapRecord, inspection: Inspection) -> dict[str, Any]:
-    row = _row(record)
+def _sitemap(row: dict[str, Any], record: SitemapRecord, inspection: Inspection) -> dict[str, Any]:
     line = inspection.line_of(record.parent, record.sitemap) if record.parent and record.found_by == "robots" else None
     if line is not None:
         row["robots_line"] = line
     children = inspection.files.children(record.sitemap)
     if children:
         row["children"] = [{"loc": url, **({"lastmod_at": at} if at else {})} for url, at in children]
-    return row
-
-
-def _row(record: Any) -> dict[str, Any]:
-    row: dict[str, Any] = msgspec.to_builtins(Rows().of([record])[0], enc_hook=str)
     return row
 
 

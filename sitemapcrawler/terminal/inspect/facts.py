@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.findings import MAX_URL
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import PREFIXES, find
-from sitemapcrawler.terminal.inspect.inspection import INDEX, Inspection
-from sitemapcrawler.terminal.inspect.tally import Bounded, Tally, is_core
-from sitemapcrawler.urls.display import inert
+from sitemapcrawler.terminal.inspect.inspection import INDEX, Bounded, Inspection, Tally, is_core
+from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, size
 
 FORMATS = {

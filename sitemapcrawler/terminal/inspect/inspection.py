@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
-from sitemapcrawler.commands.targets import DOMAIN, Target
-from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
-from sitemapcrawler.robots import is_robots_url
-from sitemapcrawler.terminal.inspect.tally import Tally
+from sitemapcrawler.items import READ, Counts, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 
 Child = tuple[str, str | None]
 """URL and `lastmod_at` of what an index lists."""
@@ -108,22 +107,28 @@ INDEX = "xml-index"
 
 
 class Inspection:
-    """What a target came to.
-
-    `expanded`: whether what indexes list was asked for too. `line_of`: gives the line of a robots.txt (its URL) that
-    names a sitemap; None where it does not.
-    """
+    """Counts and records of one inspected target."""
 
     def __init__(
-        self, target: Target, expanded: bool = False, line_of: Callable[[str, str], int | None] = lambda _, __: None
+        self,
+        name: str,
+        kind: str,
+        is_robots: bool = False,
+        expanded: bool = False,
+        line_of: Callable[[str, str], int | None] = lambda _, __: None,
     ) -> None:
-        self.target = target
+        """`name`: the target as the user wrote it. `kind`: domain, file or url. `is_robots`: it is a robots.txt.
+        `expanded`: what indexes list is fetched too. `line_of`: line of a robots.txt (its URL) that names a sitemap;
+        None if none does."""
+        self.name = name
+        self.kind = kind
+        self.is_robots = is_robots
         self.expanded = expanded
         self.line_of = line_of
         self.files = Files()
         self.tally = Tally()
         self.robots: list[RobotsRecord] = []
-        """The robots files that were asked for."""
+        """The robots.txt files that were fetched."""
         self.summary = SummaryRecord()
 
     def take(self, item: Any) -> Sequence[Any]:
@@ -143,13 +148,8 @@ class Inspection:
 
     @property
     def is_site(self) -> bool:
-        """True where the sitemaps of a site were looked for, or those that a robots.txt names."""
-        return self.target.kind == DOMAIN or self.is_robots
-
-    @property
-    def is_robots(self) -> bool:
-        """True where a robots.txt was named."""
-        return self.target.kind != DOMAIN and is_robots_url(self.target.value)
+        """True if the target is a domain or a robots.txt: its sitemaps are looked for."""
+        return self.kind == "domain" or self.is_robots
 
     @property
     def single(self) -> SitemapRecord | None:
@@ -165,3 +165,216 @@ class Inspection:
             tally.urls += len(children)
             tally.dates.add([moment for _, moment in children if moment is not None])
         return tally
+
+
+MAX_VALUES = 1000
+"""Different values that are counted by name: more than there are language codes in use."""
+MAX_VALUE = 200
+"""Characters that are kept of a value."""
+
+
+class Bounded:
+    """Counts values by name, as far as there are no more than `MAX_VALUES` of them."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.others = 0
+        """Values that were counted together, since there were too many different ones before them."""
+
+    def add(self, values: Iterable[str]) -> None:
+        """Count values."""
+        for value in values:
+            name = value[:MAX_VALUE]
+            if name in self.counts or len(self.counts) < MAX_VALUES:
+                self.counts[name] += 1
+            else:
+                self.others += 1
+
+    def ranked(self) -> list[tuple[str, int]]:
+        """(value, count), the most frequent first; those of the same count by name."""
+        return sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+NO_CODE = "(none)"
+"""Stands for the language of an alternate that names none."""
+CORE = "schemas/sitemap/0."
+"""Part of the URI of the protocol's own namespace, in all the forms it has had.
+Source: https://www.sitemaps.org/protocol.html, and Google's before it (`.../schemas/sitemap/0.84`)"""
+
+
+def is_core(uri: str) -> bool:
+    """True for the namespace of the protocol itself, however it is written."""
+    return CORE in uri
+
+
+class Tally:
+    """Counts url records, batch by batch."""
+
+    def __init__(self) -> None:
+        self.urls = 0
+        self.unreadable = 0
+        """Entries with a lastmod that is no date."""
+        self.dates = Dates()
+        self.counts = Counts()
+        """Images, videos, news articles and language versions."""
+        self.carriers = Counts()
+        """URLs that carry at least one of them."""
+        self.languages = Bounded()
+        """Language versions by their code, as written."""
+        self.namespaces = Bounded()
+        """URLs that carry elements of a namespace that is none of the known ones, by its URI."""
+
+    @property
+    def undated(self) -> int:
+        """Entries without a lastmod that can be read."""
+        return self.urls - self.dates.total
+
+    def add(self, urls: Sequence[UrlRecord]) -> None:
+        """Count the records of a batch."""
+        self.urls += len(urls)
+        moments = [record.lastmod_at for record in urls if record.lastmod_at is not None]
+        self.dates.add(moments)
+        if len(moments) < len(urls):
+            self.unreadable += sum(1 for record in urls if record.lastmod and record.lastmod_at is None)
+        for record in urls:
+            if record.images or record.alternates or record.news is not None or record.videos:
+                self._count_objects(record)
+            if record.extra is not None:
+                self.namespaces.add(uri for uri in record.extra if uri and not is_core(uri))
+
+    def _count_objects(self, record: UrlRecord) -> None:
+        numbers = {
+            "images": len(record.images),
+            "videos": len(record.videos),
+            "news": int(record.news is not None),
+            "alternates": len(record.alternates),
+        }
+        for name, number in numbers.items():
+            if number:
+                setattr(self.counts, name, getattr(self.counts, name) + number)
+                setattr(self.carriers, name, getattr(self.carriers, name) + 1)
+        self.languages.add(alternate.hreflang or NO_CODE for alternate in record.alternates)
+
+
+DAY, MONTH, YEAR = len("2024-05-01"), len("2024-05"), len("2024")
+"""How much of a date tells its day, month and year."""
+UNITS = {DAY: "day", MONTH: "month", YEAR: "year"}
+MAX_DAYS = 4000
+"""Different days that are counted; where there are more, their years are."""
+MAX_BARS = 16
+"""Bars of a histogram, as many as a glance takes in; where days are more, months are shown, and then years."""
+LONGEST = {DAY: 62, MONTH: 36}
+"""Days, and months, from the oldest date to the newest, beyond which they are not told apart, however few they are."""
+MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row of a histogram."""
+
+    label: str
+    """A day, a month or a year; `until 2010` for all that is older than the next."""
+    count: int
+    gap: bool = False
+    """True for a row that stands for several without any date."""
+
+
+class Dates:
+    """Counts moments (ISO 8601 in UTC, as `lastmod_at`) in bounded memory."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.first: str | None = None
+        """The oldest moment."""
+        self.last: str | None = None
+        """The newest."""
+        self._length = DAY
+        self._counts: Counter[str] = Counter()
+
+    def add(self, moments: Sequence[str]) -> None:
+        """Count moments."""
+        if not moments:
+            return
+        self.total += len(moments)
+        self.first = min(moments) if self.first is None else min(self.first, *moments)
+        self.last = max(moments) if self.last is None else max(self.last, *moments)
+        length = self._length
+        self._counts.update([moment[:length] for moment in moments])
+        if len(self._counts) > MAX_DAYS and length > YEAR:
+            self._length = YEAR
+            self._counts = self._by(YEAR)
+
+    def histogram(self) -> tuple[str, dict[str, int]]:
+        """day, month or year, whichever tells the range of the dates best, and {its name: how many}, the oldest
+        first."""
+        length = next((unit for unit in (DAY, MONTH) if self._fits(unit)), YEAR)
+        return UNITS[length], dict(sorted(self._by(length).items()))
+
+    def bars(self) -> list[Bar]:
+        """The histogram as at most `MAX_BARS` rows, the oldest first; several rows without a date are one."""
+        unit, counts = self.histogram()
+        return _oldest_together(_rows(unit, counts))
+
+    def _fits(self, length: int) -> bool:
+        """True where all days, or all months, of the range find room."""
+        if self.first is None or self.last is None or length > self._length:
+            return False
+        number = _day_number if length == DAY else _month
+        span = number(self.last) - number(self.first)
+        return span <= LONGEST[length] and len(_rows(UNITS[length], self._by(length))) <= MAX_BARS
+
+    def _by(self, length: int) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for name, count in self._counts.items():
+            counts[name[:length]] += count
+        return counts
+
+
+def _day(moment: str) -> date:
+    return date.fromisoformat(moment[:DAY])
+
+
+def _day_number(moment: str) -> int:
+    return _day(moment).toordinal()
+
+
+def _month(moment: str) -> int:
+    return int(moment[:YEAR]) * MONTHS + int(moment[YEAR + 1 : MONTH]) - 1
+
+
+def _between(unit: str, first: str, last: str) -> Iterable[str]:
+    """The names of all days, months or years from one to another."""
+    if unit == "day":
+        days = (_day(last) - _day(first)).days
+        return ((_day(first) + timedelta(days=number)).isoformat() for number in range(days + 1))
+    if unit == "month":
+        months = range(_month(first), _month(last) + 1)
+        return (f"{number // MONTHS:04}-{number % MONTHS + 1:02}" for number in months)
+    return (f"{year:04}" for year in range(int(first), int(last) + 1))
+
+
+def _rows(unit: str, counts: Mapping[str, int]) -> list[Bar]:
+    labels = _between(unit, min(counts), max(counts)) if counts else ()
+    return _without_gaps(Bar(label, counts.get(label, 0)) for label in labels)
+
+
+def _without_gaps(bars: Iterable[Bar]) -> list[Bar]:
+    """Two empty rows and more, one after the other, become one."""
+    kept: list[Bar] = []
+    for bar in bars:
+        before = kept[-1] if kept else None
+        if before is None or bar.count or before.count:
+            kept.append(bar)
+        elif not before.gap:
+            kept[-1] = Bar("", 0, True)
+    return kept
+
+
+def _oldest_together(bars: list[Bar]) -> list[Bar]:
+    """No more than `MAX_BARS` rows: those too many, the oldest, become one."""
+    if len(bars) <= MAX_BARS:
+        return bars
+    start = len(bars) - MAX_BARS + 1
+    old, kept = bars[:start], bars[start:]
+    until = next(bar.label for bar in reversed(old) if bar.label)
+    return [Bar(f"until {until}", sum(bar.count for bar in old)), *kept]

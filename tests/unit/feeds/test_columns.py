@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from sitemapcrawler.feeds.columns import check_columns
+from sitemapcrawler.feeds.setup import check_columns
 
 ITEMS = "sitemapcrawler.items."
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.feeds.findings import OPEN_FILES
-from sitemapcrawler.feeds.junit import MAX_LINES, JUnitExporter
+from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 

@@ -10,7 +10,7 @@ import pytest
 from twisted.python.log import StdioOnnaStick
 
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
-from sitemapcrawler.feeds.feedfile import standard_output
+from sitemapcrawler.feeds.storages import standard_output
 from sitemapcrawler.items import UrlRecord
 
 IN_ITS_PLACE = pytest.mark.parametrize("stream", [StdioOnnaStick(), None], ids=["a log", "closed"])

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds import arrow, parquet
-from sitemapcrawler.feeds.parquet import ParquetExporter
+from sitemapcrawler.feeds import arrow, exporters
+from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.items import (
     FindingRecord,
@@ -155,8 +155,8 @@ class TestOtherRecords:
 
     def test_one_table_cannot_hold_several_types(self) -> None:
         with pytest.raises(ValueError, match="name one of the item_classes"):
-            parquet.try_options({"item_classes": [SitemapRecord, FindingRecord]})
-        parquet.try_options({"item_classes": ["sitemapcrawler.items.RobotsRecord"]})
+            exporters.try_options({"item_classes": [SitemapRecord, FindingRecord]})
+        exporters.try_options({"item_classes": ["sitemapcrawler.items.RobotsRecord"]})
 
 
 class TestReaders:
@@ -399,7 +399,7 @@ class TestRowGroups:
         assert row_groups(file) == [50_000, 1000]
 
     def test_heavy_rows_fill_a_row_group_sooner(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(parquet, "ROW_GROUP_BYTES", 1_000_000)
+        monkeypatch.setattr(exporters, "ROW_GROUP_BYTES", 1_000_000)
         heavy = UrlRecord(loc="https://e.com/", images=[Image(loc="https://e.com/" + "i" * 100)] * 5)
         assert row_groups(export(UrlBatch(SITEMAP, [heavy] * 4500))) == [2000, 2000, 500]
 
@@ -443,11 +443,11 @@ class TestOptions:
             export(PLAIN, constants=constants)
 
     def test_options_that_cannot_work_raise(self) -> None:
-        parquet.try_options({"compression": "brotli"})
+        exporters.try_options({"compression": "brotli"})
         with pytest.raises(TypeError, match="colour"):
-            parquet.try_options({"colour": "red"})
+            exporters.try_options({"colour": "red"})
         with pytest.raises(OSError, match="LZO"):
-            parquet.try_options({"compression": "lzo"})
+            exporters.try_options({"compression": "lzo"})
 
 
 class TestFile:

@@ -15,9 +15,10 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import settings
-from sitemapcrawler.audit.configuring import add_feeds, check_report, prepare_feeds, report_feeds
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
+from sitemapcrawler.feeds.reporting import add_feeds, check_report, report_feeds
+from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import gatherer
 from sitemapcrawler.jobs import report as queries
@@ -58,7 +59,7 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
 
 
 def test_feeds_without_pyarrow_are_lines_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemapcrawler.audit.configuring.find_spec", lambda name: None)
+    monkeypatch.setattr("sitemapcrawler.feeds.reporting.find_spec", lambda name: None)
     made = chosen()
     add_feeds(made)
     assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
@@ -93,9 +94,9 @@ def test_what_cannot_go_with_a_report_is_refused(tmp_path: Path, changed: dict[s
     params = Params.parse({"domain": "e.com", "report": place})
     placed = {name: put(value, place) for name, value in changed.items()}
     with pytest.raises(ValueError) as caught:
-        check_report(chosen(**placed), params)
+        check_report(chosen(**placed), params.report)
     assert str(caught.value) == f"argument report={place!r}: {problem.format(place)}"
-    check_report(chosen(**placed), Params.parse({"domain": "e.com"}))
+    check_report(chosen(**placed), None)
 
 
 def put(value: Any, place: str) -> Any:
@@ -108,7 +109,7 @@ def put(value: Any, place: str) -> Any:
 def test_places_beside_a_report_are_accepted(tmp_path: Path) -> None:
     params = Params.parse({"domain": "e.com", "report": f"{tmp_path}/jobs/report"})
     feeds = {f"{tmp_path}/jobs/reports.jsonl": {}, "stdout:": {}, "s3://bucket/jobs/report/x.jsonl": {}}
-    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs", LOG_FILE=f"{tmp_path}/jobs/log"), params)
+    check_report(chosen(FEEDS=feeds, JOBDIR=f"{tmp_path}/jobs", LOG_FILE=f"{tmp_path}/jobs/log"), params.report)
 
 
 def test_report_is_no_different_argument_of_a_job(tmp_path: Path) -> None:

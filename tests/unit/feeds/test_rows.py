@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from sitemapcrawler.feeds.rows import Rows, is_record
+from sitemapcrawler.feeds.jsontext import Rows, is_record
 from sitemapcrawler.items import Counts, Hop, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image, News
 

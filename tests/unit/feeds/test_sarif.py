@@ -17,8 +17,7 @@ from jsonschema import ValidationError
 from jsonschema.validators import validator_for
 
 from sitemapcrawler import __version__
-from sitemapcrawler.feeds.findings import OPEN_FILES, Places, findings_of
-from sitemapcrawler.feeds.sarif import SarifExporter, descriptor
+from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, descriptor, findings_of
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.rules import Needs, Rule, Severity, all_rules

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.feeds.feedfile import FeedFile
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.feeds.storages import AtomicFileStorage
+from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile
 
 
 def storage(path: Path | str, overwrite: bool = True) -> AtomicFileStorage:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.feeds.feedfile import create
 from sitemapcrawler.feeds.folder import PAGE, SUMMARY, folder
 from sitemapcrawler.feeds.reporting import LOST, Reporting, Torn, put
-from sitemapcrawler.feeds.storages import FeedLost
+from sitemapcrawler.feeds.storages import FeedLost, create
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.report.model import Report
 

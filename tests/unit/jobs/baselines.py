@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sitemapcrawler.audit.params import Params
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.parquet import ParquetExporter
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.exporters import ParquetExporter
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.store import Store

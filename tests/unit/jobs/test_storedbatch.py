@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlBatch, UrlRecord, records
 from sitemapcrawler.jobs import readback as storedbatch
 from sitemapcrawler.jobs.readback import StoredBatch, decoded

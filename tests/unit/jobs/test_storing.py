@@ -12,8 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.jobs import storing
 from sitemapcrawler.jobs.store import Store, check

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.cells import Cells
-from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter
-from sitemapcrawler.feeds.parquet import ParquetExporter
+from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, ParquetExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader.lists import Entry, Listed, Unread, read

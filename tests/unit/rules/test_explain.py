@@ -6,7 +6,7 @@ import pytest
 
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import first_sentence, listed, near, page
-from sitemapcrawler.terminal.colours import painter, plain
+from sitemapcrawler.terminal.streams import painter, plain
 
 RULES = {rule.id: rule for rule in all_rules()}
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from sitemapcrawler.terminal.colours import wants_colour
+from sitemapcrawler.terminal.streams import wants_colour
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds.jsontext import JsonText
-from sitemapcrawler.feeds.rows import Rows
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import ElementTree
 
 WHOLE = st.characters(exclude_categories=["Cs"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitemapcrawler.audit.reading import Told
-from sitemapcrawler.commands.targets import DOMAIN, URL, Target
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
@@ -30,8 +29,8 @@ def below(parent: str, path: str, count: int = 1, children: Sequence[str] = (), 
 
 def inspection(*records: SitemapRecord, site: bool = False, expanded: bool = True) -> Inspection:
     """An inspection of the first of these files, or of the site."""
-    target = Target(DOMAIN, "site.example", SITE) if site else Target(URL, records[0].sitemap, records[0].sitemap)
-    made = Inspection(target, expanded, lambda _, sitemap: 7 if sitemap.endswith("/index.xml") else None)
+    name, kind = ("site.example", "domain") if site else (records[0].sitemap, "url")
+    made = Inspection(name, kind, False, expanded, lambda _, url: 7 if url.endswith("/index.xml") else None)
     for one in records:
         made.take(one)
     made.take(SummaryRecord())

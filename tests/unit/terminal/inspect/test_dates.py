@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.terminal.inspect.dates import MAX_BARS, MAX_DAYS, Dates
+from sitemapcrawler.terminal.inspect.inspection import MAX_BARS, MAX_DAYS, Dates
 
 
 def counted(*moments: str) -> Dates:

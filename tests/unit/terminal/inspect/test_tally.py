@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News
-from sitemapcrawler.terminal.inspect.tally import MAX_VALUES, NO_CODE, Bounded, Tally
+from sitemapcrawler.terminal.inspect.inspection import MAX_VALUES, NO_CODE, Bounded, Tally
 
 
 def test_entries_are_counted_over_batches() -> None:

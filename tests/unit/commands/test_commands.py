@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import scrapy
 
-from sitemapcrawler.commands import needed
+from sitemapcrawler import commands
 
 ROOT = Path(__file__).parents[3]
 BROUGHT = {"scrapy", "twisted", "w3lib", "zope-interface", "google-re2"}
@@ -18,18 +18,18 @@ BROUGHT = {"scrapy", "twisted", "w3lib", "zope-interface", "google-re2"}
 def test_every_dependency_is_needed() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     others = [text for text in declared if text.partition(">=")[0] not in BROUGHT]
-    assert sorted(needed.NEEDED.values()) == sorted(others)
-    assert f"scrapy>={needed.SCRAPY[0]}.{needed.SCRAPY[1]},<3" in declared
+    assert sorted(commands.NEEDED.values()) == sorted(others)
+    assert f"scrapy>={commands.SCRAPY[0]}.{commands.SCRAPY[1]},<3" in declared
 
 
 def test_nothing_is_lacking_here() -> None:
-    assert needed.lacking() == []
-    needed.require()
+    assert commands.lacking() == []
+    commands.require()
 
 
 def test_all_that_is_lacking_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(needed.NEEDED, "no_such_module", "no-such-module>=1")
-    monkeypatch.setitem(needed.NEEDED, "none_of_this", "none-of-this>=2")
+    monkeypatch.setitem(commands.NEEDED, "no_such_module", "no-such-module>=1")
+    monkeypatch.setitem(commands.NEEDED, "none_of_this", "none-of-this>=2")
     monkeypatch.setattr(scrapy, "version_info", (2, 17, 3))
     with pytest.raises(SystemExit, match=r"install 'scrapy>=2\.18,<3' 'no-such-module>=1' 'none-of-this>=2' there$"):
-        needed.require()
+        commands.require()
