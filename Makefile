@@ -68,7 +68,7 @@ audit: .venv/.release
 # In an environment of its own, which has what users install and nothing of what tests need.
 sbom: .venv/.release
 	@$(PYTHON) -m venv --clear .venv/sbom
-	@.venv/sbom/bin/python -m pip install --quiet --disable-pip-version-check '.[parquet,aiohttp,fleet,s3,gcs,cloud]'
+	@.venv/sbom/bin/python -m pip install --quiet --disable-pip-version-check '.[parquet,fleet,s3,gcs,cloud]'
 	@$(BIN)/python release/sbom.py .venv/sbom/bin/python build/sbom.json
 
 dist: .venv/.release

@@ -144,11 +144,9 @@ def status(tools: Tools) -> list[Command]:
     """30,000 pages asked by HEAD, 64 at a time, with every middleware that we promise; robots.txt is obeyed."""
     index = index_of("pages-30000")
     ours = ("verify=head", "agents=none", "select=none", f"sitemap={index}")
-    aiohttp = ["SITEMAP_DOWNLOADER=aiohttp"]
     return [
         tools.peer("one awaited request an item", "scrapy_status.py", index),
         tools.crawl("sitemapcrawler", *ours, settings=AT_64),
-        tools.crawl("sitemapcrawler, aiohttp", *ours, settings=[*AT_64, *aiohttp]),
     ]
 
 

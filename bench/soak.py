@@ -1,6 +1,6 @@
 """A long crawl on a bad day: every URL of a large site is verified against a server of whose pages one in twenty fails.
 
-    python -m bench.soak [--urls 1000000] [--faults 0.05] [--seed 1] [--downloader twisted] [--result FILE]
+    python -m bench.soak [--urls 1000000] [--faults 0.05] [--seed 1] [--result FILE]
 
 Which page fails how is a hash of its number and the seed (`tests/faults/plan.py`), so every record is compared with
 what had to come, and every request with what the server saw. The memory of the crawl is looked at each second, and has
@@ -178,12 +178,11 @@ class Soak:
             self.wrong.append(f"the log: {log[-1000:]}")
 
 
-def crawl(index: str, folder: Path, downloader: str, seen: Any) -> tuple[int, float, Samples]:
+def crawl(index: str, folder: Path, seen: Any) -> tuple[int, float, Samples]:
     """(exit code, seconds until all was asked and written, samples) of the crawl."""
-    options = {**SETTINGS, "SITEMAP_DOWNLOADER": downloader}
     words = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", "-O", str(folder / "out.jsonl")]
     words += ["-a", f"sitemap={index}", "-a", "verify=head", "-a", "verify_offsite=yes"]
-    words += [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
+    words += [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
     samples, started = Samples(), time.monotonic()
     with (folder / "log.txt").open("wb") as log:
         process = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=log, stdout=log)
@@ -205,7 +204,7 @@ def soak(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     server.start()
     theirs.close()
     try:
-        code, seconds, samples = crawl(ours.recv(), folder, arguments.downloader, seen)
+        code, seconds, samples = crawl(ours.recv(), folder, seen)
     finally:
         server.terminate()
     made = Soak(plan, arguments.urls, folder)
@@ -236,7 +235,6 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=1_000_000, help="default: %(default)s")
     parser.add_argument("--faults", type=float, default=0.05, help="share of pages that fail, default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--downloader", default="twisted", help="SITEMAP_DOWNLOADER, default: %(default)s")
     parser.add_argument("--result", type=Path, help="a file that gets the result, too")
     parser.add_argument("--keep", type=Path, help="a folder for the feed and the log, which stays")
     arguments = parser.parse_args()

@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("parquet", "aiohttp", "fleet", "s3", "gcs", "cloud")
+EXTRAS = ("parquet", "fleet", "s3", "gcs", "cloud")
 """What users may install besides; all else is for those who develop."""
 _NAME = re.compile(r"[\w.-]+")
 

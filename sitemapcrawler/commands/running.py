@@ -22,7 +22,6 @@ from sitemapcrawler.audit.configuring import choose, contact_of
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.download.addresses import AddressGuard
-from sitemapcrawler.download.handlers import guarded_handler
 from sitemapcrawler.early_stops import stop_in_order
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.reporting import LOST, check_report
@@ -69,7 +68,6 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
     prepare_feeds(settings)
     choose(settings)
     AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
-    guarded_handler(settings)
     auth_of(settings)
     contact_of(settings)
     if arguments is not None:

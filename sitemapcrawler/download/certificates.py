@@ -29,12 +29,6 @@ def strict_policy() -> BrowserLikePolicyForHTTPS:
     return made
 
 
-def strict_context() -> ssl.SSLContext:
-    """The same for asyncio."""
-    _trust_somebody()
-    return ssl.create_default_context()
-
-
 def strict_meta(settings: BaseSettings) -> dict[str, bool]:
     """The request meta of a page that is verified."""
     return {STRICT_KEY: True} if settings.getbool("SITEMAP_VERIFY_CERTIFICATES") else {}

@@ -5,18 +5,15 @@ from __future__ import annotations
 import stat
 from contextlib import suppress
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import scrapy
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, NotConfigured
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from w3lib.url import file_uri_to_path
@@ -29,9 +26,6 @@ from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
 from sitemapcrawler.download.slots import Ending, Gate, HostPauses
 from sitemapcrawler.urls import as_sent
 
-DOWNLOADER_SETTING = "SITEMAP_DOWNLOADER"
-DOWNLOADERS = ("twisted", "aiohttp")
-"""Values of SITEMAP_DOWNLOADER; the first is the default."""
 STATUSES = range(100, 1000)
 """Three digits. Source: RFC 9110, 15"""
 MAX_DIGITS = 20
@@ -46,37 +40,7 @@ class FileUnreadable(Exception):
     """A named file cannot be opened. No OSError, which RetryMiddleware would ask for again."""
 
 
-class GuardedDownloadHandler:
-    """The guarded handler for http and https that SITEMAP_DOWNLOADER names."""
-
-    lazy = False
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:
-        """The handler; NotConfigured, with the reason, where a setting cannot be used."""
-        try:
-            return guarded_handler(crawler.settings)(crawler)
-        except ValueError as error:
-            raise NotConfigured(str(error)) from None
-
-
-def guarded_handler(settings: BaseSettings) -> type[BaseDownloadHandler]:
-    """The class of the handler that SITEMAP_DOWNLOADER names. ValueError, one line, where it cannot be had."""
-    name = settings.get(DOWNLOADER_SETTING, DOWNLOADERS[0])
-    if name == "twisted":
-        return GuardedHTTP11DownloadHandler
-    if name != "aiohttp":
-        raise ValueError(f"setting {DOWNLOADER_SETTING}={name!r}: accepted: {', '.join(DOWNLOADERS)}")
-    try:
-        module: Any = import_module("sitemapcrawler.aiohttp_downloads")
-    except ImportError as error:
-        needs = f"it needs Scrapy 2.19 (this is {scrapy.__version__}) and aiohttp: pip install aiohttp"
-        raise ValueError(f"setting {DOWNLOADER_SETTING}={name!r}: {needs} ({error})") from None
-    handler: type[BaseDownloadHandler] = module.GuardedAiohttpDownloadHandler
-    return handler
-
-
-class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
+class GuardedDownloadHandler(HTTP11DownloadHandler):
     """Scrapy's handler for http and https with additions.
 
     Connections pass the `AddressCheck`, or end as AddressRefused. Behind a proxy only an address that stands in the
@@ -88,9 +52,12 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """ValueError for a bad network in SITEMAP_ALLOW_NETWORKS."""
+        """NotConfigured for a bad network in SITEMAP_ALLOW_NETWORKS."""
         super().__init__(crawler)
-        self._check = AddressCheck(crawler)
+        try:
+            self._check = AddressCheck(crawler)
+        except ValueError as error:
+            raise NotConfigured(str(error)) from None
         self._ending = Ending(crawler)
         chosen = is_chosen(crawler.settings)
         self._resolver = None if chosen else DualStackResolver(installed_reactor(), crawler.settings)

@@ -164,25 +164,11 @@ NAMES: dict[Kind | Reason, tuple[str, ...]] = {
     ),
     Reason.BLOCKED: ("Forbidden", "IgnoreRequest"),
     Reason.STOPPED: ("DownloadCancelledError",),
-    Kind.TLS: (
-        "OpenSSL.SSL.Error",
-        "SSLError",
-        "CertificateError",
-        "VerificationError",
-        "ClientSSLError",
-        "ClientConnectorCertificateError",
-        "ServerFingerprintMismatch",
-    ),
-    Kind.DNS: ("CannotResolveHostError", "DNSLookupError", "UnknownHostError", "gaierror", "ClientConnectorDNSError"),
-    Kind.TIMEOUT: ("DownloadTimeoutError", "TimeoutError", "TCPTimedOutError", "ServerTimeoutError"),
-    Kind.REFUSED: (
-        "DownloadConnectionRefusedError",
-        "ConnectionRefusedError",
-        "ConnectError",
-        "TunnelError",
-        "ClientConnectorError",
-    ),
-    Kind.TRUNCATED: ("ResponseDataLossError", "_DataLoss", "PotentialDataLoss", "ClientPayloadError"),
+    Kind.TLS: ("OpenSSL.SSL.Error", "SSLError", "CertificateError", "VerificationError"),
+    Kind.DNS: ("CannotResolveHostError", "DNSLookupError", "UnknownHostError", "gaierror"),
+    Kind.TIMEOUT: ("DownloadTimeoutError", "TimeoutError", "TCPTimedOutError"),
+    Kind.REFUSED: ("DownloadConnectionRefusedError", "ConnectionRefusedError", "ConnectError", "TunnelError"),
+    Kind.TRUNCATED: ("ResponseDataLossError", "_DataLoss", "PotentialDataLoss"),
 }
 """Kind -> names of exception classes and of their bases, those that say most first; with the module where it takes
 that to tell. Twisted's ConnectError is the base of all that happens before there is a connection."""

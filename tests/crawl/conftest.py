@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import SiteServer
 
 
@@ -22,10 +21,3 @@ def other() -> Iterator[SiteServer]:
     """A second site without pages."""
     with SiteServer() as server:
         yield server
-
-
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def downloader(request: pytest.FixtureRequest) -> str:
-    """Each value of SITEMAP_DOWNLOADER."""
-    skip_without(request.param)
-    return str(request.param)

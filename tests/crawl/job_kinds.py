@@ -46,7 +46,6 @@ MORE_KINDS = {
     "no rules": Kind({**VERIFIED, "select": "none"}),
     "small batches": Kind(settings={"SITEMAP_BATCH_SIZE": 5}),
     "sample of 20 by records": Kind({**VERIFIED, "sample": "20"}, {"SITEMAP_ITEMS": "records"}),
-    "aiohttp": Kind(settings={"SITEMAP_DOWNLOADER": "aiohttp"}),
 }
 """More of them, which only `bench.kills` has the time for."""
 

@@ -19,7 +19,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.crawl import misbehaving
-from tests.crawl.downloaders import skip_without
 from tests.crawl.downloading import JOB_TIME, Outcome, run
 from tests.crawl.misbehaving import LARGE, PART, Exchange, Route, Server, redirect_to
 
@@ -76,14 +75,13 @@ BODY_ROUTES: dict[str, Route] = {
 
 
 @pytest.fixture(scope="module")
-def body_server(downloader: str) -> Iterator[Server]:
-    """One for each downloader, so that what it was asked for is known."""
+def body_server() -> Iterator[Server]:
     with Server(BODY_ROUTES) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def bodies(body_server: Server, downloader: str, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def bodies(body_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     requests: dict[str, dict[str, Any]] = {
         path: {"url": body_server.url(path)} for path in BODY_ROUTES if path != "/plain"
     }
@@ -98,7 +96,6 @@ def bodies(body_server: Server, downloader: str, tmp_path_factory: pytest.TempPa
     requests["stalled twice"] = {"url": body_server.url("/stall"), "meta": {"download_timeout": 4}}
     return run(
         tmp_path_factory.mktemp("bodies"),
-        downloader,
         requests=requests,
         named=authorities(body_server),
         settings={"DOWNLOAD_MAXSIZE": LIMIT},
@@ -124,9 +121,9 @@ def test_broken_connection_keeps_what_came(bodies: Outcome, path: str) -> None:
     assert bodies[path]["flags"] == ["dataloss"]
 
 
-def test_body_that_ends_with_the_connection(bodies: Outcome, downloader: str) -> None:
+def test_body_that_ends_with_the_connection(bodies: Outcome) -> None:
     assert kept(bodies["/until-closed"], PART)
-    assert bodies["/until-closed"]["flags"] == (["partial"] if downloader == "twisted" else [])
+    assert bodies["/until-closed"]["flags"] == ["partial"]
 
 
 @pytest.mark.parametrize("name", ["/stall", "stalled twice"])
@@ -219,10 +216,9 @@ def test_request_without_a_body_is_left_to_scrapy(bodies: Outcome) -> None:
     assert bodies["plain"]["encoding"] == ""
 
 
-def test_without_the_collector_no_body_is_lost(body_server: Server, downloader: str, tmp_path: Path) -> None:
+def test_without_the_collector_no_body_is_lost(body_server: Server, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
-        downloader,
         requests={"full": {"url": body_server.url("/full")}},
         named=authorities(body_server),
         settings={"EXTENSIONS": {}},
@@ -243,18 +239,10 @@ RESOLVERS: list[dict[str, str]] = [
 ]
 """Settings: our own resolver, and those of Scrapy that a user may choose."""
 
-UNASKED_BY_AIOHTTP = ("2130706433", "127.1")
-"""Since aiohttp 3.14."""
-Resolving = tuple[str, dict[str, str]]
 
-
-@pytest.fixture(params=[*RESOLVERS, None], ids=["own", "threaded", "hostname", "aiohttp"])
-def resolving(request: pytest.FixtureRequest) -> Resolving:
-    """A downloader with each of its resolvers, as settings."""
-    if request.param is not None:
-        return "twisted", request.param
-    skip_without("aiohttp")
-    return "aiohttp", {}
+@pytest.fixture(params=RESOLVERS, ids=["own", "threaded", "hostname"])
+def resolver(request: pytest.FixtureRequest) -> dict[str, str]:
+    return dict(request.param)
 
 
 PAGE_ROUTES: dict[str, Route] = {
@@ -273,34 +261,31 @@ def canary() -> Iterator[Server]:
         yield server
 
 
-def test_unnamed_loopback_is_refused_in_every_spelling(canary: Server, tmp_path: Path, resolving: Resolving) -> None:
-    downloader, settings = resolving
+def test_unnamed_loopback_is_refused_in_every_spelling(
+    canary: Server, tmp_path: Path, resolver: dict[str, str]
+) -> None:
     hosts = SPELLINGS + IPV6_SPELLINGS
     requests = {host: {"url": canary.url("/", host)} for host in hosts}
     requests |= {f"https {host}": {"url": canary.url("/", host, "https")} for host in hosts}
-    outcome = run(tmp_path, downloader, requests=requests, names=NAMES, settings=settings)
+    outcome = run(tmp_path, requests=requests, names=NAMES, settings=resolver)
     assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(requests, "AddressRefused")
     assert canary.connections == 0
     assert "retry/count" not in outcome.stats
 
 
-def test_allowed_network_is_reached_in_every_spelling(canary: Server, tmp_path: Path, resolving: Resolving) -> None:
-    downloader, settings = resolving
-    settings = settings | {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
+def test_allowed_network_is_reached_in_every_spelling(canary: Server, tmp_path: Path, resolver: dict[str, str]) -> None:
+    settings = resolver | {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
     requests = {host: {"url": canary.url("/", host)} for host in SPELLINGS}
-    outcome = run(tmp_path, downloader, requests=requests, names=NAMES, settings=settings)
-    unasked = UNASKED_BY_AIOHTTP if downloader == "aiohttp" else ()
-    reached = {host: result.get("status") for host, result in outcome.items() if host not in unasked}
-    assert reached == {host: 200 for host in SPELLINGS if host not in unasked}
+    outcome = run(tmp_path, requests=requests, names=NAMES, settings=settings)
+    assert {host: result.get("status") for host, result in outcome.items()} == dict.fromkeys(SPELLINGS, 200)
     assert canary.connections > 0
 
 
-def test_named_authority_is_reached_and_no_other_port(canary: Server, downloader: str, tmp_path: Path) -> None:
+def test_named_authority_is_reached_and_no_other_port(canary: Server, tmp_path: Path) -> None:
     routes = PAGE_ROUTES | {"/to-canary": redirect_to(canary.url("/")), "/to-file": redirect_to("file:///etc/hostname")}
     with Server(routes) as server:
         outcome = run(
             tmp_path,
-            downloader,
             requests={
                 "named": {"url": server.url("/")},
                 "named name": {"url": server.url("/", "rebound.test")},
@@ -319,8 +304,8 @@ def test_named_authority_is_reached_and_no_other_port(canary: Server, downloader
     assert canary.connections == 0
 
 
-def test_refusal_says_what_would_allow_it(canary: Server, downloader: str, tmp_path: Path) -> None:
-    outcome = run(tmp_path, downloader, requests={"a": {"url": canary.url("/", "rebound.test")}}, names=NAMES)
+def test_refusal_says_what_would_allow_it(canary: Server, tmp_path: Path) -> None:
+    outcome = run(tmp_path, requests={"a": {"url": canary.url("/", "rebound.test")}}, names=NAMES)
     host = f"rebound.test:{canary.port}"
     assert outcome["a"]["message"] == (
         f"{host} is at 127.0.0.1, which is not public (loopback): "
@@ -328,14 +313,11 @@ def test_refusal_says_what_would_allow_it(canary: Server, downloader: str, tmp_p
     )
 
 
-def test_proxy_is_reached_and_an_address_in_the_url_still_refused(
-    canary: Server, downloader: str, tmp_path: Path
-) -> None:
+def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: Server, tmp_path: Path) -> None:
     target = "http://rebound.test/"
     with Server({target: PAGE_ROUTES["/"]}) as proxy:
         outcome = run(
             tmp_path,
-            downloader,
             requests={
                 "name": {"url": target, "meta": {"proxy": proxy.url("")}},
                 "address": {"url": canary.url("/"), "meta": {"proxy": proxy.url("")}},
@@ -346,10 +328,9 @@ def test_proxy_is_reached_and_an_address_in_the_url_still_refused(
         assert [exchange.path for exchange in proxy.exchanges] == [target]
 
 
-def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, downloader: str, tmp_path: Path) -> None:
+def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
-        downloader,
         requests={"a": {"url": canary.url("/", "many.test"), "meta": {"download_timeout": 0.5}}},
         names={"many.test": [f"127.0.0.{number}" for number in range(1, 10)]},
     )
@@ -357,10 +338,9 @@ def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, download
     assert canary.connections == 0
 
 
-def test_name_with_one_allowed_address_is_reached_there(canary: Server, downloader: str, tmp_path: Path) -> None:
+def test_name_with_one_allowed_address_is_reached_there(canary: Server, tmp_path: Path) -> None:
     outcome = run(
         tmp_path,
-        downloader,
         requests={"a": {"url": canary.url("/", "mixed.test")}, "broken": {"url": canary.url("/broken", "mixed.test")}},
         names={"mixed.test": ["127.0.0.2", "127.0.0.1"]},
         settings={"SITEMAP_ALLOW_NETWORKS": "127.0.0.1/32"},
@@ -374,17 +354,11 @@ def test_other_schemes_are_refused(tmp_path: Path, url: str) -> None:
     assert run(tmp_path, requests={"a": {"url": url}})["a"]["error"] == "NotSupported"
 
 
-def test_bad_network_lets_nothing_through(canary: Server, downloader: str, tmp_path: Path) -> None:
+def test_bad_network_lets_nothing_through(canary: Server, tmp_path: Path) -> None:
     settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8,everything"}
-    outcome = run(tmp_path, downloader, requests={"a": {"url": canary.url("/")}}, settings=settings)
+    outcome = run(tmp_path, requests={"a": {"url": canary.url("/")}}, settings=settings)
     assert "'everything' is no network" in outcome["a"]["message"]
     assert canary.connections == 0
-
-
-def test_downloader_that_does_not_exist_is_told_by_every_failure(canary: Server, tmp_path: Path) -> None:
-    outcome = run(tmp_path, "curl", requests={"a": {"url": canary.url("/")}})
-    assert outcome["a"]["error"] == "NotSupported"
-    assert "setting SITEMAP_DOWNLOADER='curl': accepted: twisted, aiohttp" in outcome["a"]["message"]
 
 
 # ---- files
@@ -445,11 +419,11 @@ def tls(tmp_path: Path) -> ssl.SSLContext:
     return context
 
 
-def test_https_bodies(tls: ssl.SSLContext, downloader: str, tmp_path: Path) -> None:
+def test_https_bodies(tls: ssl.SSLContext, tmp_path: Path) -> None:
     with Server(BODY_ROUTES, tls=tls) as server:
         wanted = {"/full": 0, "/short": 0, "/reset": 0, "/endless": LIMIT}
         requests = {path: {"url": server.url(path, scheme="https"), "limit": limit} for path, limit in wanted.items()}
-        outcome = run(tmp_path, downloader, requests=requests, named=authorities(server))
+        outcome = run(tmp_path, requests=requests, named=authorities(server))
         assert kept(outcome["/full"], LARGE)
         assert kept(outcome["/short"], PART)
         assert kept(outcome["/reset"], PART)
@@ -474,7 +448,7 @@ def unreachable() -> Iterator[int]:
         yield port
 
 
-def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Path) -> None:
+def test_stop_cancels_what_runs(unreachable: int, tmp_path: Path) -> None:
     def stall_last(server: Server, exchange: Exchange) -> None:
         assert server.began["/silent"].wait(20)
         assert deaf.accepted.wait(20)
@@ -490,7 +464,6 @@ def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Pat
         }
         outcome = run(
             tmp_path,
-            downloader,
             requests={name: {"url": url} for name, url in requests.items()},
             named=[*authorities(server, deaf), ("127.0.0.1", unreachable)],
             settings={"SITEMAP_STOP_GRACE": 2, "DOWNLOAD_TIMEOUT": JOB_TIME},
@@ -498,8 +471,7 @@ def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Pat
             after={"stalled": server.url("/stall")},
         )
         assert all(server.ended[path].wait(10) for path in routes)
-        resets = downloader == "twisted"  # aiohttp closes connections
-        assert {exchange.path: exchange.was_reset for exchange in server.exchanges} == dict.fromkeys(routes, resets)
+        assert {exchange.path: exchange.was_reset for exchange in server.exchanges} == dict.fromkeys(routes, True)
     names = [*requests, "after stalled"]
     assert {name: outcome[name]["error"] for name in names} == dict.fromkeys(names, "DownloadCancelledError")
     assert kept(outcome["stalled"], PART)
@@ -509,11 +481,10 @@ def test_stop_cancels_what_runs(unreachable: int, downloader: str, tmp_path: Pat
     assert "retry/count" not in outcome.stats
 
 
-def test_download_that_ends_within_the_grace_is_kept(downloader: str, tmp_path: Path) -> None:
+def test_download_that_ends_within_the_grace_is_kept(tmp_path: Path) -> None:
     with Server({"/full": misbehaving.full}) as server:
         outcome = run(
             tmp_path,
-            downloader,
             requests={"full": {"url": server.url("/full")}},
             named=authorities(server),
             settings={"SITEMAP_STOP_GRACE": JOB_TIME},

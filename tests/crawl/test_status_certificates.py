@@ -13,7 +13,6 @@ from cryptography import x509
 from tests.crawl.authority import YESTERDAY, CertificateAuthority
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import urlset
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import SiteServer
 
 BAD = ("expired", "wrong-host", "self-signed")
@@ -33,9 +32,8 @@ class Visited:
         return next(record["reply"] for record in crawl.of_type("url") if record["loc"] == url)
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def visited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
     folder = tmp_path_factory.mktemp("certificates")
     authority = CertificateAuthority(folder)
     contexts = {
@@ -50,7 +48,7 @@ def visited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         for site in sites.values():
             site.routes = {"/page": "a page", "/sitemap.xml": urlset(site.url("/page"))}
         named = ",".join(site.url("/sitemap.xml") for site in sites.values())
-        settings = {**LOOPBACK, "SITEMAP_DOWNLOADER": request.param, "RETRY_TIMES": 0}
+        settings = {**LOOPBACK, "RETRY_TIMES": 0}
         strict = crawl(folder, sitemap=named, verify="head", settings=settings)
         lax = crawl(folder, sitemap=named, verify="head", settings={**settings, "SITEMAP_VERIFY_CERTIFICATES": 0})
         yield Visited(sites, strict, lax)

@@ -21,8 +21,8 @@ def huge_head(exchange: Exchange) -> None:
     exchange.wait_until_client_goes()
 
 
-def test_endless_headers_are_cut(downloader: str, tmp_path: Path) -> None:
-    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 3, "SITEMAP_DOWNLOADER": downloader}
+def test_endless_headers_are_cut(tmp_path: Path) -> None:
+    settings = PATIENT | {"DOWNLOAD_TIMEOUT": 3}
     with verifying(tmp_path, {"/huge": huge_head}, settings=settings, verify="get") as visit:
         assert visit.reply("/huge")["kind"] == "reset"
         assert max(exchange.sent for exchange in visit.exchanges("/huge")) < MAX_TAKEN

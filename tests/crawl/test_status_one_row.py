@@ -23,13 +23,12 @@ def test_url_that_no_client_takes_costs_its_own_row_alone(items: str, tmp_path: 
         assert all("reply" in record for record in visit.crawl.of_type("url"))
 
 
-def test_user_and_password_of_a_listed_url_are_not_sent(downloader: str, tmp_path: Path) -> None:
+def test_user_and_password_of_a_listed_url_are_not_sent(tmp_path: Path) -> None:
     pages = {"/a": "a page", "/b": "a page"}
-    settings = PATIENT | {"SITEMAP_DOWNLOADER": downloader}
     with SiteServer() as site:
         listed = [site.url("/a").replace("http://", "http://user:secret@"), site.url("/a"), site.url("/b")]
         site.routes = {"/sitemap.xml": urlset(*listed), **pages}
-        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), verify="head", settings=settings)
+        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), verify="head", settings=PATIENT)
         assert [record["reply"]["kind"] for record in done.of_type("url")] == ["ok"] * 3
         assert [exchange.path for exchange in site.exchanges].count("/a") == 1
         assert not any("authorization" in exchange.headers for exchange in site.exchanges)

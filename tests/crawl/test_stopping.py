@@ -13,7 +13,6 @@ import pytest
 
 from tests.crawl.crawling import FEED, Crawl, Running, start, uncounted
 from tests.crawl.documents import index, packed, pages, robots, urlset
-from tests.crawl.downloaders import skip_without, took_part
 from tests.crawl.site_server import SiteServer, stalled
 
 EARLIER = '{"type":"earlier"}\n'
@@ -119,14 +118,9 @@ def test_timeout_after_the_signal_leaves_a_record_too(site: SiteServer, tmp_path
     assert ended.crawl.code == 3
 
 
-@pytest.mark.parametrize(
-    ("number", "downloader"),
-    [(signal.SIGINT, "twisted"), (signal.SIGTERM, "twisted"), (signal.SIGTERM, "aiohttp")],
-)
-def test_grace_is_a_setting(site: SiteServer, tmp_path: Path, number: signal.Signals, downloader: str) -> None:
-    skip_without(downloader)
-    ended = stopped(site, tmp_path, number, **SHORT, SITEMAP_DOWNLOADER=downloader)
-    assert took_part(downloader, ended.crawl.log)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_grace_is_a_setting(site: SiteServer, tmp_path: Path, number: signal.Signals) -> None:
+    ended = stopped(site, tmp_path, number, **SHORT)
     assert set(ended.crawl.sitemaps) == ended.asked
     assert ended.seconds < GRACE_S
     assert ended.crawl.code == 3

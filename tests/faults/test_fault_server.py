@@ -11,7 +11,6 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, urlset
-from tests.crawl.downloaders import skip_without, took_part
 from tests.crawl.verified import counted
 from tests.faults.fault_server import FaultServer
 from tests.faults.plan import FAULTS, NO_ANSWER, Fault, Plan, difference
@@ -29,8 +28,6 @@ SETTINGS: dict[str, object] = {
     "SITEMAP_MAX_HOST_ERRORS": 0,
     "SITEMAP_MAX_RETRY_AFTER": 0.2,
 }
-WAYS = [("head", "twisted"), ("get", "twisted"), ("get", "aiohttp")]
-"""HEAD by aiohttp is left out: of its own, it has no code that the others do not run, but for a head without a body."""
 REDIRECTS = 10
 """REDIRECT_MAX_TIMES of this project."""
 LISTED = 300
@@ -50,13 +47,6 @@ class Day:
     crawl: Crawl
     server: FaultServer
     verify: str
-    downloader: str
-
-    @property
-    def unsure(self) -> set[str]:
-        """Faults of which one downloader makes more than they are: aiohttp takes bytes behind an answer for another
-        answer, which is none, where both come at once."""
-        return {"long"} if self.downloader == "aiohttp" else set()
 
     def seen(self, path: str) -> int:
         """Requests for a path that the server saw."""
@@ -68,25 +58,20 @@ def fault_of(number: int) -> Fault:
     return PLAN.faults.get(PLAN.fault(number) or "", Fault())
 
 
-@pytest.fixture(scope="module", params=WAYS, ids="-".join)
+@pytest.fixture(scope="module", params=["head", "get"])
 def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
     """Pages that fail, verified by HEAD and by GET."""
-    verify, downloader = request.param
-    skip_without(downloader)
     with FaultServer() as server:
         locs = [server.url(PLAN.path(number), PLAN.place(number)) for number in range(PAGES)]
         server.files = {"/sitemap.xml": urlset(*locs)}
-        settings = SETTINGS | {"SITEMAP_DOWNLOADER": downloader}
-        arguments = {"sitemap": server.url("/sitemap.xml"), "verify": verify, "verify_offsite": "yes"}
-        done = crawl(tmp_path_factory.mktemp("pages"), settings=settings, **arguments)
-        assert took_part(downloader, done.log)
-        yield Day(done, server, verify, downloader)
+        arguments = {"sitemap": server.url("/sitemap.xml"), "verify": request.param, "verify_offsite": "yes"}
+        done = crawl(tmp_path_factory.mktemp("pages"), settings=SETTINGS, **arguments)
+        yield Day(done, server, request.param)
 
 
-@pytest.fixture(scope="module", params=["twisted", "aiohttp"])
-def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
     """Files that fail."""
-    skip_without(request.param)
     with FaultServer() as server:
         names = ["ok", *FAULTS]
         listed = {name: [f"http://pages.example/{name}/{number}" for number in range(LISTED)] for name in names}
@@ -94,9 +79,8 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         server.files |= {f"/ok/{name}.xml": urlset(*listed[name]) for name in names if name.startswith("moved")}
         places = {name: server.url(f"/{name}/{name}.xml", fault.place) for name, fault in FAULTS.items()}
         server.files |= {"/index.xml": index(server.url("/ok/ok.xml"), *places.values())}
-        settings = SETTINGS | {"SITEMAP_DOWNLOADER": request.param}
-        done = crawl(tmp_path_factory.mktemp("files"), settings=settings, sitemap=server.url("/index.xml"))
-        yield Day(done, server, "get", request.param)
+        done = crawl(tmp_path_factory.mktemp("files"), settings=SETTINGS, sitemap=server.url("/index.xml"))
+        yield Day(done, server, "get")
 
 
 def test_every_page_has_one_record_that_says_what_came(pages: Day) -> None:
@@ -106,15 +90,13 @@ def test_every_page_has_one_record_that_says_what_came(pages: Day) -> None:
     told = [
         difference(PLAN, number, record["reply"], pages.verify) for number, record in zip(numbers, records, strict=True)
     ]
-    assert not [one for one in told if one and one.partition(":")[0] not in pages.unsure]
+    assert not any(told), told
     assert {PLAN.fault(number) for number in numbers} == {None, *FAULTS}, "each fault is there"
 
 
 def test_no_page_is_asked_more_often_than_its_record_says(pages: Day) -> None:
     for record in pages.crawl.of_type("url"):
         number = int(record["loc"].rpartition("/")[2])
-        if PLAN.fault(number) in pages.unsure:
-            continue
         paths = {path for _, path in pages.server.requests if path.endswith(f"/{number}")}
         seen = sum(map(pages.seen, paths))
         by_library = sum(pages.server.sent_again[path] for path in paths) if fault_of(number).silent else 0
@@ -134,7 +116,7 @@ def test_every_file_has_one_record_and_what_came_of_it(files: Day) -> None:
     for name, fault in {"ok": Fault(), **FAULTS}.items():
         url = files.server.url(f"/{name}/{name}.xml", fault.place)
         record = records[url]
-        outcome = record["outcome"] if name in files.unsure else OF_FILES.get(name, "failed")
+        outcome = OF_FILES.get(name, "failed")
         assert record["outcome"] == outcome, record
         assert ("error" in record) == (outcome != "ok"), record
         rows = files.crawl.locs(url)
@@ -150,7 +132,6 @@ def test_files_that_pass_are_asked_again_and_no_more_often_than_allowed(files: D
         seen = files.seen(f"/{name}/{name}.xml")
         retried = fault.once or fault.get in (*NO_ANSWER, "refused") or name == "status-500"
         again = files.server.sent_again[f"/{name}/{name}.xml"] if fault.silent else 0
-        retried = retried or name in files.unsure
         most = 1 + RETRIES if retried and fault.get != "refused" else 1
         assert seen - again <= (1 + REDIRECTS if name == "loop" else most), name
         assert seen or fault.get == "refused", name
@@ -161,7 +142,7 @@ def test_a_bad_day_is_told_and_ends_well(files: Day) -> None:
     assert (files.crawl.code, summary.get("partial")) == (0, None)
     outcomes = Counter(record["outcome"] for record in files.crawl.sitemaps.values())
     expected = Counter(OF_FILES.get(name, "failed") for name in ("ok", "ok", *FAULTS))
-    assert (outcomes - expected).total() <= len(files.unsure)
+    assert outcomes == expected
     assert (
         summary["urls"]
         == len(files.crawl.of_type("url"))

@@ -8,7 +8,6 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, start
 from tests.crawl.documents import index, pages, urlset
-from tests.crawl.downloaders import skip_without, took_part
 from tests.crawl.site_server import SiteServer
 from tests.crawl.verified import Verified, html
 from tests.faults.faulty_names import FaultyNames
@@ -28,12 +27,11 @@ def alone() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=["twisted", "aiohttp"])
-def visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
     """A crawl of files and pages on hosts with such names."""
-    skip_without(request.param)
     folder = tmp_path_factory.mktemp("names")
-    settings = {**LOOPBACK, "SITEMAP_MAX_ROBOTS": 100, "DOWNLOAD_TIMEOUT": 10, "SITEMAP_DOWNLOADER": request.param}
+    settings = {**LOOPBACK, "SITEMAP_MAX_ROBOTS": 100, "DOWNLOAD_TIMEOUT": 10}
     with FaultyNames() as dns, SiteServer() as site:
         port = site.server_address[1]
         locs = [f"http://{host}:{port}/page" for host in HOSTS]
@@ -43,7 +41,6 @@ def visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         arguments = {"sitemap": site.url("/index.xml"), "verify": "head", "verify_offsite": "yes"}
         arguments |= {"exclude": "pages.example"}
         crawl = start(folder, settings=settings, within=asking_it(folder), **arguments).finish()
-        assert took_part(request.param, crawl.log)
         assert dns.asked.keys() >= set(HOSTS), "the crawl asks this server"
         yield Verified(site, crawl)
 

@@ -18,7 +18,6 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, take_from_environment
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, environment, launch
 from tests.crawl.documents import index, page, robots, urlset
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import Exchange, Reply, SiteServer, moved
 
 AUTH = "käthe:open:sesame"
@@ -83,13 +82,12 @@ def lead_away(site: SiteServer, other: SiteServer) -> None:
     other.otherwise = Reply(page(), headers=html)
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def login(request: pytest.FixtureRequest, alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def login(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site, SiteServer() as other:
         lead_away(site, other)
         folder = tmp_path_factory.mktemp("login")
-        settings = {"SITEMAP_DOWNLOADER": request.param, "HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
+        settings = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
         done = run(folder, settings, {"SITEMAP_AUTH": AUTH}, domain=site.url(), verify="get", verify_offsite="yes")
         yield Visit(done, site, other)
 
@@ -115,9 +113,8 @@ def test_login_is_written_nowhere(login: Visit) -> None:
     assert told == []
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def own(request: pytest.FixtureRequest, alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def own(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site, SiteServer(host="127.0.0.2") as other:
         lead_away(site, other)
         site.routes = {path: reply for path, reply in site.routes.items() if path != "/page"}
@@ -134,7 +131,6 @@ def own(request: pytest.FixtureRequest, alone: None, tmp_path_factory: pytest.Te
         }
         site.routes = {**plain, **away, "/pages.xml": Reply(pages, headers=html), "/page": Reply(page(), headers=html)}
         settings = {
-            "SITEMAP_DOWNLOADER": request.param,
             "DEFAULT_REQUEST_HEADERS": HEADERS,
             "COOKIES_ENABLED": 1,
             "LOG_LEVEL": "INFO",
@@ -157,44 +153,31 @@ def test_proxy_alone_hears_its_password_and_is_asked_for_no_address_inside(
 ) -> None:
     hosts = ("127.0.0.1", "127.1", "2130706433", "127.0.0.1.", "localhost", "[::1]", "169.254.169.254", "10.0.0.1",
              "metadata.google.internal", "%31%32%37.0.0.1", "[::ffff:127.0.0.1]", "db.internal")  # fmt: skip
-    for downloader in [name for name in DOWNLOADERS if name == "twisted" or name in available()]:
-        with SiteServer() as proxy, SiteServer() as canary:
-            port = canary.server_address[1]
-            inside = [f"http://{host}:{port}/{number}" for number, host in enumerate(hosts)]
-            site = "http://shop.example"
-            proxy.routes = {
-                f"{site}/robots.txt": robots(f"{site}/index.xml"),
-                f"{site}/index.xml": index(*inside, f"{site}/pages.xml", f"{site}/go.xml"),
-                f"{site}/pages.xml": urlset(f"{site}/page", f"{site}/go", *inside),
-                f"{site}/go.xml": moved(inside[0]),
-                f"{site}/go": moved(inside[1]),
-                f"{site}/page": Reply(page(), headers={"Content-Type": "text/html"}),
-            }
-            folder = tmp_path_factory.mktemp("proxy")
-            variables = {"http_proxy": f"http://{PROXY}@{proxy.place}", "SITEMAP_AUTH": AUTH}
-            settings = {"SITEMAP_DOWNLOADER": downloader, "SITEMAP_ALLOW_NETWORKS": "", "SITEMAP_MAX_ROBOTS": 50}
-            done = run(folder, settings, variables, domain=site, verify="get", verify_offsite="yes")
-            assert canary.connections == 0
-            assert {one.headers.get("proxy-authorization") for one in proxy.exchanges} == {PROXY_SENT}
-            assert {one.path.split("/")[2] for one in proxy.exchanges} == {"shop.example"}
-            assert done.code == 0
-            replies = {record["loc"]: record["reply"]["kind"] for record in done.of_type("url")}
-            assert replies[f"{site}/page"] == "ok"
-            assert {replies[url] for url in (*inside[:9], f"{site}/go")} == {"address-refused"}
-            told = [path.name for path in folder.rglob("*") if path.is_file() and secret_in(path.read_bytes())]
-            assert told == []
-
-
-def available() -> list[str]:
-    """The downloaders that can be had here."""
-    found = []
-    for name in DOWNLOADERS:
-        try:
-            skip_without(name)
-        except pytest.skip.Exception:
-            continue
-        found.append(name)
-    return found
+    with SiteServer() as proxy, SiteServer() as canary:
+        port = canary.server_address[1]
+        inside = [f"http://{host}:{port}/{number}" for number, host in enumerate(hosts)]
+        site = "http://shop.example"
+        proxy.routes = {
+            f"{site}/robots.txt": robots(f"{site}/index.xml"),
+            f"{site}/index.xml": index(*inside, f"{site}/pages.xml", f"{site}/go.xml"),
+            f"{site}/pages.xml": urlset(f"{site}/page", f"{site}/go", *inside),
+            f"{site}/go.xml": moved(inside[0]),
+            f"{site}/go": moved(inside[1]),
+            f"{site}/page": Reply(page(), headers={"Content-Type": "text/html"}),
+        }
+        folder = tmp_path_factory.mktemp("proxy")
+        variables = {"http_proxy": f"http://{PROXY}@{proxy.place}", "SITEMAP_AUTH": AUTH}
+        settings = {"SITEMAP_ALLOW_NETWORKS": "", "SITEMAP_MAX_ROBOTS": 50}
+        done = run(folder, settings, variables, domain=site, verify="get", verify_offsite="yes")
+        assert canary.connections == 0
+        assert {one.headers.get("proxy-authorization") for one in proxy.exchanges} == {PROXY_SENT}
+        assert {one.path.split("/")[2] for one in proxy.exchanges} == {"shop.example"}
+        assert done.code == 0
+        replies = {record["loc"]: record["reply"]["kind"] for record in done.of_type("url")}
+        assert replies[f"{site}/page"] == "ok"
+        assert {replies[url] for url in (*inside[:9], f"{site}/go")} == {"address-refused"}
+        told = [path.name for path in folder.rglob("*") if path.is_file() and secret_in(path.read_bytes())]
+        assert told == []
 
 
 def secret_in(data: bytes) -> bool:

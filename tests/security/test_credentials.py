@@ -15,7 +15,6 @@ import pytest
 from sitemapcrawler.audit.params import ArgumentError, Params
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, launch
 from tests.crawl.documents import CORE, DECLARATION, page
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import Reply, SiteServer, moved
 
 USER, PASSWORD = "sneaky", "s3cr3t"
@@ -95,13 +94,12 @@ def site_with_passwords(site: SiteServer) -> None:
     site.otherwise = Reply(page(), headers={"Content-Type": "text/html"})
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def leaks(request: pytest.FixtureRequest, alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaks]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def leaks(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaks]:
     folder = tmp_path_factory.mktemp("leaks")
     with SiteServer() as site:
         site_with_passwords(site)
-        chosen = NO_DELAYS | LOOPBACK | {"SITEMAP_DOWNLOADER": request.param, "JOBDIR": "job", "RETRY_TIMES": 1}
+        chosen = NO_DELAYS | LOOPBACK | {"JOBDIR": "job", "RETRY_TIMES": 1}
         words = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", "-L", "DEBUG"]
         words += [part for name in OUTPUTS for part in ("-O", name)]
         words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]

@@ -16,7 +16,6 @@ import pytest
 
 from tests.crawl.crawling import Crawl, Running, launch, start
 from tests.crawl.documents import index, page, robots, urlset
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import Exchange, Reply, SiteServer
 from tests.fleet import fleets
 from tests.security.watching import Seen, working_in
@@ -83,16 +82,15 @@ def no_umask() -> Iterator[None]:
         os.umask(before)
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def ended(request: pytest.FixtureRequest, alone: None, tmp_path_factory: pytest.TempPathFactory) -> Ended:
+@pytest.fixture(scope="module")
+def ended(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Ended:
     """A crawl with feeds, a report and a job, under a umask that forbids nothing."""
-    skip_without(request.param)
     folder, temporary = tmp_path_factory.mktemp("crawl"), tmp_path_factory.mktemp("temporary")
     with Watched() as site, no_umask(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(temporary))
         site.folders = [folder, temporary]
         options = ("-O", "urls.csv", "-O", "out/records.jsonl.gz", "-O", "urls.parquet")
-        settings = {"JOBDIR": "job", "SITEMAP_DOWNLOADER": request.param, "SITEMAP_READ_AT_ONCE": 1}
+        settings = {"JOBDIR": "job", "SITEMAP_READ_AT_ONCE": 1}
         arguments = {"domain": site.url(), "report": "report", "verify": "get", "sample": "5", "max_time": "60"}
         site.running = start(folder, *options, settings=settings, **arguments)
         crawl = site.running.finish()

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.crawl.crawling import LOOPBACK, start
 from tests.crawl.documents import urlset
-from tests.crawl.downloaders import skip_without
 from tests.crawl.site_server import SiteServer
 from tests.security.hosts import Hosts
 
@@ -17,10 +14,8 @@ DESCRIPTORS = 200
 """Files and connections of the crawl's process."""
 
 
-@pytest.mark.parametrize("downloader", ["twisted", "aiohttp"])
-def test_many_hosts_take_few_connections_and_little_memory(tmp_path: Path, downloader: str) -> None:
-    skip_without(downloader)
-    settings = {**LOOPBACK, "SITEMAP_DOWNLOADER": downloader, "SITEMAP_MAX_ROBOTS": 100}
+def test_many_hosts_take_few_connections_and_little_memory(tmp_path: Path) -> None:
+    settings = {**LOOPBACK, "SITEMAP_MAX_ROBOTS": 100}
     limited = ["prlimit", f"--nofile={DESCRIPTORS}"]
     with SiteServer() as site, Hosts() as hosts:
         answering = [hosts.new(home="<title>Here</title>") for _ in range(MANY)]

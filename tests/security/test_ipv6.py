@@ -1,4 +1,4 @@
-"""IPv6 addresses that nobody named, tried against the default downloader: in a URL, and behind a name.
+"""IPv6 addresses that nobody named, tried in a URL, and behind a name.
 
 Every address of these is on this machine, and a server listens there: with its network allowed it answers, so what keeps
 a request away is the guard and nothing else.

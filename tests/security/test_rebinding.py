@@ -11,7 +11,6 @@ import pytest
 
 from tests.crawl.crawling import Crawl, start
 from tests.crawl.documents import index, urlset
-from tests.crawl.downloaders import DOWNLOADERS, skip_without, took_part
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
@@ -52,7 +51,6 @@ class Rebinding:
     site: SiteServer
     canaries: list[SiteServer]
     port: int
-    downloader: str
 
     def findings(self, rule: str) -> list[dict[str, Any]]:
         return [finding for finding in self.crawl.of_type("finding") if finding["rule"] == rule]
@@ -67,11 +65,8 @@ def addresses(alone: None) -> Iterator[None]:
     yield
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def rebinding(
-    request: pytest.FixtureRequest, addresses: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rebinding]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def rebinding(addresses: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rebinding]:
     folder = tmp_path_factory.mktemp("rebinding")
     with ExitStack() as stack:
         site = stack.enter_context(SiteServer(host=PUBLIC))
@@ -82,7 +77,6 @@ def rebinding(
         site.routes = routes(port, own.server_address[1])
         own.routes = {"/own.xml": urlset(f"{own.url()}/page")}
         settings = {
-            "SITEMAP_DOWNLOADER": request.param,
             "DOWNLOAD_TIMEOUT": 10,
             "DNS_TIMEOUT": 10,
             "DNSCACHE_ENABLED": 0,
@@ -92,8 +86,7 @@ def rebinding(
         named = f"http://site.test:{port}/index.xml,{own.url('/own.xml')}"
         arguments = {"sitemap": named, "verify": "get", "verify_offsite": "yes", "verify_assets": "yes"}
         crawl = start(folder, settings=settings, within=asking_it(folder, patience=5), **arguments).finish()
-        assert took_part(request.param, crawl.log)
-        yield Rebinding(crawl, site, canaries, port, request.param)
+        yield Rebinding(crawl, site, canaries, port)
         assert own.connections > 0
         assert {exchange.headers["host"] for exchange in own.exchanges} == {own.place}
 
@@ -141,13 +134,13 @@ def test_name_with_public_addresses_of_both_families_is_asked(rebinding: Rebindi
 @pytest.mark.parametrize("name", MIXED)
 def test_name_with_a_public_address_too_is_refused(rebinding: Rebinding, name: str) -> None:
     pages = {record["loc"]: record["reply"]["kind"] for record in rebinding.crawl.of_type("url")}
-    assert pages[f"http://{name}:{rebinding.port}/page"] == "address-refused" or rebinding.downloader == "aiohttp"
+    assert pages[f"http://{name}:{rebinding.port}/page"] == "address-refused"
 
 
 def test_name_that_comes_home_later_is_refused_then(rebinding: Rebinding) -> None:
     crawl, host = rebinding.crawl, f"http://later.test:{rebinding.port}"
     kinds = {record["reply"]["kind"] for record in crawl.of_type("url") if record["loc"].startswith(host)}
-    assert "address-refused" in kinds or (rebinding.downloader == "aiohttp" and "ok" in kinds), "it caches for 10 s"
+    assert "address-refused" in kinds
     assert {exchange.path for exchange in rebinding.site.exchanges if "later" in exchange.headers["host"]}
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import URLSET_START, entry, robots, urlset
-from tests.crawl.downloaders import DOWNLOADERS, skip_without
 from tests.crawl.site_server import Exchange, Route
 from tests.security.hosts import Hosts
 
@@ -73,9 +72,8 @@ class Slow(NamedTuple):
     quick: str
 
 
-@pytest.fixture(scope="module", params=DOWNLOADERS)
-def slow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slow]:
-    skip_without(request.param)
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slow]:
     with ExitStack() as stack:
         hosts = stack.enter_context(Hosts())
         deaf = stack.enter_context(socket.create_server(("127.9.0.1", 0), backlog=0))
@@ -98,8 +96,7 @@ def slow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         silent = "{}:{}".format(*mute.getsockname()), "{}:{}".format(*deaf.getsockname())
         places = [files, *robots_of.values(), *homes.values(), *(f"https://{place}" for place in silent), pages, quick]
         folder = tmp_path_factory.mktemp("slow")
-        settings = SETTINGS | {"SITEMAP_DOWNLOADER": request.param}
-        done = crawl(folder, domain=",".join(places), verify="get", settings=settings)
+        done = crawl(folder, domain=",".join(places), verify="get", settings=SETTINGS)
         yield Slow(hosts, done, robots_of, homes, files, quick)
 
 

@@ -116,7 +116,7 @@ class ObjectStore:
         if self.protocol in S3:
             try:
                 self._abort_uploads()
-            except Exception as error:  # of botocore, aiohttp, s3fs
+            except Exception as error:  # of botocore, s3fs and what they use
                 logger.info("%s: uploads left incomplete cannot be aborted: %s", self.url, reason(error))
 
     @contextmanager

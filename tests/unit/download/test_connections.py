@@ -40,7 +40,7 @@ from sitemapcrawler.download.connections import (
     take_response_time,
     timed,
 )
-from sitemapcrawler.download.handlers import GuardedHTTP11DownloadHandler
+from sitemapcrawler.download.handlers import GuardedDownloadHandler
 
 
 class Recorder(Clock):
@@ -140,7 +140,7 @@ def test_authority_that_the_spider_names_later_is_allowed() -> None:
     crawler = get_crawler()
     crawler.spider = Spider("a")
     crawler.spider.named_authorities = named = {("b.test", 80)}
-    handler = GuardedHTTP11DownloadHandler(crawler)
+    handler = GuardedDownloadHandler(crawler)
     with pytest.raises(AddressRefused):
         handler._check("A.test.", 80, "10.0.0.1")
     named.add(("a.test", 80))
@@ -224,7 +224,7 @@ def test_certificates_are_asked_for_without_the_root_dot() -> None:
         def creatorForNetloc(self, host: bytes, port: int) -> None:  # noqa: N802 - Twisted's name
             asked.append((host, port))
 
-    agent: Any = GuardedHTTP11DownloadHandler(crawler)._agent(strict=False)
+    agent: Any = GuardedDownloadHandler(crawler)._agent(strict=False)
     agent._contextFactory, agent._attempt_timeout, agent._bind = Contexts(), 10, None
     uri: Any = URI
     agent._endpoint(uri.fromBytes(b"https://e.com./a"))

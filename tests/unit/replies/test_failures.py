@@ -1,4 +1,4 @@
-"""Exceptions as kinds: the real ones of Scrapy, Twisted, OpenSSL and aiohttp, wrapped as they arrive."""
+"""Exceptions as kinds: the real ones of Scrapy, Twisted and OpenSSL, wrapped as they arrive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import subprocess
 import sys
 import weakref
 
-import aiohttp
 import pytest
 from OpenSSL import SSL
 from scrapy import exceptions as scrapy
@@ -74,11 +73,6 @@ KINDS: list[tuple[Exception, Kind | Reason]] = [
     (ConnectionResetError(104, "reset"), Kind.RESET),
     (TimeoutError(), Kind.TIMEOUT),
     (ssl.SSLCertVerificationError("self-signed"), Kind.TLS),
-    (aiohttp.ServerDisconnectedError(), Kind.RESET),
-    (aiohttp.ServerTimeoutError(), Kind.TIMEOUT),
-    (aiohttp.ClientPayloadError("not enough data"), Kind.TRUNCATED),
-    (aiohttp.ClientConnectorDNSError(None, OSError(1, "x")), Kind.DNS),  # type: ignore[arg-type]  # no request was made
-    (aiohttp.ClientConnectorCertificateError(None, ssl.SSLCertVerificationError("x")), Kind.TLS),  # type: ignore[arg-type]  # no request was made
     (ValueError("something else"), Kind.RESET),
 ]  # fmt: skip
 
@@ -126,5 +120,7 @@ def test_failure_that_is_kept_holds_on_to_nothing() -> None:
 
 
 def test_telling_kinds_needs_none_of_the_libraries() -> None:
-    code = "import sys, sitemapcrawler.replies; print([n for n in ('scrapy', 'twisted', 'aiohttp', 'OpenSSL') if n in sys.modules])"
+    code = (
+        "import sys, sitemapcrawler.replies; print([n for n in ('scrapy', 'twisted', 'OpenSSL') if n in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
