@@ -15,7 +15,7 @@ from time import perf_counter
 from protego import Protego
 
 from bench.entries import PATHS, WORDS
-from sitemapcrawler.robots import Agent, Judge, Policy, parse_agents
+from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, parse_agents
 
 HOST = "https://www.example.com"
 BATCH = 1_000
@@ -84,8 +84,8 @@ def ours(text: str, agents: list[Agent], batches: list[list[str]]) -> tuple[floa
     """Microseconds a URL for all agents, compiling included, and the share of verdicts that deny."""
     total = sum(map(len, batches))
 
-    def judge() -> Judge:
-        made = Judge(Policy.from_response(f"{HOST}/robots.txt", 200, text.encode()), agents)
+    def judge() -> BatchVerdicts:
+        made = BatchVerdicts(Policy.from_response(f"{HOST}/robots.txt", 200, text.encode()), agents)
         for batch in batches:
             made.judge(batch)
         return made

@@ -16,7 +16,7 @@ from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
 from sitemapcrawler.replies.soft404 import heading, visible, words
-from sitemapcrawler.robots import Judge, Policy, parse_agents
+from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.urls import grammar as uri
 from tests.unit.reader.reading import URL
 from tests.unit.rules.judging import judge
@@ -78,7 +78,7 @@ def page(data: bytes) -> None:
 def robots(data: bytes) -> None:
     """As a robots.txt."""
     policy = Policy.from_response("https://e.com/robots.txt", 200, data)
-    Judge(policy, AGENTS).judge(["https://e.com/", f"https://e.com/{data[:2000].decode('latin-1')}"])
+    BatchVerdicts(policy, AGENTS).judge(["https://e.com/", f"https://e.com/{data[:2000].decode('latin-1')}"])
 
 
 def url(data: bytes) -> None:

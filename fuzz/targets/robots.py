@@ -9,7 +9,7 @@ from protego import Protego
 
 from fuzz.inputs import chance, in_time
 from sitemapcrawler import urls
-from sitemapcrawler.robots import Judge, Policy, parse_agents
+from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.robots.parse import MAX_NOTES
 
 DICTIONARY = "robots.dict"
@@ -33,7 +33,7 @@ def check(data: bytes) -> None:
     with in_time():
         policy = Policy.from_response(ROBOTS, 200, data)
         asked = list(_urls(data))
-        judge = Judge(policy, AGENTS)
+        judge = BatchVerdicts(policy, AGENTS)
         blocked = judge.judge(asked)
     for url, names in zip(asked, blocked, strict=True):
         denied = {agent.name for agent in AGENTS if not policy.allows(url, agent)}

@@ -19,8 +19,8 @@ from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.robots.decode import encoding_of, escaped
-from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.robots.policy import Policy, RobotsOutcome
+from sitemapcrawler.robots.text import encoding_of, escaped
 from sitemapcrawler.words import counted
 
 # Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 19.
@@ -275,7 +275,7 @@ class Discovery:
                 yield finished.result()
 
     def _enter(self, policy: Policy) -> Site | None:
-        if policy.outcome is Outcome.UNREACHABLE:  # which forbids everything
+        if policy.outcome is RobotsOutcome.UNREACHABLE:  # which forbids everything
             logger.error("%s: %s", policy.url, policy.reason)
             return None
         return self._sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
@@ -284,7 +284,7 @@ class Discovery:
         """A robots.txt that the user named, by its URL or as a local file, and the sitemaps it names. `place`: the URL
         at which the file will live; without it, relative URLs in the file are left out."""
         policy = await self._policies.load(url, place)
-        if policy is None or policy.outcome is not Outcome.PARSED:
+        if policy is None or policy.outcome is not RobotsOutcome.PARSED:
             return Visit(url, "argument", place=place), []
         local = url.startswith("file:")
         robots = Visit(url if local else self._policies.final_url(policy), "argument", place=place)

@@ -13,7 +13,7 @@ from sitemapcrawler.download.addresses import AddressRefused
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
-from sitemapcrawler.robots import Agent, Judge, Outcome, Policy
+from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, RobotsOutcome
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
 from sitemapcrawler.rules import judge as rules
@@ -49,7 +49,7 @@ class Verdicts:
         self._own = own
         self._rules = judge
         self._judges: dict[str, Authority] = {}
-        self._asset_judges: dict[str, Judge | None] = {}
+        self._asset_judges: dict[str, BatchVerdicts | None] = {}
 
     @property
     def blocked(self) -> Counter[str]:
@@ -102,7 +102,7 @@ class Verdicts:
         """True for an image or a video file on a host for which `judge_assets` has the verdicts."""
         return self._asset_judges.get(urls.origin(url) or "") is not None
 
-    def _asset_judge(self, origin: str, keep_unknown: bool) -> Judge | None:
+    def _asset_judge(self, origin: str, keep_unknown: bool) -> BatchVerdicts | None:
         """The verdicts of a host's robots.txt on assets; None where it is not known.
 
         `keep_unknown`: it stays unknown, as `Status` may have requested files of the host. Otherwise nothing is kept of
@@ -111,8 +111,8 @@ class Verdicts:
         if origin in self._asset_judges:
             return self._asset_judges[origin]
         policy = self._policies.at(origin)
-        unknown = policy is None or policy.outcome is Outcome.UNREACHABLE
-        judge = None if unknown or policy is None else Judge(policy, ASSET_AGENTS.values())
+        unknown = policy is None or policy.outcome is RobotsOutcome.UNREACHABLE
+        judge = None if unknown or policy is None else BatchVerdicts(policy, ASSET_AGENTS.values())
         if judge is not None or keep_unknown:
             self._asset_judges[origin] = judge
         return judge
@@ -158,7 +158,7 @@ class Verdicts:
         return known
 
 
-def _denied(judge: Judge, named: Sequence[tuple[UrlRecord, str, str]]) -> Iterator[AssetFacts]:
+def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]]) -> Iterator[AssetFacts]:
     """Those of the images and video files that robots.txt denies to Google's crawler for them."""
     verdicts = judge.judge([url for _, _, url in named])
     for (record, role, url), denied in zip(named, verdicts, strict=True):
@@ -178,7 +178,7 @@ class Authority:
         self.policy = policy
         self._agents = agents
         self._budget = budget
-        self._judge = Judge(policy, agents)
+        self._judge = BatchVerdicts(policy, agents)
         self._opinion = None if budget is None else SecondOpinion(policy, self._judge.agents, budget)
 
     @property
@@ -190,7 +190,7 @@ class Authority:
         """Go on with a newer answer."""
         earlier = self.blocked
         self.policy = policy
-        self._judge = Judge(policy, self._agents)
+        self._judge = BatchVerdicts(policy, self._agents)
         self._judge.blocked = earlier
         if self._budget is not None:
             self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)

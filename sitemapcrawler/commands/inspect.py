@@ -38,7 +38,7 @@ from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, targe
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.robots import is_robots_url
-from sitemapcrawler.robots.policy import Outcome
+from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection
@@ -162,7 +162,7 @@ class Inspector:
             return f"none of {counted(len(records), 'sitemap')} can be read, the first because: {why}"
         spider: Any = self._crawler.spider if self._crawler is not None else None
         policies = [*spider.policies.known.values()] if spider is not None else []
-        if policies and all(policy.outcome is Outcome.UNREACHABLE for policy in policies):
+        if policies and all(policy.outcome is RobotsOutcome.UNREACHABLE for policy in policies):
             return inert(policies[-1].reason or "no answer")
         if self._inspection.is_robots:
             return inert(next((policy.reason for policy in policies if policy.reason), "names no sitemap to read"))

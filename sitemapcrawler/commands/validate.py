@@ -36,7 +36,7 @@ from sitemapcrawler.feeds.lines import told
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.robots import is_robots_url
-from sitemapcrawler.robots.policy import Outcome as RobotsOutcome
+from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
 from sitemapcrawler.rules.own import load_rules
 from sitemapcrawler.spiders.sitemap import AuditSpider

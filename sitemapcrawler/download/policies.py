@@ -28,8 +28,8 @@ from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
-from sitemapcrawler.robots.decode import MAX_SITEMAP_BYTES
-from sitemapcrawler.robots.policy import MAX_HOPS, Outcome, Policy, robots_url
+from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
+from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES
 from sitemapcrawler.urls import local_path
 from sitemapcrawler.urls.display import masked_bytes
 from sitemapcrawler.words import counted
@@ -211,7 +211,7 @@ class Policies:
     @staticmethod
     def _tell(policy: Policy) -> None:
         named = f"{counted(len(policy.sitemaps), 'sitemap')} named"
-        level = logging.WARNING if policy.outcome is Outcome.UNREACHABLE else logging.INFO
+        level = logging.WARNING if policy.outcome is RobotsOutcome.UNREACHABLE else logging.INFO
         logger.log(level, "%s: %s (%s)", policy.url, policy.outcome, policy.reason or named)
 
 
@@ -233,7 +233,7 @@ def own_agent(settings: BaseSettings) -> Agent:
 
 def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:
     """All that a policy is made of, to be given to `restored` later."""
-    body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is Outcome.PARSED else b""
+    body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is RobotsOutcome.PARSED else b""
     return {
         "url": policy.url,
         "outcome": policy.outcome,
@@ -253,9 +253,9 @@ def signature(kept: dict[str, Any]) -> str:
 
 def restored(kept: dict[str, Any]) -> Policy:
     """The policy that was kept."""
-    if kept["outcome"] == Outcome.TOO_MANY_REDIRECTS:
+    if kept["outcome"] == RobotsOutcome.TOO_MANY_REDIRECTS:
         return Policy.too_many_redirects(kept["url"], kept["status"])
-    if kept["status"] is None or (kept["outcome"] == Outcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
+    if kept["status"] is None or (kept["outcome"] == RobotsOutcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
         return Policy.unreachable(kept["url"], kept["reason"])
     body = b64decode(kept["body"])
     return Policy.from_response(

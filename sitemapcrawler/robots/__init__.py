@@ -1,30 +1,41 @@
-"""robots.txt as text: groups, verdicts by RFC 9309 and by Google's parser, crawlers, sitemap lines.
+"""robots.txt as text: groups, verdicts by RFC 9309 and by Google's parser, crawlers, Sitemap lines.
 
 May import `urls`. Fetches nothing. Start reading in `policy.py`.
 """
 
 from sitemapcrawler.robots.agents import AGENTS, Agent, Purpose, parse_agents
-from sitemapcrawler.robots.decode import Content, Facts
-from sitemapcrawler.robots.judge import Judge
-from sitemapcrawler.robots.parse import Group, Kind, Note
-from sitemapcrawler.robots.patterns import Rule
-from sitemapcrawler.robots.policy import Outcome, Policy, Timing, Verdict, by_robots, is_robots_url, robots_url
-from sitemapcrawler.robots.sitemaps import RobotsSitemap
+from sitemapcrawler.robots.parse import Group, Note, NoteKind
+from sitemapcrawler.robots.policy import (
+    BatchVerdicts,
+    Policy,
+    RobotsOutcome,
+    Timing,
+    Verdict,
+    by_robots,
+    is_robots_url,
+    robots_url,
+)
+from sitemapcrawler.robots.ruleset import PathRule
+from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap
+
+Kind = NoteKind
+Rule = PathRule
+Outcome = RobotsOutcome
 
 __all__ = [
     "AGENTS",
     "Agent",
+    "BatchVerdicts",
     "Content",
     "Facts",
     "Group",
-    "Judge",
-    "Kind",
     "Note",
-    "Outcome",
+    "NoteKind",
+    "PathRule",
     "Policy",
     "Purpose",
+    "RobotsOutcome",
     "RobotsSitemap",
-    "Rule",
     "Timing",
     "Verdict",
     "by_robots",

@@ -115,7 +115,8 @@ AGENTS = (
     Agent("AdsBot-Google-Mobile", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
     Agent("Mediapartners-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
 )
-_BY_NAME = {agent.name.lower(): agent for agent in AGENTS}
+BY_NAME = {agent.name.lower(): agent for agent in AGENTS}
+"""By product token in lower case."""
 _GROUPS = {group: tuple(agent for agent in AGENTS if agent.group == group) for group in (SEARCH, AI)}
 
 
@@ -124,7 +125,7 @@ def agent(name: str) -> Agent:
 
     Raises ValueError for a name that no product token can be.
     """
-    known = _BY_NAME.get(name.lower())
+    known = BY_NAME.get(name.lower())
     if known is not None:
         return known
     if name != EVERYBODY and (len(name) > MAX_NAME or TOKEN.fullmatch(name) is None):

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN
-from sitemapcrawler.robots.decode import BLANKS, BOM, MARKUP_START, TAG, escaped
-from sitemapcrawler.robots.patterns import Rule
+from sitemapcrawler.robots.ruleset import PathRule
+from sitemapcrawler.robots.text import BLANKS, BOM, MARKUP_START, MAX_LINE, PERCENT, TAG
 
 MAX_NOTES = 100  # of each kind; the counts are complete
 SHOWN = 200  # characters of a line in a note
 
 
-class Kind(StrEnum):
+class NoteKind(StrEnum):
     """What is noted about a line."""
 
     NOT_A_LINE = "not a line"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 class Note:
     """Something about one line that its owner may not have meant."""
 
-    kind: Kind
+    kind: NoteKind
     line: int
     """Line of robots.txt, counted from 1."""
     text: str
@@ -61,12 +61,12 @@ class Note:
 
 
 @dataclass(slots=True)
-class Block:
+class RuleBlock:
     """Consecutive User-agent lines and what follows up to the next ones."""
 
     agents: list[tuple[str, int]] = field(default_factory=list)
     """Product tokens in lower case, each with its line."""
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[PathRule] = field(default_factory=list)
     timing: list[tuple[str, str, int, int]] = field(default_factory=list)
     """Field, value, line, and how many of the agents stood above it: it is theirs."""
     parted: bool = False
@@ -77,18 +77,21 @@ class Block:
     """True where a Disallow or Allow line has no path: whoever wrote it meant to restrict nothing."""
 
 
+Block = RuleBlock
+
+
 @dataclass(slots=True)
 class Group:
     """All that a robots.txt says to one product token: its blocks together (RFC 9309, 2.2.1)."""
 
     token: str
     """In lower case."""
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[RuleBlock] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     """The User-agent lines that name it."""
 
     @property
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[PathRule]:
         """Its rules in the order of the file."""
         return [rule for block in self.blocks for rule in block.rules]
 
@@ -110,22 +113,19 @@ class Parsed:
     """By token, in the order of the file."""
     notes: list[Note] = field(default_factory=list)
     """In the order of the file; of each kind the first `MAX_NOTES`."""
-    counts: Counter[Kind] = field(default_factory=Counter)
+    counts: Counter[NoteKind] = field(default_factory=Counter)
     """How many lines of each kind there are."""
-    block: Block | None = None
+    block: RuleBlock | None = None
     """The last block."""
     google_differs: bool = False
     """True where Google reads a User-agent, Allow or Disallow line otherwise: `parse_as_google`."""
 
-    def note(self, kind: Kind, line: int, text: str) -> None:
+    def note(self, kind: NoteKind, line: int, text: str) -> None:
         """Keep a note, if there are not too many of its kind."""
         self.counts[kind] += 1
         if self.counts[kind] <= MAX_NOTES:
-            self.notes.append(Note(kind, line, escaped(text[:SHOWN])))
+            self.notes.append(Note(kind, line, text[:SHOWN]))
 
-
-MAX_LINE = 2083 * 8 - 1
-"""Characters of a line; google/robotstxt reads no more of it, RFC 9309 sets no limit. What is left is obeyed."""
 
 USER_AGENT, ALLOW, DISALLOW = "user-agent", "allow", "disallow"
 FIELDS = {
@@ -180,7 +180,7 @@ def parse(lines: Iterable[str]) -> Parsed:
         content = line.partition("#")[0].strip(BLANKS)
         if content.strip(BLANKS + BOM):
             if len(content) > MAX_LINE:
-                parsed.note(Kind.TOO_LONG, number, content)
+                parsed.note(NoteKind.TOO_LONG, number, content)
                 content = content[:MAX_LINE]
             _read_line(parsed, number, content)
         if len(line) > MAX_LINE or not _ALIKE.fullmatch(line):
@@ -197,7 +197,7 @@ def parse_as_google(lines: Iterable[str]) -> Parsed:
         if meaning == USER_AGENT:
             _read_agent(parsed, number, value, content, _GOOGLE_TOKEN)
         elif meaning:
-            _read_rule(parsed, Rule(meaning == ALLOW, value, number, content))
+            _read_rule(parsed, PathRule(meaning == ALLOW, value, number, content))
     return parsed
 
 
@@ -208,7 +208,7 @@ def google_reading(line: str) -> tuple[str, str]:
     no colon at all. Only ASCII characters are blanks, and U+0000 ends the line.
     """
     if 4 * len(line) > MAX_LINE:
-        line = line.encode("utf-8", "surrogateescape")[:MAX_LINE].decode("utf-8", "surrogateescape")
+        line = line.encode(errors="replace")[:MAX_LINE].decode("utf-8", PERCENT)
     content = line.partition("\0")[0].partition("#")[0].strip(_GOOGLE_BLANKS)
     name, colon, value = content.partition(":")
     if not colon:
@@ -233,7 +233,7 @@ def _compare(parsed: Parsed, number: int, line: str, content: str) -> None:
     if not alike:
         parsed.google_differs = True
         if own and re.search("[\0\xa0]", line.partition("#")[0]):
-            parsed.note(Kind.NO_BLANK, number, content)
+            parsed.note(NoteKind.NO_BLANK, number, content)
 
 
 def _read_line(parsed: Parsed, number: int, content: str) -> None:
@@ -241,15 +241,15 @@ def _read_line(parsed: Parsed, number: int, content: str) -> None:
     meaning = FIELDS.get(name)
     marked = BOM in content
     if marked:
-        parsed.note(Kind.BYTE_ORDER_MARK, number, content)
+        parsed.note(NoteKind.BYTE_ORDER_MARK, number, content)
     if not exact and (meaning or name in TIMING):
-        parsed.note(Kind.MISSPELT_FIELD, number, content)
+        parsed.note(NoteKind.MISSPELT_FIELD, number, content)
     if meaning == USER_AGENT:
         _read_agent(parsed, number, value, content)
     elif meaning is not None:
-        _read_rule(parsed, Rule(meaning == ALLOW, value, number, content))
+        _read_rule(parsed, PathRule(meaning == ALLOW, value, number, content))
         if "<" in value and TAG.search(value):
-            parsed.note(Kind.MARKUP, number, content)
+            parsed.note(NoteKind.MARKUP, number, content)
     else:
         _read_other(parsed, number, name, value, content if not marked else "")
 
@@ -266,14 +266,14 @@ def _read_other(parsed: Parsed, number: int, name: str, value: str, content: str
 def _note_unread(parsed: Parsed, number: int, name: str, content: str) -> None:
     """Note a line that crawlers in general skip, or a Sitemap line that names nothing."""
     if MARKUP_START.match(content):
-        parsed.note(Kind.MARKUP, number, content)
+        parsed.note(NoteKind.MARKUP, number, content)
     elif _SITEMAP.match(name):
         if not content.partition(":")[2].strip(BLANKS):
-            parsed.note(Kind.SITEMAP_WITHOUT_URL, number, content)
+            parsed.note(NoteKind.SITEMAP_WITHOUT_URL, number, content)
     elif google_reading(content)[0]:
-        parsed.note(Kind.GOOGLE_FIELD, number, content)
+        parsed.note(NoteKind.GOOGLE_FIELD, number, content)
     else:
-        parsed.note(Kind.UNKNOWN_FIELD if name else Kind.NOT_A_LINE, number, content)
+        parsed.note(NoteKind.UNKNOWN_FIELD if name else NoteKind.NOT_A_LINE, number, content)
 
 
 def field_of(content: str) -> tuple[str, str, bool]:
@@ -294,12 +294,12 @@ def field_of(content: str) -> tuple[str, str, bool]:
 
 def _read_agent(parsed: Parsed, number: int, value: str, content: str, tokens: re.Pattern[str] = TOKEN) -> None:
     if parsed.block is None or parsed.block.closed:
-        parsed.block = Block()
+        parsed.block = RuleBlock()
     elif parsed.block.parted:
-        parsed.note(Kind.JOINED, number, content)
+        parsed.note(NoteKind.JOINED, number, content)
     token = _token(value, tokens)
     if not token or token != value.lower():
-        parsed.note(Kind.BAD_AGENT, number, content)
+        parsed.note(NoteKind.BAD_AGENT, number, content)
     if not token:
         return
     group = parsed.groups.setdefault(token, Group(token))
@@ -317,13 +317,13 @@ def _token(value: str, tokens: re.Pattern[str] = TOKEN) -> str:
     return found[0].lower() if found else ""
 
 
-def _read_rule(parsed: Parsed, rule: Rule) -> None:
+def _read_rule(parsed: Parsed, rule: PathRule) -> None:
     if parsed.block is None:
-        parsed.note(Kind.OUTSIDE_GROUP, rule.line, rule.text)
+        parsed.note(NoteKind.OUTSIDE_GROUP, rule.line, rule.text)
         return
     parsed.block.closed = True
     parsed.block.unrestricted |= not rule.pattern
     if rule.pattern:
         if not rule.matchable:
-            parsed.note(Kind.UNMATCHABLE, rule.line, rule.text)
+            parsed.note(NoteKind.UNMATCHABLE, rule.line, rule.text)
         parsed.block.rules.append(rule)

@@ -1,8 +1,13 @@
-"""One robots.txt as what it means: may this crawler fetch that URL, why, and what else does the file say."""
+"""What one robots.txt allows: verdicts with their reasons, for single URLs and for many URLs and crawlers at once.
+
+In a batch, crawlers whose groups say the same share a verdict. Most URLs match no rule that decides against the default
+of their group; one search over all of them finds the candidates, and only those are checked one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -10,12 +15,22 @@ from functools import cached_property
 from protego import Protego, RequestRate, VisitTime
 
 from sitemapcrawler import urls
-from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent
-from sitemapcrawler.robots.decode import Content, Facts, decode, without_code
-from sitemapcrawler.robots.parse import Group, Kind, Note, Parsed, parse, parse_as_google
-from sitemapcrawler.robots.patterns import ROBOTS_PATH, Rule, is_robots, path_of
-from sitemapcrawler.robots.ruleset import RuleSet, denies_everything
-from sitemapcrawler.robots.sitemaps import RobotsSitemap, read_sitemaps
+from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent, distinct
+from sitemapcrawler.robots.parse import Group, Note, NoteKind, Parsed, RuleBlock, parse, parse_as_google
+from sitemapcrawler.robots.ruleset import (
+    ROBOTS_PATH,
+    Clause,
+    LineSearch,
+    PathRule,
+    RuleSet,
+    clauses,
+    is_exact_search,
+    is_robots,
+    line_search,
+    path_of,
+    plain_lines,
+)
+from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap, decode, read_sitemaps, without_code
 
 _AGENT = "agent"
 
@@ -101,7 +116,7 @@ def _start(url: str) -> str:
 MAX_HOPS = 5  # RFC 9309, 2.3.1.2
 
 
-class Outcome(StrEnum):
+class RobotsOutcome(StrEnum):
     """What came of asking for a robots.txt: RFC 9309, 2.3.1."""
 
     PARSED = "parsed"
@@ -119,7 +134,7 @@ class Verdict:
     """May a crawler fetch a URL, and what says so."""
 
     allowed: bool
-    rule: Rule | None = None
+    rule: PathRule | None = None
     """The line that decides; None where none matches: allowed, or with `reason` denied."""
     group: str | None = None
     """Token of the group that the crawler follows, in lower case; None where there is none for it."""
@@ -135,7 +150,7 @@ class Policy:
 
     url: str
     """URL of robots.txt as it was asked for; the policy is that of its scheme, host and port, whoever answered."""
-    outcome: Outcome
+    outcome: RobotsOutcome
     status: int | None = None
     """HTTP status of the last answer; None where there was none."""
     reason: str | None = None
@@ -162,7 +177,7 @@ class Policy:
         `base` is the URL that answered in the end, against which relative Sitemap lines are resolved.
         """
         outcome, reason = _outcome(status)
-        if outcome is not Outcome.PARSED:
+        if outcome is not RobotsOutcome.PARSED:
             return cls(url, outcome, status, reason)
         lines, facts = decode(body, size)
         named = _sitemaps(lines, facts, base or url)
@@ -174,12 +189,12 @@ class Policy:
     @classmethod
     def unreachable(cls, url: str, reason: str) -> Policy:
         """There was no answer: everything is denied, for `reason`."""
-        return cls(url, Outcome.UNREACHABLE, None, reason)
+        return cls(url, RobotsOutcome.UNREACHABLE, None, reason)
 
     @classmethod
     def too_many_redirects(cls, url: str, status: int | None = None) -> Policy:
         """There were more than `MAX_HOPS` redirects: everything is allowed."""
-        return cls(url, Outcome.TOO_MANY_REDIRECTS, status, f"more than {MAX_HOPS} redirects")
+        return cls(url, RobotsOutcome.TOO_MANY_REDIRECTS, status, f"more than {MAX_HOPS} redirects")
 
     @property
     def sitemaps(self) -> list[RobotsSitemap]:
@@ -202,7 +217,7 @@ class Policy:
         return self.parsed.notes
 
     @property
-    def note_counts(self) -> dict[Kind, int]:
+    def note_counts(self) -> dict[NoteKind, int]:
         """How many there are of each kind."""
         return dict(self.parsed.counts)
 
@@ -216,7 +231,7 @@ class Policy:
         path = path_of(url)
         if is_robots(path):
             return Verdict(True)
-        if self.outcome is Outcome.UNREACHABLE:
+        if self.outcome is RobotsOutcome.UNREACHABLE:
             return Verdict(False, reason=self.reason)
         group = self.group_of(crawler)
         if group is None:
@@ -273,8 +288,141 @@ def _crawler(name: str | Agent) -> Agent:
     return agent(name) if isinstance(name, str) else name
 
 
-def _outcome(status: int) -> tuple[Outcome, str | None]:
+def _outcome(status: int) -> tuple[RobotsOutcome, str | None]:
     if 200 <= status < 300:
-        return Outcome.PARSED, None
+        return RobotsOutcome.PARSED, None
     unavailable = 300 <= status < 500
-    return (Outcome.UNAVAILABLE if unavailable else Outcome.UNREACHABLE), f"HTTP status {status}"
+    return (RobotsOutcome.UNAVAILABLE if unavailable else RobotsOutcome.UNREACHABLE), f"HTTP status {status}"
+
+
+def denies_everything(group: Group, known: dict[int, tuple[int, int]]) -> bool:
+    """True where a group allows no path: its heaviest Allow weighs less than a Disallow that matches everything.
+
+    `known` is kept between calls for one file: weights by block, since many groups may share one.
+    """
+    weights = [known[id(block)] if id(block) in known else _weigh(block, known) for block in group.blocks]
+    return max(deny for deny, _ in weights) > max(allow for _, allow in weights)
+
+
+def _weigh(block: RuleBlock, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    deny = allow = -1
+    for clause in (clause for rule in block.rules for clause in clauses(rule)):
+        if clause.allow:
+            allow = max(allow, clause.weight)
+        elif clause.pattern.everything:
+            deny = max(deny, clause.weight)
+    known[id(block)] = deny, allow
+    return deny, allow
+
+
+MAX_KNOWN = 10_000  # tuples of names that are kept to be used again
+_ALL_PLAIN = plain_lines()
+
+
+class BatchVerdicts:
+    """The verdicts of one policy for a list of agents, for URLs of its authority."""
+
+    def __init__(self, policy: Policy, agents: Iterable[Agent]) -> None:
+        self.agents = distinct(agents)
+        self.blocked: Counter[str] = Counter()
+        """How many of the URLs judged so far each agent may not fetch; no entry where none."""
+        self._denied = (1 << len(self.agents)) - 1 if policy.outcome is RobotsOutcome.UNREACHABLE else 0
+        self._sides: list[_FollowedRules] = []
+        self._known: dict[int, tuple[str, ...]] = {}
+        for rules, members in _sharing(policy, self.agents):
+            self._denied |= 0 if rules.allows_by_default else members
+            if rules.challengers:
+                self._sides.append(_FollowedRules(rules, members))
+
+    def judge(self, urls: Sequence[str]) -> list[tuple[str, ...]]:
+        """For each URL the names of the agents that may not fetch it, in the order of the agents."""
+        denied = self._turned(urls) if urls and (self._sides or self._denied) else {}
+        usual = self._names(self._denied)
+        blocked = [usual] * len(urls)
+        for number, bits in denied.items():
+            blocked[number] = self._names(bits)
+        self._count(len(urls) - len(denied), denied.values())
+        return blocked
+
+    def _turned(self, urls: Sequence[str]) -> dict[int, int]:
+        """Where the verdicts are not the usual ones: number of the URL, and the agents that may not fetch it."""
+        text = lines_of(urls)
+        denied: dict[int, int] = {}
+        for side in self._sides:
+            for number in side.turned(text):
+                denied[number] = denied.get(number, self._denied) ^ side.members
+        if ROBOTS_PATH.encode() in text:
+            denied.update({number: 0 for number, url in enumerate(urls) if is_robots(path_of(url))})
+        return denied
+
+    def _names(self, bits: int) -> tuple[str, ...]:
+        names = self._known.get(bits)
+        if names is None:
+            names = tuple(agent.name for place, agent in enumerate(self.agents) if bits >> place & 1)
+            if len(self._known) < MAX_KNOWN:
+                self._known[bits] = names
+        return names
+
+    def _count(self, usual: int, others: Iterable[int]) -> None:
+        times = Counter(others)
+        times[self._denied] += usual
+        for bits, count in times.items():
+            if count:
+                self.blocked.update(dict.fromkeys(self._names(bits), count))
+
+
+class _FollowedRules:
+    """One set of rules and the agents that follow it, as bits of their numbers."""
+
+    def __init__(self, rules: RuleSet, members: int) -> None:
+        self.rules = rules
+        self.members = members
+        whole = [clause for clause in rules.challengers if is_exact_search(clause.pattern)]
+        lightest = min((clause.weight for clause in whole), default=0)
+        self._surely = _search(whole)
+        """Finds the lines that a rule against the default matches."""
+        self._maybe = _search([clause for clause in rules.challengers if not is_exact_search(clause.pattern)])
+        """Finds more lines, where that is not certain."""
+        self._back = _search([clause for clause in rules.defenders if clause.weight > lightest])
+        """Finds those on which a rule for the default may have the last word."""
+
+    def turned(self, text: bytes) -> set[int]:
+        """Numbers of the lines whose verdict is not the default one."""
+        if self._surely is None or self._maybe is None or self._back is None:
+            return self._among(range(text.count(b"\n")), text)
+        turned, doubtful = self._surely(text), self._maybe(text)
+        if turned:
+            contested = turned & self._back(text)
+            turned -= contested
+            doubtful = (doubtful | contested) - turned
+        return turned | self._among(doubtful, text) if doubtful else turned
+
+    def _among(self, numbers: Iterable[int], text: bytes) -> set[int]:
+        """Those of the numbered lines whose verdict is not the default one, each looked at."""
+        lines, rules = text.decode(errors="replace").split("\n"), self.rules
+        return {number for number in numbers if rules.allows(path_of(lines[number])) is not rules.allows_by_default}
+
+
+def _search(clauses: Sequence[Clause]) -> LineSearch | None:
+    """A search for the lines that one of the clauses matches; None without RE2."""
+    return line_search(clause.pattern for clause in clauses) if clauses else lambda text: set()
+
+
+def lines_of(urls: Sequence[str]) -> bytes:
+    """Lines of text, one for each URL: the URL where its path has its compared form already, else that path."""
+    text = ("\n".join(urls) + "\n").encode("utf-8", "replace")
+    if _ALL_PLAIN(text) and text.count(b"\n") == len(urls):
+        return text
+    return "".join(f"{path_of(url)}\n" for url in urls).encode()
+
+
+def _sharing(policy: Policy, agents: Sequence[Agent]) -> Iterator[tuple[RuleSet, int]]:
+    """Each different set of rules with the agents that follow it; those without a group follow none."""
+    found: dict[frozenset[tuple[bool, str]], tuple[RuleSet, int]] = {}
+    for place, crawler in enumerate(agents):
+        group = policy.group_of(crawler)
+        if group is not None:
+            key = frozenset((rule.allow, rule.pattern) for rule in group.rules)
+            rules, members = found.get(key) or (policy.rules_of(group), 0)
+            found[key] = rules, members | 1 << place
+    yield from found.values()

@@ -1,17 +1,200 @@
-"""The rules of one group, ready to decide about paths: exactly, and for any number of rules."""
+"""Allow and Disallow lines as patterns, and all those of a group as one decision: RFC 9309, 2.2.2 and 2.2.3.
+
+Exact for any number of rules; RE2 is used where it is installed, for speed.
+"""
 
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
-from sitemapcrawler.robots.parse import Block, Group
-from sitemapcrawler.robots.patterns import PLAIN_URL, Clause, Pattern, Rule, clauses
+ROBOTS_PATH = "/robots.txt"
+UNRESERVED = string.ascii_letters + string.digits + "-._~"
+RESERVED = ":@!&'()+,;=[]"
+"""Those of RFC 3986, 2.2 that mean the same in a path and in a query; `#` is never part of either."""
+DELIMITERS = "/?"
+_EQUAL = UNRESERVED + RESERVED
+_PLAIN = re.escape(_EQUAL + DELIMITERS)
+_PIECE = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{_PLAIN}%]+")
+_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
+_PLAIN_PATH = re.compile(rf"/[{_PLAIN}]*")
+_FOREIGN = "".join(f"%{code:02X}|" for code in range(0x80) if chr(code) not in _EQUAL + DELIMITERS)
+PLAIN_URL = rf"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\n]*/(?:[{_PLAIN}]|{_FOREIGN}%[89A-F][0-9A-F])*"
+"""Regular expression (`re` and RE2) of a URL whose path has its compared form already."""
+
+
+def path_of(url: str) -> str:
+    """Path and query of a URL in the form to compare: ASCII, begins with `/`."""
+    rest = url.partition("#")[0]
+    place = _PLACE.match(rest)
+    path = rest[place.end() :] if place else rest
+    if not path.startswith("/"):
+        path = f"/{path}"
+    return path if _PLAIN_PATH.fullmatch(path) else _compared(_with_slashes(path), "")
+
+
+def _with_slashes(path: str) -> str:
+    """A path with the slashes that browsers and Scrapy make of backslashes; a query keeps them."""
+    path, mark, query = path.partition("?")
+    return path.replace("\\", "/") + mark + query
+
+
+def is_robots(path: str) -> bool:
+    """True for the path of robots.txt itself, which is always allowed (RFC 9309, 2.2.2)."""
+    return path.partition("?")[0] == ROBOTS_PATH
+
+
+def pattern_of(text: str) -> str:
+    """A path pattern, without `$` at its end, in the form to compare: `*` stays, another `$` is escaped.
+
+    Whether an escape behind a `*` stands in a path or in a query depends on what the `*` takes; it is read as one of a
+    path. `query_of` reads it the other way.
+    """
+    return text if _PLAIN_PATH.fullmatch(text) else _compared(text, "*")
+
+
+def query_of(text: str) -> str:
+    """A part of a query, or of a pattern for one, in the form to compare; `*` stays."""
+    return _encoded(text, _EQUAL + DELIMITERS, "*")
+
+
+def _compared(text: str, special: str) -> str:
+    path, mark, query = text.partition("?")
+    return _encoded(path, _EQUAL, special) + mark + _encoded(query, _EQUAL + DELIMITERS, special)
+
+
+def _encoded(text: str, equal: str, special: str) -> str:
+    return _PIECE.sub(partial(_piece, equal=equal, special=special), text)
+
+
+def _piece(found: re.Match[str], equal: str, special: str) -> str:
+    piece = found[0]
+    if piece.startswith("%"):
+        character = chr(int(piece[1:], 16))
+        return character if character in equal else piece.upper()
+    return "".join(
+        chr(octet) if chr(octet) in special else f"%{octet:02X}" for octet in piece.encode("utf-8", "replace")
+    )
+
+
+MAX_READINGS = 4
+"""Ways in which one pattern with an escaped delimiter behind a `*` is read; more stars than that are nobody's rule."""
+INDEX_PAGE = "/index.html"
+_STARS = re.compile(r"\*+")
+_DELIMITER = re.compile("%(?:2F|3F)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """An Allow or Disallow line."""
+
+    allow: bool
+    pattern: str
+    """The path pattern as written, blanks around it removed; never empty, since an empty one says nothing."""
+    line: int
+    """Line of robots.txt, counted from 1."""
+    text: str
+    """The line as written, without its comment."""
+
+    @property
+    def matchable(self) -> bool:
+        """False for a pattern that begins neither with `/` nor with `*`: no path begins so."""
+        return self.pattern.startswith(("/", "*"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a path is compared with."""
+
+    parts: tuple[str, ...]
+    """The texts between the `*`, first to last, in compared form. Without a `*` there is one."""
+    anchored: bool
+    """True where the path must end with the last part."""
+
+    def matches(self, path: str) -> bool:
+        """True for a path in compared form that it matches. Time is linear in the path, for each part."""
+        first, *rest = self.parts
+        if not rest:
+            return path == first if self.anchored else path.startswith(first)
+        if not path.startswith(first):
+            return False
+        position = len(first)
+        last = rest.pop() if self.anchored else ""
+        # The first place of each part leaves most room for the next ones, so there is no way back to try.
+        for part in rest:
+            found = path.find(part, position)
+            if found < 0:
+                return False
+            position = found + len(part)
+        return len(path) - len(last) >= position and path.endswith(last)
+
+    @property
+    def everything(self) -> bool:
+        """True where every path matches."""
+        first, *rest = self.parts
+        return first in {"", "/"} and not any(rest) and (bool(rest) or not self.anchored)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A pattern with its weight among those of a group."""
+
+    weight: int
+    """The greater one decides: twice the octets of the pattern, and one more for Allow, which so wins ties."""
+    pattern: Pattern
+    rule: PathRule
+
+    @property
+    def allow(self) -> bool:
+        """What it decides."""
+        return self.rule.allow
+
+
+def clauses(rule: PathRule) -> Iterator[Clause]:
+    """What a line says: one clause as a rule, more for the odd ones, none where it matches nothing.
+
+    Octets are counted in the compared form, `*` and `$` included, as google/robotstxt counts them: `/fish*` weighs more
+    than `/fish`.
+    """
+    if not rule.matchable:
+        return
+    anchored = rule.pattern.endswith("$")
+    written = rule.pattern[:-1] if anchored else rule.pattern
+    compared = pattern_of(written)
+    weight = _weight(rule, len(compared) + anchored)
+    yield Clause(weight, _pattern(compared, anchored), rule)
+    for reading in _queries(written):
+        yield Clause(weight, _pattern(reading, anchored), rule)
+    if rule.allow and not anchored and compared.endswith(INDEX_PAGE):
+        # Not in the RFC; google/robotstxt and protego agree on it: who allows the index page allows its folder.
+        folder = compared.removesuffix("index.html")
+        yield Clause(_weight(rule, len(folder) + 1), _pattern(folder, True), rule)
+
+
+def _weight(rule: PathRule, octets: int) -> int:
+    return 2 * octets + rule.allow
+
+
+def _pattern(compared: str, anchored: bool) -> Pattern:
+    return Pattern(tuple(_STARS.split(compared)), anchored)
+
+
+def _queries(written: str) -> Iterator[str]:
+    """The other readings of a pattern in which `%2F` or `%3F` stands behind a `*`: the `*` that takes the `?`."""
+    path, mark, query = written.partition("?")
+    stars = [star.end() for star in _STARS.finditer(path)][:MAX_READINGS]
+    for end in stars:
+        if _DELIMITER.search(path, end):
+            yield f"{pattern_of(path[:end])}?*{query_of(path[end:] + mark + query)}"
+
 
 try:
     re2: Any = import_module("re2")
@@ -22,7 +205,7 @@ MAX_MEMORY = 64 * 2**20
 """Bytes that one search may take: 40,000 prefixes need 20 MiB, 500 usual rules less than 1."""
 FEW, MANY = 8, 512
 """Patterns of a set. Fewer are compared as fast one by one; more make each step of the automaton too dear."""
-_PLACE = r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\n]*)?"
+_ORIGIN = r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\n]*)?"
 _ANY = r"[^\n]*"
 
 Matcher = Callable[[str], list[int] | None]
@@ -43,7 +226,7 @@ def line_search(patterns: Iterable[Pattern]) -> LineSearch | None:
     """A search of lines of text, one URL or path each, for those that match one of the patterns; None without RE2."""
     if re2 is None:
         return None
-    line = f"{_PLACE}(?:{'|'.join(_alternatives(patterns))}){_ANY}\\n"
+    line = f"{_ORIGIN}(?:{'|'.join(_alternatives(patterns))}){_ANY}\\n"
     try:
         # Consecutive lines are one match: each costs as much as a hundred lines that do not match.
         search = _compiled(f"(?m)^(?:{line})+").finditer
@@ -58,7 +241,7 @@ def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
         return None
     known = re2.Set.MatchSet(_options())
     for pattern in patterns:
-        known.Add("|".join(head + tail for head, tail in _told(pattern)).encode())
+        known.Add("|".join(head + tail for head, tail in _expressions(pattern)).encode())
     # One that every path matches: an answer without it means that RE2 ran out of memory.
     sentinel = known.Add(b"")
     try:
@@ -73,7 +256,7 @@ def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
     return matching
 
 
-def is_told_whole(pattern: Pattern) -> bool:
+def is_exact_search(pattern: Pattern) -> bool:
     """True where a line that is found matches for certain."""
     return sum(map(bool, pattern.parts[1:])) <= 1
 
@@ -94,7 +277,7 @@ def _alternatives(patterns: Iterable[Pattern]) -> list[str]:
     """The patterns, those that begin alike as one, sorted, so that RE2 makes a tree of them."""
     tails: defaultdict[str, set[str]] = defaultdict(set)
     for pattern in patterns:
-        for head, tail in _told(pattern):
+        for head, tail in _expressions(pattern):
             tails[head].add(tail)
     return sorted(head + _either(ends) for head, ends in tails.items())
 
@@ -107,17 +290,17 @@ def _either(tails: set[str]) -> str:
     return f"(?:{'|'.join([*here, f'{_ANY}(?:{behind})'] if behind else here)})"
 
 
-def _told(pattern: Pattern) -> list[tuple[str, str]]:
-    """A pattern as RE2 is told it: how it begins, and what comes after that; two ways for some."""
+def _expressions(pattern: Pattern) -> list[tuple[str, str]]:
+    """A pattern as regular expressions for RE2: how it begins and what follows; two for some patterns."""
     head, *rest = pattern.parts
     end = "$" if pattern.anchored else ""
     if not rest:
         return [(re.escape(head), end)]
     longest = max(rest, key=len)
     behind = re.escape(longest) + (end if longest == rest[-1] else "")
-    told = [(re.escape(head) or "/", longest and _ANY + behind)]
+    found = [(re.escape(head) or "/", longest and _ANY + behind)]
     # A path begins with a slash, so a `*` in front takes that one or nothing.
-    return [*told, ("", behind)] if not head and longest.startswith("/") else told
+    return [*found, ("", behind)] if not head and longest.startswith("/") else found
 
 
 def _compiled(expression: str) -> Any:
@@ -135,9 +318,9 @@ def _options() -> Any:
 class RuleSet:
     """What a group says. The clause of the greatest weight that matches a path decides; none: the path is allowed."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[PathRule]) -> None:
         found = _strongest(clause for rule in rules for clause in clauses(rule))
-        constant = max((clause for clause in found if clause.pattern.everything), key=_weight, default=None)
+        constant = max((clause for clause in found if clause.pattern.everything), key=_weight_of, default=None)
         self.constant = constant
         """What decides where no clause of greater weight matches."""
         self.allows_by_default = constant is None or constant.allow
@@ -168,28 +351,7 @@ class RuleSet:
         return clause is None or clause.allow
 
 
-def denies_everything(group: Group, known: dict[int, tuple[int, int]]) -> bool:
-    """True where a group allows no path: its heaviest Allow weighs less than a Disallow that matches everything.
-
-    `known` is kept between calls for one file: weights by block, since many groups may share one.
-    """
-    weights = [known[id(block)] if id(block) in known else _weigh(block, known) for block in group.blocks]
-    return max(deny for deny, _ in weights) > max(allow for _, allow in weights)
-
-
-def _weigh(block: Block, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    deny = allow = -1
-    for clause in (clause for rule in block.rules for clause in clauses(rule)):
-        if clause.allow:
-            allow = max(allow, clause.weight)
-        elif clause.pattern.everything:
-            deny = max(deny, clause.weight)
-    known[id(block)] = deny, allow
-    return deny, allow
-
-
-def _weight(clause: Clause) -> int:
-    return clause.weight
+_weight_of = attrgetter("weight")
 
 
 def _strongest(found: Iterable[Clause]) -> list[Clause]:
@@ -199,7 +361,7 @@ def _strongest(found: Iterable[Clause]) -> list[Clause]:
         known = strongest.setdefault(clause.pattern, clause)
         if clause.weight > known.weight:
             strongest[clause.pattern] = clause
-    return sorted(strongest.values(), key=_weight, reverse=True)
+    return sorted(strongest.values(), key=_weight_of, reverse=True)
 
 
 def _is_exact(pattern: Pattern) -> bool:
@@ -229,7 +391,7 @@ class _Prefixes:
                 chain.pop()
             parent, own = (chain[-1] if chain else -1), strongest[text]
             self._parents.append(parent)
-            self._best.append(own if parent < 0 else max(own, self._best[parent], key=_weight))
+            self._best.append(own if parent < 0 else max(own, self._best[parent], key=_weight_of))
             chain.append(number)
 
     def deciding(self, path: str) -> Clause | None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from protego import Protego
 
 from sitemapcrawler.robots.agents import Agent
-from sitemapcrawler.robots.patterns import ROBOTS_PATH, Rule
-from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.robots.policy import Policy, RobotsOutcome
+from sitemapcrawler.robots.ruleset import ROBOTS_PATH, PathRule
 
 SHARE = 0.01
 """Part of the crawl's time that comparing may take."""
@@ -62,7 +62,7 @@ class Budget:
         return self._spent + (0.0 if self._since is None else time.thread_time() - self._since)
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Seconds; 0 or less where nothing may be done now."""
         return self._share * (self._clock() - self._start) - self.spent
 
@@ -71,7 +71,7 @@ class Budget:
 class Disagreement:
     """A rule that protego reads otherwise."""
 
-    rule: Rule | None
+    rule: PathRule | None
     """The line; None where it is not known which one decides for protego."""
     allowed: bool
     """The verdict of RFC 9309; protego's is the opposite."""
@@ -89,7 +89,7 @@ class Disagreement:
 class _Probe:
     """A rule for which allowed URLs are sampled."""
 
-    rule: Rule
+    rule: PathRule
     word: str
     """The longest word of its path: a URL without it has nothing to do with the rule."""
     left: int = SAMPLE
@@ -128,7 +128,7 @@ class SecondOpinion:
 
     def compare(self) -> None:
         """Compare what waits, as far as time allows."""
-        if not (self._denied or (self._allowed and self._probes)) or self._budget.left <= 0:
+        if not (self._denied or (self._allowed and self._probes)) or self._budget.remaining <= 0:
             return
         with self._budget:
             protego = self._parsed()
@@ -139,12 +139,12 @@ class SecondOpinion:
     def _parsed(self) -> Protego | None:
         """The file as protego reads it; None where parsing it would take too long now."""
         body = self._policy.body
-        if self._protego is None and self._budget.left > PARSE_S * len(body) + COPY_S * self._copies:
+        if self._protego is None and self._budget.remaining > PARSE_S * len(body) + COPY_S * self._copies:
             self._protego = Protego.parse(body.decode("utf-8-sig", "ignore"))  # as Scrapy decodes it
         return self._protego
 
     def _compare_denied(self, protego: Protego) -> None:
-        while self._denied and self._budget.left > 0:
+        while self._denied and self._budget.remaining > 0:
             url, names = self._denied.popleft()
             for name in names:
                 if name in self._agents:
@@ -153,7 +153,7 @@ class SecondOpinion:
     def _compare_allowed(self, protego: Protego) -> None:
         text = "\n".join(("", *(url.removeprefix(self._place) for url in self._allowed), ""))
         for _ in range(len(self._probes)):
-            if self._budget.left <= 0:
+            if self._budget.remaining <= 0:
                 return
             probe = self._probes.popleft()
             self._sample(protego, probe, text)
@@ -164,7 +164,7 @@ class SecondOpinion:
     def _sample(self, protego: Protego, probe: _Probe, text: str) -> None:
         """Compare the first URLs with the word of a rule."""
         end = 0
-        while probe.left > 0 and self._budget.left > 0:
+        while probe.left > 0 and self._budget.remaining > 0:
             found = text.find(probe.word, end + 1)
             end = text.find("\n", found)
             if found < 0 or end < 0:
@@ -175,7 +175,7 @@ class SecondOpinion:
             for agent in self._agents.values():
                 self._compare(protego, url, agent, probe.rule)
 
-    def _compare(self, protego: Protego, url: str, agent: Agent, near: Rule | None) -> None:
+    def _compare(self, protego: Protego, url: str, agent: Agent, near: PathRule | None) -> None:
         """`near`: the rule for which the URL was sampled as an allowed one; it is named where none decides by RFC
         9309, if protego obeys it."""
         verdict = self._policy.verdict(url, agent)
@@ -193,10 +193,10 @@ class SecondOpinion:
         elif known.last != url:
             known.urls, known.last = known.urls + 1, url
 
-    def _denying(self, url: str, near: Rule | None) -> Rule | None:
+    def _denying(self, url: str, near: PathRule | None) -> PathRule | None:
         """The rule that protego denies a URL for: `near`, or another one."""
         for rule in (*filter(None, [near]), *self._rules):
-            if self._budget.left <= 0:
+            if self._budget.remaining <= 0:
                 break
             if not Protego.parse(f"User-agent: *\n{rule.text}").can_fetch(url, "a"):
                 return rule
@@ -205,7 +205,7 @@ class SecondOpinion:
 
 def _one_each(policy: Policy, agents: Iterable[Agent]) -> list[Agent]:
     """One crawler for each group that is followed; none where protego has nothing to compare."""
-    if policy.outcome is not Outcome.PARSED or policy.facts.too_large or not policy.body:
+    if policy.outcome is not RobotsOutcome.PARSED or policy.facts.too_large or not policy.body:
         return []
     followed: dict[int, Agent] = {}
     for agent in agents:
@@ -231,7 +231,7 @@ def _copies(body: bytes) -> int:
     return copies
 
 
-def _rules(policy: Policy) -> list[Rule]:
+def _rules(policy: Policy) -> list[PathRule]:
     parsed = [policy.parsed, *filter(None, [policy.parsed_by_google])]
     blocks = {id(block): block for each in parsed for group in each.groups.values() for block in group.blocks}
     rules = {rule.pattern: rule for block in blocks.values() for rule in block.rules}

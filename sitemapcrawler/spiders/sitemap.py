@@ -44,7 +44,7 @@ from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
 from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import restoring
 from sitemapcrawler.jobs.opening import open_job
-from sitemapcrawler.robots import Outcome, is_robots_url
+from sitemapcrawler.robots import RobotsOutcome, is_robots_url
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.own import load_rules
@@ -189,7 +189,7 @@ class AuditSpider(Spider):
         return {
             url
             for *others, (_, last) in sites
-            if last is not None and last.outcome is not Outcome.UNREACHABLE
+            if last is not None and last.outcome is not RobotsOutcome.UNREACHABLE
             for url, policy in others
             if policy is not None and policy.status is None
         }
@@ -201,7 +201,7 @@ class AuditSpider(Spider):
             urls.site_of(start.url_candidates[-1])
             for start in self.params.starts
             if all(
-                policy is None or policy.outcome is Outcome.UNREACHABLE
+                policy is None or policy.outcome is RobotsOutcome.UNREACHABLE
                 for policy in map(self.policies.at, start.url_candidates)
             )
         }

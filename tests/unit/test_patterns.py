@@ -14,7 +14,7 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler.reader.sniff import sniff
-from sitemapcrawler.robots.decode import _AGENT_LINE, _FIELD
+from sitemapcrawler.robots.text import _AGENT_LINE, _FIELD
 from sitemapcrawler.rules.telltales import find_telling
 
 SHORT, LONG = 2_000, 8_000

@@ -12,7 +12,7 @@ from sitemapcrawler.replies.page.dates import MODIFIED, PageDate
 from sitemapcrawler.replies.page.directives import Denial, Place, denials
 from sitemapcrawler.replies.page.elements import Elements, Refresh, refresh
 from sitemapcrawler.replies.page.head import SAMPLE, Head, HeadReader, is_html
-from sitemapcrawler.robots.decode import escaped
+from sitemapcrawler.robots.text import escaped
 
 Headers = Mapping[str, Sequence[str]]
 """Header names in lower case -> their values, in the order in which they came."""

@@ -8,7 +8,7 @@ from itertools import islice
 
 from sitemapcrawler.robots import Agent, Outcome
 from sitemapcrawler.robots.agents import AI, EVERYBODY, SEARCH, agent
-from sitemapcrawler.robots.decode import escaped
+from sitemapcrawler.robots.text import escaped
 from sitemapcrawler.rules.facts.given import VerdictFacts
 from sitemapcrawler.rules.families.robots import RFC
 from sitemapcrawler.rules.families.robots_groups import named

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.robots import Content, Kind, Outcome, Policy, robots_url
-from sitemapcrawler.robots.decode import BOM, MAX_BYTES, escaped
 from sitemapcrawler.robots.policy import MAX_HOPS
+from sitemapcrawler.robots.text import BOM, MAX_BYTES
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
@@ -170,8 +170,8 @@ def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
 def _garbled(policy: Policy, first: int) -> bool:
     """True where bytes that are no UTF-8 stand in a rule, or the first of them in another field."""
     lines = {note.line for note in policy.notes} | {sitemap.line for sitemap in policy.sitemap_lines}
-    texts = (rule.text for group in policy.groups.values() for rule in group.rules)
-    return first in lines or any(not text.isascii() and escaped(text) != text for text in texts)
+    in_rules = {rule.line for group in policy.groups.values() for rule in group.rules}
+    return first in lines or not in_rules.isdisjoint(policy.facts.garbled)
 
 
 @rule("robots-bom", Severity.WARNING, GOOGLE, Needs.ROBOTS)

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler.robots import AGENTS, Outcome
 from sitemapcrawler.robots.agents import EVERYBODY, agent
 from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
-from sitemapcrawler.robots.policy import timing
-from sitemapcrawler.robots.ruleset import denies_everything
+from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.families.robots import GOOGLE, RFC, is_parsed, is_text
 from sitemapcrawler.rules.families.robots_groups import named

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Iterator
 
 from sitemapcrawler.robots import Kind, Note
-from sitemapcrawler.robots.parse import FIELDS, MAX_LINE, MAX_NOTES, TIMING, field_of, google_reading
+from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, field_of, google_reading
+from sitemapcrawler.robots.text import MAX_LINE
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.families.robots import GOOGLE, RFC, is_text
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule

@@ -8,7 +8,7 @@ from itertools import islice
 from sitemapcrawler.robots import AGENTS, Agent, Group, Kind, Note, Policy, Rule
 from sitemapcrawler.robots.agents import EVERYBODY, SEARCH, TOKEN
 from sitemapcrawler.robots.parse import Block, field_of
-from sitemapcrawler.robots.patterns import clauses
+from sitemapcrawler.robots.ruleset import clauses
 from sitemapcrawler.rules.facts.given import RobotsFacts, split
 from sitemapcrawler.rules.families.robots import RFC, is_text
 from sitemapcrawler.rules.families.robots_fields import beyond, lost, nearest, notes

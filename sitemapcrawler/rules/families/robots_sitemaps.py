@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sitemapcrawler.robots import Kind, Note, RobotsSitemap
-from sitemapcrawler.robots.decode import TAG
+from sitemapcrawler.robots.text import TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.families.robots import RFC, is_text
 from sitemapcrawler.rules.families.robots_fields import nearest, notes

@@ -17,8 +17,8 @@ from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored, signature
 from sitemapcrawler.items import Hop
-from sitemapcrawler.robots.decode import MAX_BYTES, MAX_SITEMAP_BYTES
-from sitemapcrawler.robots.policy import Outcome, Policy
+from sitemapcrawler.robots.policy import Policy, RobotsOutcome
+from sitemapcrawler.robots.text import MAX_BYTES, MAX_SITEMAP_BYTES
 
 ORIGIN = "https://e.com"
 URL = f"{ORIGIN}/robots.txt"
@@ -69,7 +69,7 @@ def test_policy_comes_back_as_it_was(name: str) -> None:
 
 
 def test_answers_are_of_every_outcome() -> None:
-    assert {policy.outcome for policy, _ in KNOWN.values()} == set(Outcome)
+    assert {policy.outcome for policy, _ in KNOWN.values()} == set(RobotsOutcome)
 
 
 def test_policy_that_came_back_decides_alike() -> None:
@@ -160,7 +160,7 @@ def test_job_is_told_what_came_of_asking() -> None:
         heard: dict[str, dict[str, Any]] = {}
         policies.heard = heard.__setitem__
         policy = await policies.of(ORIGIN)
-        assert policy is not None and policy.outcome is Outcome.UNREACHABLE
+        assert policy is not None and policy.outcome is RobotsOutcome.UNREACHABLE
         assert heard.keys() == {ORIGIN} and restored(heard[ORIGIN]) == policy
         assert policies.signatures[ORIGIN] == signature(heard[ORIGIN])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.robots import Content, Judge, Policy, parse_agents
-from sitemapcrawler.robots.decode import MAX_BYTES, MAX_SITEMAP_BYTES
+from sitemapcrawler.robots import BatchVerdicts, Content, Policy, parse_agents
+from sitemapcrawler.robots.text import MAX_BYTES, MAX_SITEMAP_BYTES
 
 from .saying import ROBOTS, at, decided, policy
 
@@ -157,14 +157,14 @@ def test_hostile_file_is_read_and_judged(name: str) -> None:
     assert robots.facts.content is Content.TEXT
     assert len(robots.denying_groups()) <= len(robots.groups)
     batch = [at(f"/aaa/{number}/b") for number in range(20)] + [at("/" + "a" * 2_000), at("/" + "*a%2F" * 100)]
-    judge = Judge(robots, AGENTS[:2])
+    judge = BatchVerdicts(robots, AGENTS[:2])
     assert judge.judge(batch) == [
         tuple(each.name for each in judge.agents if not robots.allows(url, each)) for url in batch
     ]
 
 
 def test_judging_a_hostile_file_does_not_compare_each_url_with_each_rule() -> None:
-    judge = Judge(policy(HOSTILE["prefixes"]), AGENTS)
+    judge = BatchVerdicts(policy(HOSTILE["prefixes"]), AGENTS)
     assert judge.judge([at(f"/zz/{number}") for number in range(20_000)]) == [()] * 20_000
 
 
@@ -173,7 +173,7 @@ def test_no_bytes_raise(body: bytes, rest: str) -> None:
     robots = policy(body)
     for url in (rest, at(f"/{rest}")):
         assert robots.verdict(url, "foobot").allowed in {True, False}
-        assert len(Judge(robots, AGENTS[:3]).judge([url])) == 1
+        assert len(BatchVerdicts(robots, AGENTS[:3]).judge([url])) == 1
     assert [robots.names(sitemap.url) for sitemap in robots.sitemaps] == [True] * len(robots.sitemaps)
     assert robots.timing("foobot").lines == ()
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots import Kind, parse_agents
+from sitemapcrawler.robots import NoteKind, parse_agents
 from sitemapcrawler.robots.agents import TOKEN
-from sitemapcrawler.robots.parse import MAX_LINE
+from sitemapcrawler.robots.text import MAX_LINE
 
 from .saying import at, decided, policy, rules
 
@@ -106,7 +106,7 @@ def test_spec_rules_that_are_no_standard_do_not_part_a_group() -> None:
     assert not robots.allows(at("/"), "a")
     assert not robots.allows(at("/"), "b")
     (note,) = robots.notes
-    assert (note.kind, note.line) == (Kind.JOINED, 4)
+    assert (note.kind, note.line) == (NoteKind.JOINED, 4)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_parser_user_agent_is_read_up_to_the_first_foreign_character(value: str,
     robots = policy(f"user-agent: {value}\ndisallow: /\n")
     assert list(robots.groups) == ([token] if token else [])
     clean = token == value.strip().lower()
-    assert [note.kind for note in robots.notes] == ([] if clean else [Kind.BAD_AGENT])
+    assert [note.kind for note in robots.notes] == ([] if clean else [NoteKind.BAD_AGENT])
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_parser_line_is_cut_where_google_cuts_it() -> None:
     assert robots.allows(at("/fux"), "foobot")
     assert not robots.allows(at(f"{kept}/fux"), "foobot")
     (note,) = robots.notes
-    assert (note.kind, note.line, len(note.text)) == (Kind.TOO_LONG, 2, 200)
+    assert (note.kind, note.line, len(note.text)) == (NoteKind.TOO_LONG, 2, 200)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -316,7 +316,7 @@ def test_parser_byte_order_mark_is_no_part_of_the_first_line(start: bytes, read:
 
 def test_parser_unknown_fields_are_noted_and_sitemaps_are_none() -> None:
     robots = policy("Sitemap: https://e.com/s.xml\nUser-Agent: foo\nUnicorns: /unicorns\nSite-map: /t.xml\nAllow: /\n")
-    assert [(note.kind, note.line) for note in robots.notes] == [(Kind.UNKNOWN_FIELD, 3)]
+    assert [(note.kind, note.line) for note in robots.notes] == [(NoteKind.UNKNOWN_FIELD, 3)]
     assert [sitemap.line for sitemap in robots.sitemaps] == [1, 4]
 
 

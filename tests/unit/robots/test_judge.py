@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.robots import Agent, Judge, Policy, parse_agents
+from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.robots import ruleset as automaton
-from sitemapcrawler.robots.judge import lines_of
-from sitemapcrawler.robots.patterns import PLAIN_URL, Pattern, Rule, clauses, path_of
-from sitemapcrawler.robots.ruleset import RuleSet
+from sitemapcrawler.robots.policy import lines_of
+from sitemapcrawler.robots.ruleset import PLAIN_URL, PathRule, Pattern, RuleSet, clauses, path_of
 
 from .real_ones import FILES
 from .saying import ROBOTS, at, policy
@@ -50,7 +49,7 @@ def re2(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 @given(files, st.lists(urls, max_size=8))
 def test_batch_is_judged_as_each_url(text: str, batch: list[str]) -> None:
     robots = policy(text.encode(errors="replace"))
-    assert Judge(robots, AGENTS).judge(batch) == one_by_one(robots, batch, AGENTS)
+    assert BatchVerdicts(robots, AGENTS).judge(batch) == one_by_one(robots, batch, AGENTS)
 
 
 @pytest.mark.usefixtures("re2")
@@ -62,7 +61,7 @@ def test_files_like_real_ones_are_judged_alike(name: str) -> None:
     agents = parse_agents("search,ai,Nutch,Yandex")
     expected = one_by_one(robots, batch, agents)
     assert any(expected)
-    assert Judge(robots, agents).judge(batch) == expected
+    assert BatchVerdicts(robots, agents).judge(batch) == expected
 
 
 @pytest.mark.usefixtures("re2")
@@ -71,7 +70,7 @@ def test_many_wildcards_are_judged_alike() -> None:
     written += [f"Allow: /*/{number}*/x{number}$" for number in range(0, 40, 2)]
     robots = policy("\n".join(["User-agent: *", *written]))
     batch = [at(f"/a/{number}/b/x{number}{end}") for number in range(42) for end in ("", "y")]
-    found = Judge(robots, AGENTS[:1]).judge(batch)
+    found = BatchVerdicts(robots, AGENTS[:1]).judge(batch)
     assert found == one_by_one(robots, batch, AGENTS[:1])
     assert Counter(found) == {(): 20, ("Googlebot",): 64}
 
@@ -121,17 +120,17 @@ def test_pattern_matches_as_a_regular_expression_does(parts: list[str], anchored
 def test_one_url_of_a_batch(written: tuple[str, ...], path: str, allowed: bool) -> None:
     robots = policy("\n".join(["User-agent: *", *written]))
     batch = [at("/none"), at(path), at("/none")]
-    assert Judge(robots, AGENTS[:1]).judge(batch)[1] == (() if allowed else ("Googlebot",))
+    assert BatchVerdicts(robots, AGENTS[:1]).judge(batch)[1] == (() if allowed else ("Googlebot",))
     assert robots.allows(at(path), "Googlebot") is allowed
 
 
 def test_url_with_a_line_feed_is_one_url() -> None:
     batch = ["https://example.com/x\nhttps://example.com/a", at("/b"), at("/a")]
-    assert Judge(policy("User-agent: *\nDisallow: /a\n"), AGENTS[:1]).judge(batch) == [(), (), ("Googlebot",)]
+    assert BatchVerdicts(policy("User-agent: *\nDisallow: /a\n"), AGENTS[:1]).judge(batch) == [(), (), ("Googlebot",)]
 
 
 def test_agents_keep_their_order_and_blocked_is_counted() -> None:
-    judge = Judge(
+    judge = BatchVerdicts(
         policy("User-agent: CCBot\nUser-agent: Googlebot\nDisallow: /a\n"), parse_agents("GPTBot,Googlebot,CCBot")
     )
     assert judge.judge([at("/a"), at("/b"), at("/a/c")]) == [("Googlebot", "CCBot"), (), ("Googlebot", "CCBot")]
@@ -140,12 +139,12 @@ def test_agents_keep_their_order_and_blocked_is_counted() -> None:
 
 
 def test_agents_of_one_group_share_the_tuple() -> None:
-    found = Judge(policy("User-agent: *\nDisallow: /a\n"), AGENTS).judge([at("/a/1"), at("/a/2")])
+    found = BatchVerdicts(policy("User-agent: *\nDisallow: /a\n"), AGENTS).judge([at("/a/1"), at("/a/2")])
     assert found[0] is found[1]
 
 
 def test_unreachable_robots_denies_all_to_all() -> None:
-    judge = Judge(Policy.unreachable(ROBOTS, "no answer"), parse_agents("Googlebot,AdsBot-Google"))
+    judge = BatchVerdicts(Policy.unreachable(ROBOTS, "no answer"), parse_agents("Googlebot,AdsBot-Google"))
     assert judge.judge([at("/"), ROBOTS, at("/a")]) == [
         ("Googlebot", "AdsBot-Google"),
         (),
@@ -155,19 +154,19 @@ def test_unreachable_robots_denies_all_to_all() -> None:
 
 
 def test_unavailable_robots_denies_nothing() -> None:
-    judge = Judge(Policy.from_response(ROBOTS, 404, b"User-agent: *\nDisallow: /"), AGENTS)
+    judge = BatchVerdicts(Policy.from_response(ROBOTS, 404, b"User-agent: *\nDisallow: /"), AGENTS)
     assert judge.judge([at("/")]) == [()]
     assert judge.blocked == {}
 
 
 def test_no_urls_and_no_agents() -> None:
-    assert Judge(policy("User-agent: *\nDisallow: /"), AGENTS).judge([]) == []
-    assert Judge(policy("User-agent: *\nDisallow: /"), []).judge([at("/")]) == [()]
+    assert BatchVerdicts(policy("User-agent: *\nDisallow: /"), AGENTS).judge([]) == []
+    assert BatchVerdicts(policy("User-agent: *\nDisallow: /"), []).judge([at("/")]) == [()]
 
 
 def test_rules_that_agree_are_made_once() -> None:
     text = "\n\n".join(f"User-agent: {agent.name}\nDisallow: /a\nAllow: /b" for agent in AGENTS)
-    assert len(Judge(policy(text), AGENTS)._sides) == 1
+    assert len(BatchVerdicts(policy(text), AGENTS)._sides) == 1
 
 
 @given(st.lists(urls, max_size=5))
@@ -184,11 +183,11 @@ def test_check_for_plain_urls_is_the_same_without_re2(batch: list[str]) -> None:
 
 @given(st.lists(patterns.filter(str.strip), max_size=6), st.lists(urls, max_size=6))
 def test_line_search_misses_no_line(written: list[str], batch: list[str]) -> None:
-    found = [each for text in written for each in clauses(Rule(False, text.strip(), 1, ""))]
+    found = [each for text in written for each in clauses(PathRule(False, text.strip(), 1, ""))]
     search = automaton.line_search(each.pattern for each in found)
     assert search is not None
     numbers = search(lines_of(batch)) if found and batch else set()
     matching = {number for number, url in enumerate(batch) if any(each.pattern.matches(path_of(url)) for each in found)}
     assert matching <= numbers
-    if all(automaton.is_told_whole(each.pattern) for each in found):
+    if all(automaton.is_exact_search(each.pattern) for each in found):
         assert matching == numbers

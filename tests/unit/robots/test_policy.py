@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots import Kind, Policy, RobotsSitemap, by_robots
+from sitemapcrawler.robots import NoteKind, Policy, RobotsSitemap, by_robots
 from sitemapcrawler.robots.parse import MAX_NOTES
 
 from .saying import ROBOTS, at, decided, policy, rules
@@ -92,7 +92,7 @@ def test_sitemap_lines_are_read_wherever_they_stand() -> None:
         RobotsSitemap("https://example.com/e.xml", 9, "https://example.com/e.xml", typo=True),
     ]
     assert [sitemap.line for sitemap in robots.sitemaps] == [1, 3, 5, 9]
-    assert [(note.kind, note.line) for note in robots.notes] == [(Kind.SITEMAP_WITHOUT_URL, 8)]
+    assert [(note.kind, note.line) for note in robots.notes] == [(NoteKind.SITEMAP_WITHOUT_URL, 8)]
 
 
 def test_unusable_sitemaps_repeat_nothing() -> None:
@@ -130,15 +130,15 @@ def test_notes_say_what_an_owner_may_not_have_meant() -> None:
         "Content-Signal: ai-train=no\nAllow: https://example.com/\nUser-agent:\nDisallow: /\n"
     )
     assert [(note.kind, note.line, note.text) for note in robots.notes] == [
-        (Kind.OUTSIDE_GROUP, 1, "Disallow: /early"),
-        (Kind.JOINED, 4, "User-agent: b/2"),
-        (Kind.BAD_AGENT, 4, "User-agent: b/2"),
-        (Kind.MISSPELT_FIELD, 5, "Dissallow: /x"),
-        (Kind.UNMATCHABLE, 6, "Disallow: x"),
-        (Kind.UNKNOWN_FIELD, 7, "Noindex: /y"),
-        (Kind.NOT_A_LINE, 8, "Welcome"),
-        (Kind.UNMATCHABLE, 10, "Allow: https://example.com/"),
-        (Kind.BAD_AGENT, 11, "User-agent:"),
+        (NoteKind.OUTSIDE_GROUP, 1, "Disallow: /early"),
+        (NoteKind.JOINED, 4, "User-agent: b/2"),
+        (NoteKind.BAD_AGENT, 4, "User-agent: b/2"),
+        (NoteKind.MISSPELT_FIELD, 5, "Dissallow: /x"),
+        (NoteKind.UNMATCHABLE, 6, "Disallow: x"),
+        (NoteKind.UNKNOWN_FIELD, 7, "Noindex: /y"),
+        (NoteKind.NOT_A_LINE, 8, "Welcome"),
+        (NoteKind.UNMATCHABLE, 10, "Allow: https://example.com/"),
+        (NoteKind.BAD_AGENT, 11, "User-agent:"),
     ]
     assert robots.allows(at("/"), "a")
 
@@ -146,7 +146,7 @@ def test_notes_say_what_an_owner_may_not_have_meant() -> None:
 def test_notes_are_few_and_counts_are_complete() -> None:
     robots = policy("Hello: you\n" * 1000)
     assert len(robots.notes) == MAX_NOTES
-    assert robots.note_counts == {Kind.UNKNOWN_FIELD: 1000}
+    assert robots.note_counts == {NoteKind.UNKNOWN_FIELD: 1000}
 
 
 def test_rules_behind_an_unreadable_agent_are_nobodys() -> None:

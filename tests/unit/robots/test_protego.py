@@ -10,7 +10,7 @@ import pytest
 from protego import Protego
 
 from sitemapcrawler.robots import Policy
-from sitemapcrawler.robots.patterns import Clause, clauses, path_of
+from sitemapcrawler.robots.ruleset import Clause, clauses, path_of
 
 from .real_ones import FILES
 from .saying import at, policy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots import Outcome, Policy, robots_url
-from sitemapcrawler.robots.patterns import path_of
+from sitemapcrawler.robots import Policy, RobotsOutcome, robots_url
+from sitemapcrawler.robots.ruleset import path_of
 
 from .saying import ROBOTS, at, decided, policy, rules
 
@@ -223,31 +223,31 @@ def test_robots_txt_is_that_of_scheme_and_authority_2_3(url: str, robots: str | 
 @pytest.mark.parametrize(
     ("status", "outcome", "allowed"),
     [
-        (200, Outcome.PARSED, False),
-        (206, Outcome.PARSED, False),
-        (301, Outcome.UNAVAILABLE, True),
-        (304, Outcome.UNAVAILABLE, True),
-        (400, Outcome.UNAVAILABLE, True),
-        (401, Outcome.UNAVAILABLE, True),
-        (403, Outcome.UNAVAILABLE, True),
-        (404, Outcome.UNAVAILABLE, True),
-        (410, Outcome.UNAVAILABLE, True),
-        (429, Outcome.UNAVAILABLE, True),
-        (499, Outcome.UNAVAILABLE, True),
-        (500, Outcome.UNREACHABLE, False),
-        (503, Outcome.UNREACHABLE, False),
-        (599, Outcome.UNREACHABLE, False),
-        (999, Outcome.UNREACHABLE, False),
-        (103, Outcome.UNREACHABLE, False),
+        (200, RobotsOutcome.PARSED, False),
+        (206, RobotsOutcome.PARSED, False),
+        (301, RobotsOutcome.UNAVAILABLE, True),
+        (304, RobotsOutcome.UNAVAILABLE, True),
+        (400, RobotsOutcome.UNAVAILABLE, True),
+        (401, RobotsOutcome.UNAVAILABLE, True),
+        (403, RobotsOutcome.UNAVAILABLE, True),
+        (404, RobotsOutcome.UNAVAILABLE, True),
+        (410, RobotsOutcome.UNAVAILABLE, True),
+        (429, RobotsOutcome.UNAVAILABLE, True),
+        (499, RobotsOutcome.UNAVAILABLE, True),
+        (500, RobotsOutcome.UNREACHABLE, False),
+        (503, RobotsOutcome.UNREACHABLE, False),
+        (599, RobotsOutcome.UNREACHABLE, False),
+        (999, RobotsOutcome.UNREACHABLE, False),
+        (103, RobotsOutcome.UNREACHABLE, False),
     ],
 )
-def test_status_decides_2_3_1(status: int, outcome: Outcome, allowed: bool) -> None:
+def test_status_decides_2_3_1(status: int, outcome: RobotsOutcome, allowed: bool) -> None:
     robots = Policy.from_response(ROBOTS, status, b"User-agent: *\nDisallow: /\nSitemap: /s.xml\n")
     verdict = robots.verdict(at("/a"), "foobot")
     assert (robots.outcome, verdict.allowed) == (outcome, allowed)
-    assert robots.reason == (None if outcome is Outcome.PARSED else f"HTTP status {status}")
-    assert verdict.reason == (f"HTTP status {status}" if outcome is Outcome.UNREACHABLE else None)
-    assert len(robots.sitemaps) == (outcome is Outcome.PARSED)
+    assert robots.reason == (None if outcome is RobotsOutcome.PARSED else f"HTTP status {status}")
+    assert verdict.reason == (f"HTTP status {status}" if outcome is RobotsOutcome.UNREACHABLE else None)
+    assert len(robots.sitemaps) == (outcome is RobotsOutcome.PARSED)
 
 
 def test_no_answer_denies_everything_and_says_why_2_3_1_4() -> None:

@@ -119,14 +119,14 @@ def test_time_is_a_share_of_what_has_passed(monkeypatch: pytest.MonkeyPatch) -> 
     now, cpu = [100.0], [5.0]
     monkeypatch.setattr(second_opinion.time, "thread_time", lambda: cpu[0])
     budget = Budget(clock=lambda: now[0])
-    assert budget.left == 0
+    assert budget.remaining == 0
     now[0] += 200
-    assert budget.left == pytest.approx(2)
+    assert budget.remaining == pytest.approx(2)
     with budget:
         cpu[0] += 1.5
-        assert budget.left == pytest.approx(0.5)
+        assert budget.remaining == pytest.approx(0.5)
     cpu[0] += 100
-    assert budget.left == pytest.approx(0.5)
+    assert budget.remaining == pytest.approx(0.5)
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
-from sitemapcrawler.robots import Policy, RobotsSitemap, decode, sitemaps
-from sitemapcrawler.robots.parse import MAX_LINE
+from sitemapcrawler.robots import Policy, RobotsSitemap
+from sitemapcrawler.robots import text as robots_text
+from sitemapcrawler.robots.text import MAX_LINE
 
 ROBOTS = "https://e.com/robots.txt"
 REAL = Path(__file__).resolve().parents[3].parent / "shared" / "real"
@@ -53,7 +54,7 @@ def test_typo_is_read_and_marked(line: str) -> None:
 
 
 def test_every_field_of_the_table_is_read() -> None:
-    for field in sitemaps.FIELDS:
+    for field in robots_text.SITEMAP_FIELDS:
         assert found(f"{field}: https://e.com/s.xml") == ["https://e.com/s.xml"]
 
 
@@ -212,9 +213,9 @@ def test_markup_inside_a_comment_does_not_make_robots_html() -> None:
 
 def test_line_past_the_size_limit_is_not_read_and_a_cut_one_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = b"Sitemap: https://e.com/a.xml\n", b"Sitemap: https://e.com/b.xml\n"
-    monkeypatch.setattr(decode, "MAX_SITEMAP_BYTES", len(first + second) - 3)
+    monkeypatch.setattr(robots_text, "MAX_SITEMAP_BYTES", len(first + second) - 3)
     assert [sitemap.url for sitemap in sitemaps_of(first + second, ROBOTS)] == ["https://e.com/a.xml"]
-    monkeypatch.setattr(decode, "MAX_SITEMAP_BYTES", len(first + second))
+    monkeypatch.setattr(robots_text, "MAX_SITEMAP_BYTES", len(first + second))
     assert len(sitemaps_of(first + second, ROBOTS)) == 2
 
 
@@ -223,7 +224,7 @@ def test_line_past_the_line_limit_is_left_out() -> None:
 
 
 def test_number_of_sitemaps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemaps, "MAX_SITEMAPS", 3)
+    monkeypatch.setattr(robots_text, "MAX_SITEMAPS", 3)
     assert len(found("\n".join(f"Sitemap: /{number}" for number in range(9)))) == 3
 
 

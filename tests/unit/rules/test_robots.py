@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from sitemapcrawler.robots import Policy
-from sitemapcrawler.robots.decode import MAX_BYTES
+from sitemapcrawler.robots.text import MAX_BYTES
 
 from ..robots.real_ones import FILES
 from .robots_told import BODIES, NAMED, OPEN, URL, Found, answered, found, short, told

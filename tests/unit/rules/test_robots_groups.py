@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots.parse import MAX_LINE, MAX_NOTES
-from sitemapcrawler.robots.patterns import Rule
+from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.second_opinion import Disagreement
+from sitemapcrawler.robots.text import MAX_LINE
 
 from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
 
@@ -197,7 +198,7 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     ("one", "line", "message"),
     [
         (
-            Disagreement(Rule(False, "/x$", 2, "Disallow: /x$"), True, "https://example.com/x$y", "Googlebot"),
+            Disagreement(PathRule(False, "/x$", 2, "Disallow: /x$"), True, "https://example.com/x$y", "Googlebot"),
             2,
             "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' to Googlebot, protego denies it: Scrapy skips it",
         ),

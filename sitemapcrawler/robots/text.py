@@ -1,0 +1,297 @@
+"""The bytes of a robots.txt as numbered lines, the kind of content, and the Sitemap lines in it.
+
+Sitemap lines belong to no group (RFC 9309, 2.2.4; sitemaps.org/protocol.html#submit_robots): each counts, wherever it
+stands.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from html import unescape
+
+from sitemapcrawler import urls
+from sitemapcrawler.urls.display import masked, removed
+
+MAX_BYTES = 500 * 2**10
+"""What is parsed of a file. RFC 9309, 2.5 asks for at least 500 KiB; Google and Yandex read no more."""
+MAX_SITEMAP_BYTES = 4 * MAX_BYTES
+"""What is searched for Sitemap lines: a line that stands too far down is still true."""
+MAX_LINE = 2083 * 8 - 1
+"""Characters of a line; google/robotstxt reads no more of it, RFC 9309 sets no limit. What is left is obeyed."""
+BOM = "\ufeff"
+"""The byte order mark as a character. At the start of a file it says nothing, further down it is part of the text."""
+BLANKS = " \t\v\f\0\xa0"
+"""What is no part of a field or a value at either end of it."""
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8[:2], "utf-8"),
+    (codecs.BOM_UTF8[:1], "utf-8"),
+)
+"""Byte order marks, and halves of one: google/robotstxt skips those too."""
+_SAMPLE = 1024  # bytes or characters that tell the kind of a file
+TAG = re.compile(r"<(?:!--[^<>]*--|!doctype\b[^<>]*|\?[^<>]*|/?[a-z][a-z0-9]*(?:\s[^<>]*)?/?)>", re.IGNORECASE)
+"""A tag, comment or declaration of HTML that ends on its line."""
+MARKUP_START = re.compile(r"^[ \t]*<(?:!doctype|!--|\?|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE | re.MULTILINE)
+"""How a line of markup begins."""
+_DOCUMENT = re.compile(
+    r"^[ \t]*(?:<!--[^<>]*-->[ \t]*)*+<(?:!doctype|\?xml|/?(?:html|head|body|title|meta|link|script|style|pre)[\s/>])",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Markup of a whole document, unlike a comment of a cache or a notice of PHP between the lines of a robots.txt."""
+_CODE = re.compile(r"<(script|style|template|textarea)[\s>].*?(?:</\1[\s>]|\Z)", re.IGNORECASE | re.DOTALL)
+"""What is no text of a page: `sitemap: "/x"` in a script names none."""
+_AGENT = r"user[- ]agent[ \t]*+:[ \t]*+(?:\*[ \t]*+|[a-z][\w./ \t-]*+)(?:#|$)"
+_AGENT_LINE = re.compile(rf"^[ \t]*{_AGENT}", re.IGNORECASE | re.MULTILINE)
+"""The line that no page has by accident; Disallow and Sitemap may be words of a page."""
+_FIELD = re.compile(
+    rf"{_AGENT}|(?:dis)?allow[ \t]*:[ \t]*(?:[/*#]|$)|crawl-delay[ \t]*:[ \t]*\d|site-?map[ \t]*:[ \t]*https?://",
+    re.IGNORECASE,
+)
+"""A line of robots.txt."""
+_JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[\]{\"])")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
+
+
+class Content(StrEnum):
+    """What a robots.txt holds."""
+
+    TEXT = "text"
+    EMPTY = "empty"
+    MARKUP = "markup"
+    """HTML or XML: an error page, a page for every path, or a robots.txt that something wrapped into a page. Not a
+    robots.txt with single lines of markup."""
+    JSON = "json"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What can be told of a robots.txt before its lines are read."""
+
+    size: int = 0
+    """Bytes, those beyond the limits included."""
+    content: Content = Content.EMPTY
+    encoding: str = "utf-8"
+    """utf-8, utf-16-le or utf-16-be."""
+    bom: bool = False
+    """True where a byte order mark came first."""
+    not_utf8: int | None = None
+    """Number of the first line with bytes that are not UTF-8."""
+    garbled: frozenset[int] = frozenset()
+    """Numbers of the lines with such bytes in front of a comment."""
+    parsed: int = 0
+    """Lines that are whole within the first `MAX_BYTES`, and are parsed."""
+    wrapped: bool = False
+    """True for markup with a User-agent line in it: a robots.txt that a prerenderer or an editor made a page of."""
+
+    @property
+    def too_large(self) -> bool:
+        """True where the file is larger than what is parsed of it, `MAX_BYTES`."""
+        return self.size > MAX_BYTES
+
+    @property
+    def cut_at(self) -> int | None:
+        """The first line that is not parsed; None where all are."""
+        return self.parsed + 1 if self.too_large else None
+
+
+def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
+    """Lines and facts of a robots.txt of any content; `size` in bytes where `body` is only the beginning.
+
+    The lines are those of the first `MAX_SITEMAP_BYTES`, without their ends (LF, CR or CRLF); a last one that the limit
+    cut in two is left out. Bytes that are not UTF-8 become %XX, which is what they are in a request.
+    """
+    encoding, bom = encoding_of(body)
+    size = max(len(body), size or 0)
+    lines, text = _lines(body[bom:MAX_SITEMAP_BYTES], encoding, size > min(len(body), MAX_SITEMAP_BYTES))
+    parsed = len(_lines(body[bom:MAX_BYTES], encoding, True)[0]) if size > MAX_BYTES else len(lines)
+    bad = dict(_lines_not_utf8(body[bom:MAX_SITEMAP_BYTES])) if encoding == "utf-8" else {}
+    content = _content(text)
+    wrapped = content is Content.MARKUP and _AGENT_LINE.search(TAG.sub("\n", _CODE.sub("", text))) is not None
+    first = next((line for line in bad if line <= len(lines)), None)
+    garbled = frozenset(line for line, is_garbled in bad.items() if is_garbled)
+    return lines, Facts(size, content, encoding, bom > 0, first, garbled, parsed, wrapped)
+
+
+def without_code(lines: list[str]) -> list[str]:
+    """The lines of a page, without the code of its scripts and styles."""
+    return _CODE.sub(lambda code: "\n" * code[0].count("\n"), "\n".join(lines)).split("\n")
+
+
+def _percent(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"%{octet:02X}" for octet in error.object[error.start : error.end]), error.end
+
+
+PERCENT = "sitemapcrawler-percent"
+"""Error handler for decoding UTF-8: other bytes become %XX."""
+codecs.register_error(PERCENT, _percent)
+
+
+def _lines_not_utf8(data: bytes) -> Iterator[tuple[int, bool]]:
+    """Numbers of the lines with bytes that are not UTF-8, and whether such bytes stand in front of a comment."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        for number, line in enumerate(_LINE_END.split(data), 1):
+            if not _is_utf8(line):
+                yield number, not _is_utf8(line.partition(b"#")[0])
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        return line.isascii() or bool(line.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _lines(data: bytes, encoding: str, cut: bool) -> tuple[list[str], str]:
+    text = data.decode(encoding, PERCENT if encoding == "utf-8" else "replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if cut or not lines[-1]:
+        lines.pop()
+    return lines, text
+
+
+def encoding_of(body: bytes) -> tuple[str, int]:
+    """Encoding, and length of the byte order mark. UTF-16 without one shows in the zeros of its ASCII characters."""
+    for mark, encoding in _BOMS:
+        if body.startswith(mark):
+            return encoding, len(mark)
+    sample = body[:256]
+    zeros_even, zeros_odd, many = sample[::2].count(0), sample[1::2].count(0), len(sample) // 4
+    if zeros_odd > many and not zeros_even:
+        return "utf-16-le", 0
+    return ("utf-16-be" if zeros_even > many and not zeros_odd else "utf-8"), 0
+
+
+def _content(text: str) -> Content:
+    sample = text[:_SAMPLE]
+    if not sample.strip(BLANKS + BOM + "\r\n"):
+        return Content.BINARY if "\0" in sample else Content.EMPTY
+    if len(_CONTROL.findall(sample)) > len(sample) // 20:
+        return Content.BINARY
+    if MARKUP_START.search(sample):
+        return Content.MARKUP if _is_page(text, sample) else Content.TEXT
+    return Content.JSON if _JSON.match(sample) else Content.TEXT
+
+
+def _is_page(text: str, sample: str) -> bool:
+    """True where a text with markup is a page; False where it is a robots.txt in which markup came by accident."""
+    stripped = (line.strip(BLANKS + BOM) for line in sample.splitlines())
+    first = next((line for line in stripped if line and not line.startswith("#")), "")
+    if _FIELD.match(first):
+        return False
+    return _DOCUMENT.search(sample) is not None or not any(_FIELD.match(line.strip()) for line in text.splitlines())
+
+
+def escaped(text: str) -> str:
+    """The text."""
+    return text
+
+
+MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
+
+SITEMAP_FIELDS = {
+    "sitemap": "the name itself (sitemaps.org/protocol.html#submit_robots); Google takes whatever begins so: sitemaps",
+    "site-map": "google/robotstxt, KeyIsSitemap",
+    "site map": "as google/robotstxt reads `user agent`",
+    "site_map": "the same with the other joint",
+}
+"""Beginnings of field names that are read as `Sitemap`, and why."""
+_SITEMAP_FIELD = re.compile(rf"(?:{'|'.join(SITEMAP_FIELDS)})[^\s:]{{0,20}}", re.IGNORECASE)
+_NEXT_URL = re.compile(r"[\s,](?=https?://)", re.IGNORECASE)
+_WEB_START = re.compile(r"https?://", re.IGNORECASE)
+_QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d"  # the typographic ones come from word processors
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsSitemap:
+    """One sitemap that a robots.txt names, or means to name."""
+
+    url: str
+    """Absolute http or https URL, without fragment; empty where the value is none."""
+    line: int
+    """Line of robots.txt, counted from 1."""
+    raw: str
+    """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX, passwords as `***`."""
+    typo: bool = False
+    """True where the line is not `Sitemap: URL`: another field name, no colon, markup before it, or a URL alone."""
+    relative: bool = False
+    """True where the URL was not written in full."""
+    comment: bool = False
+    """True where a comment follows on the line."""
+    first: int | None = None
+    """The line that named it before; None for the first one."""
+
+
+def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> list[RobotsSitemap]:
+    """The Sitemap lines of a robots.txt that was fetched from the URL `base`, repeated and unusable ones included.
+
+    `wrapped`: something made an HTML page of it, so that `&amp;` stands for `&`.
+    """
+    found: list[RobotsSitemap] = []
+    seen: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not 0 < len(line) <= MAX_LINE or len(found) >= MAX_SITEMAPS:
+            continue
+        text = line.strip(BLANKS + BOM)
+        markup = "<" in text and TAG.search(text)
+        for sitemap in _of_markup(number, text, base, wrapped) if markup else _of_line(number, text, base):
+            first = seen.setdefault(urls.visit_key(sitemap.url), number) if sitemap.url else number
+            found.append(sitemap if first == number else replace(sitemap, first=first))
+    return found
+
+
+def _of_markup(number: int, line: str, base: str, wrapped: bool) -> Iterator[RobotsSitemap]:
+    """The fields between the tags of a line. A URL alone is none: it may be part of any page."""
+    commented = False
+    for place, piece in enumerate(TAG.split(line)):
+        text = (unescape(piece) if wrapped else piece).strip(BLANKS)
+        if _SITEMAP_FIELD.match(text) and not commented:
+            for sitemap in _of_line(number, text, base):
+                yield replace(sitemap, raw=masked(line), typo=sitemap.typo or place > 0)
+        commented |= "#" in piece
+
+
+def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
+    content, mark, _ = line.partition("#")
+    comment = bool(mark) and content[-1:].isspace()
+    found = _value(content.strip(BLANKS))
+    if found is None:
+        return
+    value, typo = found
+    raw = masked(line)
+    for written in _NEXT_URL.split(value):
+        reference = written.strip(BLANKS + BOM + _QUOTES + ",")
+        if reference:
+            url = urls.resolve(base, removed(reference)) or ""
+            yield RobotsSitemap(url, number, raw, typo, _WEB_START.match(reference) is None, comment)
+
+
+def _value(content: str) -> tuple[str, bool] | None:
+    """The text after `Sitemap:` and whether that was misspelt; None for a line of another kind."""
+    field = _SITEMAP_FIELD.match(content)
+    if field is None:
+        return (content, True) if _is_bare(content.strip(_QUOTES)) else None
+    after = content[field.end() :]
+    rest = after.lstrip(BLANKS)
+    if rest.startswith(":"):
+        return rest[1:], field[0].lower() != "sitemap"
+    # As google/robotstxt: white space stands for a forgotten colon where one word follows.
+    forgotten = rest != after and len(rest.split()) == 1 and re.match(r"/|https?://", rest, re.IGNORECASE)
+    return (rest, True) if forgotten else None
+
+
+def _is_bare(text: str) -> bool:
+    if _WEB_START.match(text) is None or any(character.isspace() for character in text):
+        return False
+    name = text.partition("?")[0].rpartition("/")[2].lower()
+    return name.endswith((".xml", ".xml.gz")) or "sitemap" in name
