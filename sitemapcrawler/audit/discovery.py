@@ -20,7 +20,7 @@ from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
-from sitemapcrawler.robots.text import encoding_of, escaped
+from sitemapcrawler.robots.text import PERCENT, encoding_of
 from sitemapcrawler.words import counted
 
 # Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 19.
@@ -72,7 +72,7 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
     bytes of a URL are kept as %XX.
     """
     with _text(body[:HTML_BYTES]) as page:
-        tags = list(_tags(escaped(page.read())))
+        tags = list(_tags(page.read()))
     bases = [attributes["href"] for name, attributes in tags if name == "base" and "href" in attributes]
     base = (urls.resolve(base, bases[0]) if bases else None) or base
     links = [attributes for name, attributes in tags if name == "link"]
@@ -81,7 +81,7 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
 
 def _text(body: bytes) -> TextIOWrapper:
     encoding, _ = encoding_of(body)
-    return TextIOWrapper(BytesIO(body), encoding, "surrogateescape" if encoding == "utf-8" else "replace", newline=None)
+    return TextIOWrapper(BytesIO(body), encoding, PERCENT if encoding == "utf-8" else "replace", newline=None)
 
 
 # Attributes are read as browsers do: a quote counts after "=" only. Possessive, so that no markup makes it slow.
