@@ -32,7 +32,7 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.early_stops import quiet_interrupts
-from sitemapcrawler.feeds.lines import told
+from sitemapcrawler.feeds.lines import summary_lines
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.robots import is_robots_url
@@ -315,7 +315,7 @@ class Command(ScrapyCommand):
                 with self._feed.open("rb") as feed:
                     pour(feed)
         if self._folder is None and outcome.summary is not None and sys.stdout is not None:
-            put("".join(f"{line}\n" for line in told(outcome.summary, None, plain, len(self._robots))))
+            put("".join(f"{line}\n" for line in summary_lines(outcome.summary, None, plain, len(self._robots))))
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:

@@ -153,3 +153,9 @@ def test_memory_does_not_grow_with_the_findings() -> None:
     many, size = peak(write, 600)
     assert size > 2_000_000
     assert many < 1.3 * few
+
+
+def test_lines_are_sorted_whatever_the_order_in_which_they_come() -> None:
+    numbers = [number * 7919 % 10_007 for number in range(10_007)]
+    found = lines(*(a_finding(line=number + 1, message="m") for number in numbers))
+    assert found == [f"{SITEMAP}:{number + 1} error loc-relative m" for number in range(10_007)]
