@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sitemapcrawler.feeds.links import check_links
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 
 PAGE = "report.html"
@@ -33,7 +32,6 @@ _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.pa
 def folder(text: str) -> str:
     """The path of a folder that a report may be written to; ValueError where it may not. Nothing is made."""
     try:
-        check_links(Path(text))
         path = Path(text).resolve()
         if path.is_dir():
             _check_held(path)

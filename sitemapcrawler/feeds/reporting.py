@@ -1,13 +1,12 @@
-"""The report of a crawl: its feeds, its summary and its page, put into their folder together or not at all."""
+"""The report folder of a crawl: its feeds, `summary.json` and `report.html`, replaced when all of them are complete."""
 
 from __future__ import annotations
 
 import errno
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -27,163 +26,132 @@ from sitemapcrawler.feeds.storages import (
     FeedLost,
     check_readable,
     create,
-    lost,
+    null_file,
     replace,
     set_mode,
-    unused,
 )
 from sitemapcrawler.report.model import Report
-
-
-class Torn(FeedLost):
-    """Some files could not be moved, and what stood in their places could not all be put back."""
-
-
-def put(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
-    """Move files that are whole, {place: file}, in this order, and remove what is unwanted.
-
-    The last place is empty meanwhile: where a file stands there, all others stand, too. FeedLost where one cannot be
-    moved; then everything stands as it did before. `Torn` where that could not be done: what is missing stands beside
-    its place, under a name of `feedfile.unused`.
-    """
-    aside: dict[Path, Path] = {}
-    moved: list[Path] = []
-    try:
-        for place in reversed([*unwanted, *parts]):
-            _set_aside(place, aside, parts.get(place))
-        for place, part in parts.items():
-            replace(place, part)
-            moved.append(place)
-    except FeedLost as error:
-        _put_back(aside, moved, error)
-        raise
-    for earlier in aside.values():
-        with suppress(OSError):  # it costs room, and no more
-            earlier.unlink()
-
-
-def _set_aside(place: Path, aside: dict[Path, Path], part: Path | None) -> None:
-    try:
-        if place.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if part is not None:
-            set_mode(place, part)
-        if place.exists() or place.is_symlink():
-            aside[place] = place.rename(next(name for name in unused(place) if not name.exists()))
-    except OSError as error:
-        raise FeedLost(f"{place} could not be replaced: {error.strerror}") from None
-
-
-def _put_back(aside: Mapping[Path, Path], moved: Iterable[Path], cause: FeedLost) -> None:
-    undo: list[Callable[[], object]] = [place.unlink for place in moved if place not in aside]
-    undo += [partial(earlier.replace, place) for place, earlier in reversed([*aside.items()])]
-    failed = False
-    for step in undo:
-        try:
-            step()
-        except OSError:
-            failed = True
-    if failed:
-        raise Torn(str(cause)) from None
-
 
 logger = logging.getLogger(__name__)
 
 INDENT = 2
-"""Of the summary, for people."""
-TORN = "not all that stood there before could be put back: the rest has a dot before its names"
-"""Said of an earlier report."""
+"""Spaces of a level in the summary."""
 LOST = "sitemap/report_lost"
-"""Name in the stats: why there is no report."""
+"""Stat: why there is no report."""
+
+
+def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
+    """Renames complete files to their places, {place: file}, in this order, and removes what is unwanted.
+
+    The last place is emptied first: a file there means that all others are complete. So a kill leaves the earlier
+    files, the new ones, or some without the last one. FeedLost if a file cannot be replaced; nothing was changed
+    unless the file system fails in the middle.
+    """
+    for place in (*unwanted, *parts):
+        if place.is_dir():
+            raise FeedLost(f"{place} could not be replaced: {os.strerror(errno.EISDIR)}")
+    for place, part in parts.items():
+        if not part.exists():
+            raise FeedLost(f"{place} could not be replaced: {part} has been deleted meanwhile")
+        set_mode(place, part)
+    last = [*parts][-1]
+    for place in (last, *unwanted):
+        try:
+            place.unlink(missing_ok=True)
+        except OSError as error:
+            raise FeedLost(f"{place} could not be replaced: {error.strerror}") from None
+    for place, part in parts.items():
+        replace(place, part)
 
 
 class ReportStorage(AtomicFileStorage):
-    """`report:` and the name of a feed in the folder of a report: written beside its place, where `Reporting` puts it
-    with all others."""
+    """`report:` and the name of a feed in the report folder; `Reporting` publishes it together with the others."""
 
     lost = True  # for the log, which names feeds that are in their place
     _reporting: Reporting
 
     def open(self, spider: Spider) -> FeedFile:
-        """The file to write to; the folder is made where it is missing."""
-        self._spider, self._reporting = spider, _of(spider.crawler)
-        return self._reporting.create(self.path.partition(":")[2])
+        """Returns the file to write to, and creates the folder."""
+        reporting = spider.crawler.get_extension(Reporting)
+        assert reporting is not None
+        self._spider, self._reporting = spider, reporting
+        return reporting.create(self.path.partition(":")[2])
 
     def store(self, file: IO[bytes]) -> None:
-        """Give the file to the report."""
+        """Passes the file to the report."""
         assert isinstance(file, FeedFile)
         check_readable(file, self._spider)
-        self._reporting.take(file)
+        self._reporting.add(file)
 
 
 class Reporting:
-    """Writes the report of a crawl. What stands in its folder stays as it is until all that is new is whole. Where some
-    of it cannot be written or moved, one line says so, and everything is put back; where that fails, it is said too."""
+    """Scrapy extension: writes the report of a crawl. An earlier report in the folder stays until all new files are
+    complete. If one of them cannot be written or renamed, one line in the log says so."""
 
     def __init__(self, crawler: Crawler, folder: Path) -> None:
         self.folder = folder
         self.report: Report | None = None
-        """What the page is to show; None until the crawl has ended, and where that cannot be told."""
+        """Content of the page; None until the crawl has ended, and if it cannot be determined."""
         self._stats = crawler.stats
         self._feeds = report_feeds(crawler.settings)
         self._is_new = not folder.exists()
+        self._had_page = (folder / PAGE).exists()
         self._folders: list[Path] = []
-        """What was made for it, the innermost first."""
-        self._made: list[FeedFile] = []
-        self._whole: dict[str, FeedFile] = {}
+        """Folders that were created for it, the innermost first."""
+        self._created: list[FeedFile] = []
+        self._complete: dict[str, Path] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The report of this crawl; NotConfigured where none was asked for."""
+        """The report of this crawl; NotConfigured if none was requested."""
         params = getattr(crawler.spider, "params", None)
         if params is None or params.report is None:
             raise NotConfigured
-        made = cls(crawler, Path(params.report))
-        crawler.signals.connect(made.finish, signals.feed_exporter_closed)
-        return made
+        reporting = cls(crawler, Path(params.report))
+        crawler.signals.connect(reporting.finish, signals.feed_exporter_closed)
+        return reporting
 
     @property
     def names(self) -> list[str]:
-        """Names of what stands beside the page."""
+        """Names of the files beside the page."""
         return [SUMMARY, *self._feeds]
 
     def create(self, name: str) -> FeedFile:
-        """A file of the report, under a temporary name. One that cannot be made takes all and keeps nothing."""
+        """A file of the report, under a temporary name. One that cannot be created discards everything."""
         target = self.folder / name
         try:
-            self._make_folder()
-            self._made.append(create(target, self._fail))
-            return self._made[-1]
+            if not self.folder.exists():
+                self._folders = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._created.append(create(target, self._fail))
+            return self._created[-1]
         except OSError as error:
-            return lost(target, error, self._fail)
+            return null_file(target, error, self._fail)
 
-    def _make_folder(self) -> None:
-        if not self.folder.exists():
-            self._folders = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-        self.folder.mkdir(parents=True, exist_ok=True)
-
-    def take(self, file: FeedFile) -> None:
-        """Finish a file, and keep it until all others are whole."""
+    def add(self, file: FeedFile) -> None:
+        """Closes a file and keeps it until all others are complete."""
         failure = file.finish()
-        if failure is not None:
-            self._fail(file.target, failure)
+        if failure is not None or file.part is None:
+            self._fail(file.target, failure or OSError(errno.EIO, os.strerror(errno.EIO)))
         else:
-            self._whole[file.target.name] = file
+            self._complete[file.target.name] = file.part
 
     def finish(self) -> None:
-        """Write the summary and the page, and put everything into its place."""
+        """Writes the summary and the page, and publishes all files."""
         try:
             if self.report is not None and not self._is_lost:
-                self._write(SUMMARY, JsonText(Rows()).pretty(_line(self.report), INDENT) + b"\n")
+                json = JsonText(Rows())
+                self._write(SUMMARY, json.pretty(json.lines([self.report.summary]), INDENT) + b"\n")
                 self._write(PAGE, self._page(self.report))
-            if not self._is_lost and self._whole.keys() != {*self.names, PAGE}:
+            if not self._is_lost and self._complete.keys() != {*self.names, PAGE}:
                 self._lose("the crawl did not come to its end")
             if not self._is_lost:
-                self._put()
-        except Torn as error:
-            self._lose(_words(error), TORN)
+                # The page comes last: where it is, everything else is.
+                parts = {self.folder / name: self._complete[name] for name in (*self.names, PAGE)}
+                publish(parts, [self.folder / name for name in sorted(NAMES - self._complete.keys())])
+                logger.info("wrote %s", self.folder / PAGE)
         except OSError as error:
-            self._lose(_words(error))
+            self._lose(str(error).partition(";")[0])
         except Exception:
             logger.exception("internal error")
             self._lose("internal error")
@@ -195,7 +163,7 @@ class Reporting:
         return self._stats.get_value(LOST) is not None
 
     def _page(self, report: Report) -> bytes:
-        # Imported here: templates and charts are of no use to a crawl without a report.
+        # Imported here: a crawl without a report needs no templates and charts.
         from sitemapcrawler.report.page import page
 
         return page(report).encode("utf-8", "replace")
@@ -203,52 +171,28 @@ class Reporting:
     def _write(self, name: str, content: bytes) -> None:
         file = self.create(name)
         file.write(content)
-        self.take(file)
-
-    def _put(self) -> None:
-        """Move all files into their places: the page comes last, so that it has all with it."""
-        parts = {}
-        for name in (*self.names, PAGE):
-            part = self._whole[name].part
-            assert part is not None
-            parts[self.folder / name] = part
-        of_other_formats = sorted(NAMES - self._whole.keys())
-        put(parts, [self.folder / name for name in of_other_formats])
-        logger.info("wrote %s", self.folder / PAGE)
+        self.add(file)
 
     def _discard(self) -> None:
-        """Remove what was not moved."""
-        for file in self._made:
-            if file.part is not None:  # which is gone where it was moved
+        """Removes files that were not renamed, and empty folders that were created for a lost report."""
+        for file in self._created:
+            if file.part is not None:
                 with suppress(OSError):  # the folder may have been locked
                     file.part.unlink(missing_ok=True)
         for folder in self._folders if self._is_lost else ():
-            with suppress(OSError):  # somebody uses it
+            with suppress(OSError):  # another program uses it
                 folder.rmdir()
 
     def _fail(self, target: Path, error: OSError) -> None:
         self._lose(error.strerror or str(error))
 
-    def _lose(self, why: str, left: str = "what stood there before is kept") -> None:
-        """Say once that there will be no report. `left`: what is true of an earlier one."""
+    def _lose(self, why: str) -> None:
+        """Logs once that there is no report, and what has become of an earlier one."""
         if not self._is_lost:
             self._stats.set_value(LOST, why)
-            told = "" if self._is_new else f"; {left}"
-            logger.error("the report %s is not written: %s%s", self.folder, why, told)
-
-
-def _of(crawler: Crawler) -> Reporting:
-    made = crawler.get_extension(Reporting)
-    assert made is not None
-    return made
-
-
-def _words(error: OSError) -> str:
-    return str(error).partition(";")[0]
-
-
-def _line(report: Report) -> bytes:
-    return JsonText(Rows()).lines([report.summary])
+            is_kept = not self._had_page or (self.folder / PAGE).exists()
+            earlier = "what stood there before is kept" if is_kept else "the earlier one is incomplete"
+            logger.error("the report %s is not written: %s%s", self.folder, why, "" if self._is_new else f"; {earlier}")
 
 
 def check_report(settings: BaseSettings, report: str | None) -> None:

@@ -19,7 +19,6 @@ from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.links import check_links
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 
 FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
@@ -99,8 +98,18 @@ def format_of(uri: str | Path, options: Mapping[str, Any]) -> str:
     return str(options.get("format") or _suffix(str(uri)))
 
 
+def is_foreign_link(path: Path) -> bool:
+    """True for a symbolic link of another user than root and the current one. In a folder that is shared, such as /tmp,
+    it may lead to any file of ours."""
+    # Unlike that of a Path, this does not raise if we have no permission.
+    is_link = os.path.islink(path)  # noqa: PTH114
+    return is_link and hasattr(os, "geteuid") and path.lstat().st_uid not in (0, os.geteuid())
+
+
 def is_stream(path: Path) -> bool:
     """True for a device, a named pipe or a descriptor such as /dev/stdout: nothing that can be replaced."""
+    if is_foreign_link(path):
+        return False
     if path.is_relative_to("/dev/fd") or path in (Path("/dev/stdout"), Path("/dev/stderr")):
         return True
     try:
@@ -185,7 +194,6 @@ def _check_place(uri: str | Path, schemes: Collection[str]) -> None:
     elif str(uri).endswith("/") or path.is_dir():
         raise ValueError(f"{uri} is a folder; name a file in it")
     elif not is_stream(path):
-        check_links(path)
         folder = next(parent for parent in path.resolve().parents if parent.exists())
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ValueError(f"{uri} cannot be written: no permission to write in {folder}")

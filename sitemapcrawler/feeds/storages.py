@@ -1,9 +1,12 @@
-"""Feeds on this machine: written under a temporary name, moved into place when they are whole."""
+"""Where feeds are written: files that replace an earlier feed only when they are complete, and standard output.
+
+A feed is written to a temporary file beside its place, which is then renamed. A crawl that is killed at any moment
+leaves the earlier feed or the new one, and perhaps the temporary file; the next run of the job removes that.
+"""
 
 from __future__ import annotations
 
 import codecs
-import contextlib
 import errno
 import glob
 import io
@@ -15,64 +18,69 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
-from sitemapcrawler.feeds.links import check_links
-from sitemapcrawler.feeds.setup import is_stream
+from sitemapcrawler.feeds.setup import is_foreign_link, is_stream
 from sitemapcrawler.terminal.streams import is_terminal, silence
 
 if TYPE_CHECKING:
     from scrapy import Spider
-
-if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+logger = logging.getLogger(__name__)
 
-FOR_ALL = 0o777
-"""Modes without those by which a program runs as somebody else."""
+NAME_IN_PART = 60
+"""Characters of a feed's name in the name of its temporary file: file names end at 255 bytes."""
+PRIVATE = 0o600
+"""Mode of a temporary file."""
+PERMISSIONS = 0o777
+"""Mode bits that a new feed takes over: not set-user-ID and the like."""
+TAIL = 4
+"""Bytes: the longest end of line, that of UTF-32."""
+STANDARD_OUTPUT = Path("standard output")
+"""Its name in messages."""
+own_parts: set[Path] = set()
+"""Temporary files of this process."""
+OnFailure = Callable[[Path, OSError], None]
+"""Called once if a file cannot be written."""
+_FIELD = re.compile(r"%(?:%|\(\w+\)[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z])")
+_NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
 
 
 class FeedLost(OSError):
     """A feed could not be written. The text is one line."""
 
 
-def told_briefly(record: logging.LogRecord) -> bool:
-    """Log filter: a lost feed is its one line, since where Scrapy noticed it says nothing."""
-    if record.exc_info and isinstance(record.exc_info[1], FeedLost):
-        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
-    return True
-
-
 class AtomicFileStorage(FileFeedStorage):
-    """`file:` URIs and paths. An earlier feed stays as it is until the new one is whole; with `overwrite` off, the
-    new one begins with a copy of its rows.
+    """`file:` URIs and paths. An earlier feed stays until the new one is complete; with `overwrite` off, the new one
+    starts with a copy of its rows.
 
-    A link is followed. Devices and named pipes are written directly. Of two crawls that write to the same file at
-    the same time, the one that ends later wins.
+    A link is followed, except one of another user, which the feed replaces. Devices and named pipes are written
+    directly. Of two crawls that write to the same file at the same time, the one that ends later wins.
     """
 
     lost = False
-    """True for a feed that could not be written."""
+    """True if the feed could not be written."""
     _spider: Spider | None = None
 
     def open(self, spider: Spider) -> FeedFile:
-        """The file to write to; its folder is made where it is missing. Errors are told by `store`, once."""
+        """Returns the file to write to, and creates its folder. `store` reports errors."""
         path, self._spider = Path(self.path), spider
         try:
-            check_links(path)
-            return stream(path, self.write_mode) if is_stream(path) else self._part(path.resolve())
+            return stream(path, self.write_mode) if is_stream(path) else self._part(place_of(path))
         except OSError as error:
-            return lost(path, error)
+            return null_file(path, error)
 
     def store(self, file: IO[bytes]) -> None:
-        """Move the file into place. FeedLost where it could not be written; the earlier feed stays then."""
+        """Renames the file to its place. FeedLost if it could not be written; the earlier feed stays then."""
         assert isinstance(file, FeedFile)
         check_readable(file, self._spider)
-        logging.getLogger("scrapy.extensions.feedexport").addFilter(told_briefly)
+        logging.getLogger("scrapy.extensions.feedexport").addFilter(shorten_lost_feed)
         failure = file.finish()
         try:
             if failure:
@@ -101,22 +109,34 @@ class StandardOutputStorage(AtomicFileStorage):
     """`stdout:` URIs, and `-`."""
 
     def open(self, spider: Spider) -> FeedFile:
-        """Standard output. Errors are told by `store`, once."""
+        """Returns standard output. `store` reports errors."""
         self._spider = spider
         try:
             return standard_output()
         except OSError as error:
-            return lost(STANDARD_OUTPUT, error)
+            return null_file(STANDARD_OUTPUT, error)
+
+
+def shorten_lost_feed(record: logging.LogRecord) -> bool:
+    """Log filter: replaces the traceback of a lost feed by its one line."""
+    if record.exc_info and isinstance(record.exc_info[1], FeedLost):
+        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
+    return True
 
 
 def check_readable(file: FeedFile, spider: Spider | None) -> None:
-    """Write no more where records of the crawl could not be read from its database."""
+    """Fails the file if records of the crawl could not be read from its database."""
     if getattr(spider, "unreadable", False):
         file.fail(OSError(errno.EIO, "records of the job could not be read"))
 
 
+def place_of(path: Path) -> Path:
+    """The file that a path names: links are followed, except one of another user in its last part."""
+    return path.parent.resolve() / path.name if is_foreign_link(path) else path.resolve()
+
+
 def replace(target: Path, part: Path) -> None:
-    """Move a file that is whole into its place; FeedLost where it cannot be moved."""
+    """Renames a complete file to its place; FeedLost if that fails."""
     try:
         part.replace(target)
     except OSError as error:
@@ -125,13 +145,14 @@ def replace(target: Path, part: Path) -> None:
 
 
 def set_mode(target: Path, part: Path) -> None:
-    """Let a file have the mode of what it is to replace, or where there is nothing that of any new file."""
-    with contextlib.suppress(OSError):  # a file system without modes
-        part.chmod(target.stat().st_mode & FOR_ALL if target.exists() else mode_of_new_files())
+    """Gives a file the mode of the one that it replaces, or that of any new file."""
+    with suppress(OSError):  # a file system without modes
+        replaces = target.exists() and not target.is_symlink()
+        part.chmod(target.stat().st_mode & PERMISSIONS if replaces else mode_of_new_files())
 
 
 def mode_of_new_files() -> int:
-    """What the umask leaves of the mode of a file; the system tells it only to those who set another one."""
+    """Mode of a file that the umask leaves; the system returns a umask only in exchange for another one."""
     umask = os.umask(0o077)
     os.umask(umask)
     return 0o666 & ~umask
@@ -145,38 +166,22 @@ def _discard(file: FeedFile, failure: OSError) -> None:
         raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")
 
 
-logger = logging.getLogger(__name__)
-
-NAME_IN_PART = 60
-"""Characters of a feed's name that its temporary name repeats: file names end at 255 bytes."""
-PRIVATE = 0o600
-"""Mode of a file that is not whole yet."""
-TAIL = 4
-"""Bytes: the longest end of line, that of UTF-32."""
-STANDARD_OUTPUT = Path("standard output")
-"""What it is called."""
-made: set[Path] = set()
-"""Temporary files that this process has made."""
-Tell = Callable[[Path, OSError], None]
-"""Tells a person that a file cannot be written, and why."""
-
-
-def tell(target: Path, error: OSError) -> None:
-    """Log it."""
+def log_failure(target: Path, error: OSError) -> None:
+    """Logs that a file cannot be written."""
     logger.error("%s cannot be written: %s", target, error.strerror)
 
 
 class FeedFile(io.BufferedWriter):
-    """The file a feed is written to. After the first error it takes everything and writes nothing, it is told
-    once, and `store` refuses the feed: a full disk shall not cost a traceback for every item.
+    """The file that a feed is written to. After the first error it accepts everything and writes nothing; the error is
+    reported once and `store` refuses the feed. So a full disk does not log a traceback for every item.
 
-    `target` is where the feed belongs; `part` is its temporary file, None where the target itself is written.
-    `appending`: rows stand in it already, `tail` are their last bytes.
+    `target`: place of the feed. `part`: its temporary file, None if the target is written directly. `appending`: it
+    starts with rows of an earlier feed, of which `tail` are the last bytes.
     """
 
-    def __init__(self, raw: _Raw, target: Path, part: Path | None = None, tell: Tell = tell) -> None:
+    def __init__(self, raw: _Raw, target: Path, part: Path | None = None, on_failure: OnFailure = log_failure) -> None:
         super().__init__(raw)
-        raw.target, raw.tell_of = target, tell
+        raw.target, raw.on_failure = target, on_failure
         self._raw = raw
         self.target = target
         self.part = part
@@ -185,16 +190,16 @@ class FeedFile(io.BufferedWriter):
 
     @property
     def failure(self) -> OSError | None:
-        """The first error; None so far."""
+        """The first error, if any."""
         return self._raw.failure
 
     def fail(self, error: OSError) -> None:
-        """Write no more, for this reason."""
+        """Writes no more, because of this error."""
         self._raw.fail(error)
 
     def begin_with(self, earlier: Path) -> None:
-        """Take over the rows of an earlier feed."""
-        with earlier.open("rb") as source:
+        """Copies the rows of an earlier feed. A link is not followed."""
+        with io.FileIO(earlier, opener=_no_link) as source:
             shutil.copyfileobj(source, self)
             size = source.tell()
             source.seek(max(0, size - TAIL))
@@ -202,7 +207,7 @@ class FeedFile(io.BufferedWriter):
         self.appending = size > 0
 
     def finish(self) -> OSError | None:
-        """Write everything to the disk and close; the first error, None: there was none."""
+        """Writes everything to the disk and closes; returns the first error."""
         try:
             with self:
                 self.flush()
@@ -215,7 +220,7 @@ class FeedFile(io.BufferedWriter):
 
 class _Raw(io.FileIO):
     target: Path
-    tell_of: Tell
+    on_failure: OnFailure
     failure: OSError | None = None
 
     def write(self, data: Buffer, /) -> int:
@@ -229,11 +234,11 @@ class _Raw(io.FileIO):
     def fail(self, error: OSError) -> None:
         self.failure = error
         if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
-            self.tell_of(self.target, error)
+            self.on_failure(self.target, error)
 
 
 def stream(path: Path, mode: str) -> FeedFile:
-    """A file that is written directly: a device or a named pipe. Raises OSError."""
+    """A device or named pipe, which is written directly. Raises OSError."""
     return FeedFile(_Raw(path, mode), path)
 
 
@@ -249,64 +254,72 @@ def standard_output() -> FeedFile:
     return FeedFile(_Raw(descriptor, "wb"), STANDARD_OUTPUT)
 
 
-def lost(path: Path, error: OSError, tell: Tell = tell) -> FeedFile:
-    """A file in place of one that cannot be made."""
-    file = FeedFile(_Raw(os.devnull, "wb"), path, None, tell)
+def null_file(path: Path, error: OSError, on_failure: OnFailure = log_failure) -> FeedFile:
+    """A failed file that discards everything, in place of one that cannot be created."""
+    file = FeedFile(_Raw(os.devnull, "wb"), path, None, on_failure)
     file.fail(error)
     return file
 
 
-def create(target: Path, tell: Tell = tell) -> FeedFile:
-    """A file beside the target, for its owner alone, of a name that nobody uses: a killed crawl may have left one of
-    the same process id. Raises OSError."""
-    names = unused(target)
-    while True:
-        part = next(names)
+def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
+    """A new file of mode 0600 beside the target. A name that is taken is skipped: a killed crawl with the same process
+    ID may have left it, or another user a link. Raises OSError."""
+    beginning = target.with_name(_beginning(target, os.getpid()))
+    for suffix in itertools.chain(["part"], (f"{number}.part" for number in itertools.count(1))):
+        part = Path(f"{beginning}{suffix}")
         try:
-            file = FeedFile(_Raw(part, "xb", opener=_private), target, part, tell)
+            file = FeedFile(_Raw(part, "xb", opener=_private), target, part, on_failure)
         except FileExistsError:
             continue
-        made.add(part)
+        own_parts.add(part)
         return file
+    raise AssertionError  # names do not end
 
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 
-def unused(target: Path) -> Iterator[Path]:
-    """Names beside the target for what this process has of it, without end; `parts_of` finds them."""
-    part = target.with_name(f".{target.name[:NAME_IN_PART]}.{os.getpid()}.part")
-    yield part
-    for number in itertools.count(1):
-        yield part.with_suffix(f".{number}.part")
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))  # Windows has no such flag
 
 
-def parts_of(target: Path, pid: int) -> list[Path]:
-    """The temporary files of a feed that a process has left."""
-    beginning = f".{target.name[:NAME_IN_PART]}.{pid}."
-    return (
-        [path for path in target.parent.glob("*.part") if path.name.startswith(beginning) and path.is_file()]
-        if target.parent.is_dir()
-        else []
-    )
+def _beginning(target: Path, pid: int) -> str:
+    return f".{target.name[:NAME_IN_PART]}.{pid}."
 
 
-_NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
+def leftover_parts(path: Path, pid: int) -> Iterator[Path]:
+    """The temporary files of a feed that a process has left, whatever its `%(name)s` were replaced by."""
+    if _FIELD.search(str(path)):
+        folder, name = map(_pattern, (str(path.parent.relative_to(path.anchor)), path.name))
+        certain = name.partition("*")[0]
+        yield from Path(path.anchor).glob(f"{folder}/.{certain[:NAME_IN_PART]}*.{pid}.*part")
+    elif not is_stream(path):
+        target = place_of(path)
+        for part in target.parent.glob("*.part"):
+            if part.name.startswith(_beginning(target, pid)) and part.is_file():
+                yield part
+
+
+def _pattern(text: str) -> str:
+    """A `glob` pattern of everything that a text with fields may become."""
+    literals, fields = _FIELD.split(text), _FIELD.findall(text)
+    filled = ["%" if field == "%%" else "*" for field in fields]
+    return "".join(glob.escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))
 
 
 class Outlet:
-    r"""A feed's file, written in one encoding. On a terminal, what cannot be seen becomes escapes (`\u009b`), which in
-    JSON mean the same; `painted`: not so, since the text has escape sequences of our own.
+    r"""Writes text of an exporter to the file of a feed, in one encoding. On a terminal, invisible characters become
+    escapes (`\u009b`), which mean the same in JSON, unless the text is `painted`: it has escape sequences of ours.
 
-    `appending` is True where rows stand in the file already. When its reader has gone (`| head`), `deserted`
-    becomes True, nothing more is written, and the crawl goes on.
+    `appending`: the file starts with earlier rows. `deserted`: its reader has gone (`| head`); nothing more is
+    written, and the crawl continues.
     """
 
     def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
         self._file = file
         self._target = _target(file)
-        self._is_seen = not painted and is_terminal(self._target)
+        self._to_terminal = not painted and is_terminal(self._target)
         self.appending = _appends(self._target)
         self.deserted = False
         self._is_utf8 = codecs.lookup(encoding or "utf-8").name == "utf-8"
@@ -316,18 +329,18 @@ class Outlet:
             self._end_line()
 
     def write_utf8(self, data: bytes | memoryview) -> None:
-        """Write text that is UTF-8 so far."""
-        if self._is_utf8 and not self._is_seen:
+        """Writes UTF-8."""
+        if self._is_utf8 and not self._to_terminal:
             self._write(data)
         else:
             self.write_text(str(data, "utf-8"))
 
     def write_text(self, text: str) -> None:
-        """Write text."""
-        self._write(self._encoder.encode(_NOT_PLAIN.sub(_seen, text) if self._is_seen else text))
+        """Writes text."""
+        self._write(self._encoder.encode(_NOT_PLAIN.sub(_escaped, text) if self._to_terminal else text))
 
     def finish(self) -> None:
-        """Hand over what is buffered for standard output, while a reader that has gone can still be noticed."""
+        """Flushes standard output, while a reader that has gone can still be noticed."""
         if self._is_standard_output:
             self._attempt(self._target.flush)
 
@@ -345,18 +358,18 @@ class Outlet:
 
     @property
     def _is_standard_output(self) -> bool:
-        """True where no storage of ours stands between."""
-        return self._target is getattr(sys.stdout, "buffer", None)  # which is nothing where a log took its place
+        """True if none of our storages is in between."""
+        return self._target is getattr(sys.stdout, "buffer", None)  # missing if a log replaced standard output
 
     def _end_line(self) -> None:
-        """Feeds that another program wrote may lack the end of their last line."""
+        """Completes the last line of a feed that another program wrote."""
         tail: bytes = getattr(self._target, "tail", b"") if self._target is self._file else b""
         newline = self._encoder.encode("\n")
         if tail and not tail.endswith(newline):
             self._write(newline)
 
 
-def _seen(found: re.Match[str]) -> str:
+def _escaped(found: re.Match[str]) -> str:
     char = found[0]
     return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
@@ -367,27 +380,9 @@ def _target(file: Any) -> Any:
 
 
 def _appends(file: Any) -> bool:
-    """Our storage tells; of other files only those opened for appending, by their size: tell() counts gzip's header."""
+    """True if a file starts with earlier rows: as our storage says, else by its size, since tell() counts gzip's
+    header."""
     appending = getattr(file, "appending", None)
     if appending is None:
         return "a" in str(getattr(file, "mode", "")) and os.fstat(file.fileno()).st_size > 0
     return bool(appending)
-
-
-_FIELD = re.compile(r"%(?:%|\(\w+\)[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z])")
-
-
-def parts_left(path: Path, pid: int) -> list[Path]:
-    """The temporary files that a process has left of a feed, whatever was filled in when it began."""
-    if not _FIELD.search(str(path)):
-        return [] if is_stream(path) else parts_of(path.resolve(), pid)
-    folder, name = map(_pattern, (str(path.parent.relative_to(path.anchor)), path.name))
-    certain = name.partition("*")[0]
-    return [*Path(path.anchor).glob(f"{folder}/.{certain[:NAME_IN_PART]}*.{pid}.*part")]
-
-
-def _pattern(text: str) -> str:
-    """What `glob` takes for all that a text may become."""
-    literals, fields = _FIELD.split(text), _FIELD.findall(text)
-    filled = ["%" if field == "%%" else "*" for field in fields]
-    return "".join(glob.escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))

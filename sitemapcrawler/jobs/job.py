@@ -26,7 +26,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
-from sitemapcrawler.feeds.storages import made, parts_left
+from sitemapcrawler.feeds.storages import leftover_parts, own_parts
 from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
@@ -342,10 +342,10 @@ def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) ->
     folder `report`: it was killed."""
     if pid is None:
         return
-    own = made if pid == os.getpid() else frozenset()  # in a container all runs may have the same id
+    own = own_parts if pid == os.getpid() else frozenset()  # in a container all runs may have the same id
     feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
     feeds += [Path(report) / name for name in NAMES] if report is not None else []
     for path in feeds:
-        for part in parts_left(path, pid):
+        for part in leftover_parts(path, pid):
             if part not in own:
                 part.unlink(missing_ok=True)

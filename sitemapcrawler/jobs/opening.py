@@ -10,7 +10,6 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.audit.params import Params
-from sitemapcrawler.feeds.links import planted
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.job import Job, program_of
@@ -83,8 +82,6 @@ def folder_of(settings: BaseSettings) -> Path | None:
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
     if folder and ODD_CHARACTERS.intersection(str(folder)):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
-    if folder and (link := planted(Path(folder))):
-        raise ValueError(f"setting JOBDIR={str(folder)!r}: {link} is a link that somebody else has put there")
     return Path(folder) if folder else None
 
 

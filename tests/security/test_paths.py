@@ -11,12 +11,9 @@ import pytest
 
 from sitemapcrawler.audit.params import uri_params
 from sitemapcrawler.feeds import setup as feeds
-from sitemapcrawler.feeds.folder import folder as report_folder
-from sitemapcrawler.feeds.links import planted
 from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
-from sitemapcrawler.feeds.storages import AtomicFileStorage, create
+from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, create
 from sitemapcrawler.jobs.job import remove_parts
-from sitemapcrawler.jobs.opening import folder_of
 from sitemapcrawler.settings import FEED_URI_PARAMS
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import index, robots, urlset
@@ -128,54 +125,53 @@ def feeds_settings(given: dict[str, dict[str, str]]):  # type: ignore[no-untyped
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """A folder as /tmp is one, with links in it that a stranger has made to files of ours."""
+    """A folder like /tmp, with links of another user to files of ours."""
     if os.geteuid() != 0:
-        pytest.skip("only root can make a file that is somebody else's")
+        pytest.skip("only root can make a file of another user")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious").write_text("precious")
+    (tmp_path / "mine" / "own.csv").write_text("own\n")
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o1777)
-    for name, target in (("out.csv", "../mine/precious"), ("folder", "../mine"), ("nowhere", "../mine/new")):
+    for name, target in (("out.csv", "../mine/precious"), ("nowhere", "../mine/new"), ("device", "/dev/null")):
         (folder / name).symlink_to(target)
         os.lchown(folder / name, STRANGER, STRANGER)
+    (folder / "own.csv").symlink_to("../mine/own.csv")
     (folder / "own").symlink_to("../mine")
     return folder
 
 
-PLANTED = ("out.csv", "folder/new.csv", "nowhere", "own/../shared/folder/x.csv")
+def written(path: Path, **options: object) -> None:
+    """Write a row as a crawl does."""
+    storage = AtomicFileStorage(str(path), feed_options=options)
+    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
+    file.write(b"rows\n")
+    storage.store(file)
 
 
-@pytest.mark.parametrize("name", PLANTED)
-def test_link_of_a_stranger_is_not_followed(name: str, shared: Path) -> None:
-    path = shared / name
-    assert planted(path) is not None
-    with pytest.raises(ValueError, match="link that somebody else has put there"):
-        feeds.prepared({str(path): {"format": "csv", "overwrite": True}})
-    file = AtomicFileStorage(str(path)).open(None)  # type: ignore[arg-type]  # the link came after the check
-    file.write(b"rows")
-    assert file.failure is not None
-    file.close()
-    with pytest.raises(ValueError, match="link that somebody else"):
-        report_folder(str(path))
-    from scrapy.settings import Settings
-
-    with pytest.raises(ValueError, match="link that somebody else"):
-        folder_of(Settings({"JOBDIR": str(path), "SITEMAP_STORE": True}))
-    assert (shared.parent / "mine" / "precious").read_text() == "precious"
-    assert {one.name for one in (shared.parent / "mine").iterdir()} == {"precious"}
+@pytest.mark.parametrize("name", ["out.csv", "nowhere", "device"])
+def test_link_of_another_user_is_not_followed(name: str, shared: Path) -> None:
+    before = {path.name: path.read_text() for path in (shared.parent / "mine").iterdir()}
+    feeds.prepared({str(shared / name): {"format": "csv", "overwrite": True}})
+    written(shared / name, overwrite=True)
+    assert not (shared / name).is_symlink() and (shared / name).read_text() == "rows\n"
+    assert (shared / name).stat().st_mode & 0o111 == 0, "no mode of a link"
+    assert {path.name: path.read_text() for path in (shared.parent / "mine").iterdir()} == before
 
 
-def test_links_of_ones_own_are_followed(shared: Path, tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "link").symlink_to(shared.parent / "mine")
-    os.lchown(tmp_path / "home" / "link", STRANGER, STRANGER)
-    assert planted(shared / "own" / "x.csv") is None, "our own, in a shared folder"
-    assert planted(tmp_path / "home" / "link" / "x.csv") is None, "anybody's, in a folder that is not shared"
-    assert planted(Path("relative/x.csv")) is None
-    (tmp_path / "home" / "loop").symlink_to("loop")
-    assert planted(tmp_path / "home" / "loop") is None, "which the system says itself"
-    assert planted(tmp_path / ("x" * 300)) is None, "the same"
+def test_rows_behind_the_link_of_another_user_are_not_copied(shared: Path) -> None:
+    with pytest.raises(FeedLost, match=r"out\.csv was not written: "):
+        written(shared / "out.csv", overwrite=False)
+    assert (shared / "out.csv").is_symlink() and (shared.parent / "mine" / "precious").read_text() == "precious"
+
+
+def test_links_of_ones_own_are_followed(shared: Path) -> None:
+    written(shared / "own.csv", overwrite=False)
+    written(shared / "own" / "new.csv", overwrite=True)
+    mine = shared.parent / "mine"
+    assert (shared / "own.csv").is_symlink()
+    assert ((mine / "own.csv").read_text(), (mine / "new.csv").read_text()) == ("own\nrows\n", "rows\n")
 
 
 def test_temporary_name_that_is_taken_is_left_alone(tmp_path: Path) -> None:

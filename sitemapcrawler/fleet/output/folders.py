@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sitemapcrawler.feeds.links import planted
 from sitemapcrawler.jobs.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
@@ -68,8 +67,6 @@ class Folder:
         self.url = str(self.root)
         if found := _PATTERN.search(self.url):
             raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
-        if link := planted(self.root):
-            raise ValueError(f"{link} is a link that somebody else has put there")
         with suppress(OSError):  # what may not be looked at, `check` finds
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():

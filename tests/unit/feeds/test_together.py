@@ -11,14 +11,19 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.feeds.folder import PAGE, SUMMARY, folder
-from sitemapcrawler.feeds.reporting import LOST, Reporting, Torn, put
+from sitemapcrawler.feeds.folder import PAGE, SUMMARY, folder, unfinished
+from sitemapcrawler.feeds.reporting import LOST, Reporting, publish
 from sitemapcrawler.feeds.storages import FeedLost, create
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.report.model import Report
 
 BEFORE = {"a": "old a", "b": "old b", "gone": "old", "page": "old page"}
 NEW = ("a", "b", "c", "page")
+
+
+def earlier_in(folder: Path) -> dict[str, str]:
+    """The contents without new files that were not moved."""
+    return {name: text for name, text in contents(folder).items() if not name.endswith(".new")}
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -37,18 +42,35 @@ def parts(tmp_path: Path) -> dict[Path, Path]:
 
 def test_all_are_replaced_and_the_unwanted_removed(tmp_path: Path, parts: dict[Path, Path]) -> None:
     (tmp_path / "a").chmod(0o604)
-    put(parts, [tmp_path / "gone", tmp_path / "never"])
+    publish(parts, [tmp_path / "gone", tmp_path / "never"])
     assert contents(tmp_path) == {name: f"new {name}" for name in NEW}
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o604
 
 
 @pytest.mark.parametrize("missing", NEW)
-def test_file_that_cannot_be_moved_leaves_all_as_it_was(tmp_path: Path, parts: dict[Path, Path], missing: str) -> None:
+def test_missing_file_leaves_all_as_it_was(tmp_path: Path, parts: dict[Path, Path], missing: str) -> None:
     parts[tmp_path / missing].unlink()
-    with pytest.raises(FeedLost, match=f"/{missing} could not be replaced: No such file or directory; "):
-        put(parts, [tmp_path / "gone"])
-    left = contents(tmp_path)
-    assert {name: text for name, text in left.items() if not name.endswith(".new")} == BEFORE
+    with pytest.raises(FeedLost, match=f"/{missing} could not be replaced: .* has been deleted meanwhile$"):
+        publish(parts, [tmp_path / "gone"])
+    assert earlier_in(tmp_path) == BEFORE
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_last_file_is_missing_while_others_are_replaced(
+    tmp_path: Path, parts: dict[Path, Path], monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    replace, moved = Path.replace, []
+
+    def breaks(part: Path, place: Path) -> Path:
+        if len(moved) == steps:
+            raise OSError(5, "Input/output error")
+        moved.append(place.name)
+        return replace(part, place)
+
+    monkeypatch.setattr(Path, "replace", breaks)
+    with pytest.raises(FeedLost, match="Input/output error"):
+        publish(parts, [tmp_path / "gone"])
+    assert not (tmp_path / "page").exists() and moved == [*NEW][:steps]
 
 
 @pytest.mark.parametrize("name", ["a", "gone", "page"])
@@ -57,21 +79,9 @@ def test_folder_in_the_place_of_a_file_leaves_all_as_it_was(tmp_path: Path, part
     (tmp_path / name / "deep").mkdir(parents=True)
     before = contents(tmp_path)
     with pytest.raises(FeedLost, match=f"/{name} could not be replaced: Is a directory$"):
-        put(parts, [tmp_path / "gone"])
+        publish(parts, [tmp_path / "gone"])
     assert contents(tmp_path) == before
     assert (tmp_path / name / "deep").is_dir()
-
-
-def test_what_cannot_be_put_back_is_kept_beside_its_place(
-    tmp_path: Path, parts: dict[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_: object) -> None:
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(Torn, match="Read-only file system"):
-        put(parts, [tmp_path / "gone"])
-    assert {*BEFORE.values()} <= {*contents(tmp_path).values()}
 
 
 def test_temporary_names_are_those_that_the_folder_of_a_report_may_hold(tmp_path: Path) -> None:
@@ -117,11 +127,10 @@ def test_report_that_cannot_be_moved_leaves_the_earlier_one(tmp_path: Path, capl
     assert caplog.messages == [f"the report {place} is not written: {why}; what stood there before is kept"]
 
 
-def test_report_that_cannot_be_put_back_says_so(
+def test_report_that_fails_while_it_is_moved_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Crawl(tmp_path).reporting.finish()
-    before = contents(tmp_path)
 
     def fails(*_: object) -> None:
         raise OSError(30, "Read-only file system")
@@ -129,9 +138,10 @@ def test_report_that_cannot_be_put_back_says_so(
     monkeypatch.setattr(Path, "replace", fails)
     with caplog.at_level(logging.ERROR):
         Crawl(tmp_path).reporting.finish()
-    [told] = caplog.messages
-    assert told.endswith("not all that stood there before could be put back: the rest has a dot before its names")
-    assert sorted(contents(tmp_path).values()) == sorted(before.values())
+    [line] = caplog.messages
+    assert line.endswith(f"{SUMMARY} could not be replaced: Read-only file system; the earlier one is incomplete")
+    assert unfinished(tmp_path) == f"{PAGE} is missing"
+    assert [path for path in tmp_path.iterdir() if path.suffix == ".part"] == []
 
 
 @pytest.mark.parametrize("made", ["", "one", "one/two", "one/two/report"])
