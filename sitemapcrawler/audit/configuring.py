@@ -19,7 +19,7 @@ from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.own import load_rules
+from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Heard, Memo, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier

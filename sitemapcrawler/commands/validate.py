@@ -38,7 +38,7 @@ from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, Si
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
-from sitemapcrawler.rules.own import load_rules
+from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
 from sitemapcrawler.urls.display import MAX_URL, inert

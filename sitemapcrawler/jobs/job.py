@@ -43,8 +43,7 @@ from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.own import sources
-from sitemapcrawler.rules.registry import Needs
+from sitemapcrawler.rules.registry import Needs, sources
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger(__name__)

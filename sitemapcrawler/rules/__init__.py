@@ -1,4 +1,4 @@
-"""The rules of sitemaps: one function each, one module a family. `all_rules` is the catalogue."""
+"""Rules of sitemaps: one function each, one module for each topic. `all_rules` is the catalogue."""
 
 from __future__ import annotations
 
@@ -8,43 +8,27 @@ from sitemapcrawler.rules.registry import RULES, Message, Needs, Rule, Severity,
 
 FAMILIES = (
     "transport",
-    "security",
     "document",
     "xml",
-    "schema",
     "loc",
     "place",
-    "loc_content",
-    "limit",
     "index",
     "lastmod",
-    "reply_dates",
-    "changefreq",
-    "priority",
+    "hints",
     "hreflang",
-    "hreflang_targets",
     "image",
     "video",
-    "video_values",
     "asset_replies",
     "news",
     "robots",
-    "robots_sitemaps",
-    "robots_fields",
     "robots_groups",
     "robots_crawlers",
-    "blocked",
     "status",
-    "status_redirects",
     "page",
     "site",
-    "site_repeats",
-    "site_discovery",
-    "site_hreflang",
-    "site_replies",
-    "internal",
+    "site_links",
 )
-"""Modules of the families, in the order of the catalogue."""
+"""Modules with rules, in the order of the catalogue."""
 
 __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
 

@@ -1,4 +1,4 @@
-"""The page of a rule, for the documentation and for a terminal, from the rule itself and its docstring."""
+"""Documentation of a rule, for the docs and for a terminal."""
 
 from __future__ import annotations
 

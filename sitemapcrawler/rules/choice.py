@@ -1,4 +1,4 @@
-"""The allowlist: findings that somebody looked at and accepts, for a reason and perhaps for a time."""
+"""The selected rules, their severities, and the allowlist of accepted findings."""
 
 from __future__ import annotations
 

@@ -1,13 +1,16 @@
-"""Runs the chosen rules over what the reader gives and makes findings of their messages."""
+"""Runs the selected rules and turns their messages into findings."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, cast
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import (
     AssetFacts,
@@ -16,15 +19,16 @@ from sitemapcrawler.rules.facts.given import (
     Drawn,
     Failure,
     FileFacts,
-    GivenUp,
     ReplyFacts,
     RobotsFacts,
+    SkippedSite,
     UrlFacts,
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.families import schema
 from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
+from sitemapcrawler.schemas.check import core_namespaces, violations
+from sitemapcrawler.schemas.repairs import ENTRIES
 from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.urls.display import masked, masked_url
 
@@ -92,12 +96,12 @@ class Judge:
         """What the schemas say of entries; True where some of them have findings of it now."""
         rules, found = self._on_structure, False
         try:
-            for record, faults in schema.faults(urls, file) if rules else ():
+            for record, faults in schema_faults(urls, file) if rules else ():
                 chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
                 said = ((*said, fault.line, record.loc) for rule, fault in chosen for said in self._run(rule, fault))
                 found |= self._put(record, file, said)
         except Exception as error:
-            failed = ((*said, None, None) for said in self._fail(schema.RULE, error))
+            failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             found |= self._put(urls[0], file, failed)
         return found
 
@@ -192,7 +196,7 @@ class Judge:
 
     def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
         """Findings on the crawl itself. `given_up`: {site: how many of its sitemaps were left alone}."""
-        facts = [GivenUp(*one) for one in sorted(given_up.items())]
+        facts = [SkippedSite(*one) for one in sorted(given_up.items())]
         said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
         return self._alone(
             message
@@ -347,3 +351,26 @@ class Judge:
         return FindingRecord(
             rule.id, severity, masked(message.text), sitemap, at, message.column, url, value, rule.source or None
         )
+
+
+ROOT = "urlset"
+
+SCHEMA_RULE = "xml-schema-violation"
+"""The rule that has failed where the schemas could not be asked."""
+
+
+def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[UrlRecord, list[Fault]]]:
+    """What the schema does not allow in entries of a urlset, for those that have something. Plain ones have nothing."""
+    records = [record for record in urls if _is_judged(record)]
+    if not records:
+        return
+    core = core_namespaces(file.document.root_uri, records[0].element.uri)
+    found = violations(ROOT, [record.element for record in records], core)
+    for place, same in groupby(found, itemgetter(0)):
+        yield records[place], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]
+
+
+def _is_judged(record: UrlRecord) -> bool:
+    """An entry that was repaired is as the repair made it; what was wrong with it is named."""
+    element = getattr(record, "element", None)
+    return element is not None and not record.recovered and element.name == ENTRIES[ROOT]

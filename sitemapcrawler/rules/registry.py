@@ -1,15 +1,24 @@
-"""Rules about any entry of a file: a page of a urlset, feed or text, or a sitemap in an index."""
+"""Rule, message and severity; registration of rules, and loading of users' own."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.words import counted
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
 
 
 class Severity(StrEnum):
@@ -59,7 +68,7 @@ class Needs(StrEnum):
     FAILURE = "failure"
     """Each failure of another rule: `facts.Failure`."""
     GIVEN_UP = "given-up"
-    """Each site whose sitemaps were left alone: `facts.GivenUp`."""
+    """Each site whose sitemaps were left alone: `facts.SkippedSite`."""
     ALLOWANCE = "allowance"
     """Each entry of the allowlist that has expired: `choice.Allowance`."""
 
@@ -188,3 +197,70 @@ SEVERITIES = tuple(str(severity) for severity in Severity)
 def findings(number: int, severity: str) -> str:
     """So many findings of a severity: `1 error`, `2 warnings`, `3 info`."""
     return counted(number, severity, severity if severity == Severity.INFO else None)
+
+
+def fault_message(fault: Fault, severity: Severity | None = None) -> Iterator[Message]:
+    """A fault of the reader as it stands."""
+    yield Message(fault.message, fault.line, fault.column, fault.value, severity, fault.url)
+
+
+FILE_SUFFIX = ".py"
+"""What a name ends with that is a path, and not that of a module."""
+
+
+def load_rules(settings: BaseSettings) -> None:
+    """Import what the setting names, each once in a process, so that its rules are in the catalogue.
+
+    ValueError, one line, for a module that is not there, cannot be imported, or takes the id of another rule. Such a
+    module leaves no rules behind.
+    """
+    for name in settings.getlist("SITEMAP_RULES"):
+        before = set(RULES)
+        try:
+            _load(name)
+        except Exception as error:
+            _take_back(RULES.keys() - before)
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"setting SITEMAP_RULES={name!r}: {why}") from None
+
+
+def sources(settings: BaseSettings) -> list[bytes]:
+    """The text of the modules that the setting names, as far as they are files: who judges with another one judges
+    differently."""
+    found = []
+    for name in settings.getlist("SITEMAP_RULES"):
+        path = getattr(sys.modules.get(_key(name)), "__file__", None)
+        with suppress(OSError):
+            found.append(Path(path).read_bytes() if path else b"")
+    return found
+
+
+def _load(name: str) -> None:
+    if not name.endswith(FILE_SUFFIX):
+        import_module(name)
+    elif _key(name) not in sys.modules:
+        _execute(Path(_key(name)))
+
+
+def _take_back(ids: Iterable[str]) -> None:
+    """Forget rules, but for those of modules that stay imported: nothing would register them again."""
+    for id in ids:
+        if getattr(RULES[id].check, "__module__", None) not in sys.modules:
+            del RULES[id]
+
+
+def _key(name: str) -> str:
+    """Name of a module in `sys.modules`: its own, or the whole path of a file."""
+    return str(Path(name).resolve()) if name.endswith(FILE_SUFFIX) else name
+
+
+def _execute(path: Path) -> None:
+    spec = spec_from_file_location(str(path), path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[str(path)] = module  # dataclasses look there for the module they stand in
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[str(path)]
+        raise

@@ -47,8 +47,7 @@ from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.robots import RobotsOutcome, is_robots_url
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.own import load_rules
-from sitemapcrawler.rules.registry import ON_THE_SITE
+from sitemapcrawler.rules.registry import ON_THE_SITE, load_rules
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger(__name__)

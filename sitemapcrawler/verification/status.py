@@ -14,9 +14,9 @@ from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, Share, Si
 from sitemapcrawler.replies import Kind, Ok, Reason, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.rules.facts.estimate import estimate
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
-from sitemapcrawler.rules.facts.trust import Evidence, Trust
+from sitemapcrawler.rules.facts.replied import estimate
+from sitemapcrawler.rules.facts.tally import Evidence, Trust
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Outcome

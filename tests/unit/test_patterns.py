@@ -15,7 +15,7 @@ import pytest
 import sitemapcrawler
 from sitemapcrawler.reader.sniff import sniff
 from sitemapcrawler.robots.text import _AGENT_LINE, _FIELD
-from sitemapcrawler.rules.telltales import find_telling
+from sitemapcrawler.rules.facts.suspects import find_telling
 
 SHORT, LONG = 2_000, 8_000
 """Characters of the two texts."""

@@ -1,4 +1,4 @@
-"""What a rule is given: an entry, a file, a robots.txt, a reply or the whole site, and what is computed once for all.
+"""Input of rules: an entry, a file, a robots.txt, a reply or the whole site, with what several rules compute from it.
 
 May import `reader`, `replies`, `robots` and `urls`. Start reading in `given.py`, then `site.py`.
 """

@@ -1,4 +1,4 @@
-"""What rules are given: an entry, a child of an index, or a file, with what is known around it."""
+"""Input of rules: an entry, a child of an index, a file, a robots.txt or a reply, with its context."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules.facts.suspects import Suspects
 from sitemapcrawler.rules.facts.tally import Tally
+from sitemapcrawler.rules.registry import Message, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
@@ -230,7 +231,7 @@ class FileFacts:
 
 
 @dataclass
-class Listed:
+class EntryFacts:
     """One entry of a file, whatever it stands for."""
 
     record: UrlRecord | ChildRecord
@@ -291,7 +292,7 @@ class Listed:
 
 
 @dataclass
-class UrlFacts(Listed):
+class UrlFacts(EntryFacts):
     """One entry of a urlset, a feed or a text file."""
 
     record: UrlRecord
@@ -314,7 +315,7 @@ class UrlFacts(Listed):
 
 
 @dataclass
-class ChildFacts(Listed):
+class ChildFacts(EntryFacts):
     """One `<sitemap>` of an index."""
 
     record: ChildRecord
@@ -413,7 +414,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
+class SkippedSite:
     """A site whose sitemaps were left alone, since it gave no pages for too long."""
 
     site: str
@@ -428,3 +429,9 @@ def split(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError:
         return SplitResult("", "", url, "", "")
+
+
+def loc_message(entry: EntryFacts, text: str, value: str | None = None, severity: Severity | None = None) -> Message:
+    """A message on the URL of an entry."""
+    value = entry.record.loc if value is None else value
+    return Message(text, entry.line_of("loc"), value=value, severity=severity)

@@ -1,16 +1,23 @@
-"""The images, videos and articles of an entry, each with the element it was read from."""
+"""Fields, images, videos and articles of an entry, with the XML elements they were read from."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from sitemapcrawler.namespaces import find
+from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News, Video
-from sitemapcrawler.rules.facts.fields import is_in_feed
-from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.reader.feed import ATOM, DATES, DUBLIN_CORE, RSS
+from sitemapcrawler.reader.notes import FIELDS
+from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.suspects import BLANKS
+from sitemapcrawler.rules.facts.written import Standard
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.grammar import BLANK, Form, fault_of, form_of
 
 Object = TypeVar("Object")
 
@@ -83,3 +90,129 @@ def stray(element: Element | None, name: str) -> str:
     """A remark on a child of this name in another namespace: the usual reason why one is missing."""
     found = element is not None and any(child.name == name and child.uri != element.uri for child in element.children)
     return f" (there is a <{name}> of another namespace)" if found else ""
+
+
+WEB = ("http", "https")
+
+USUAL = re.compile(
+    r"https?://(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,3}[a-z]{2,24}"
+    r"(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
+    r"(?:\?(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?"
+)
+"""A URL without fault, told in one test."""
+
+BLANK_IN_HOST = re.compile(rf"[^:/]*:/*[^/?#]*?{BLANK.pattern}")
+
+
+class Flaw(NamedTuple):
+    """What is wrong with a URL."""
+
+    kind: Literal["relative", "scheme", "invalid"]
+    text: str
+    """A sentence with the URL, shortened."""
+    blank: bool = False
+    """True if the URL is valid but for blanks behind its host."""
+
+
+@lru_cache(maxsize=4096)
+def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
+    """What is wrong with the URL of an image or a video, white space around it stripped; None where nothing is.
+
+    `scheme` is any other than `schemes`; what comes behind it is not looked at. Kept, since several rules ask.
+    """
+    if USUAL.fullmatch(url):
+        return None
+    form = form_of(url)
+    if form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
+        return Flaw("relative", f"{shown(url)} is not absolute")
+    scheme = url.partition(":")[0].lower()
+    if scheme not in schemes:
+        return Flaw("scheme", f"{shown(url)} has the scheme {scheme}, not {' or '.join(schemes)}")
+    blank, fault = BLANK.search(url), fault_of("http" + url[len(scheme) :])
+    if blank is not None:
+        only = fault is None and not BLANK_IN_HOST.match(url)
+        return Flaw("invalid", f"{shown(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
+    return None if fault is None else Flaw("invalid", f"{shown(url)} is not valid: {fault}")
+
+
+IMAGES = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"
+
+
+VIDEOS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"
+
+
+FEEDS = ("rss", "atom")
+
+
+def is_in_feed(entry: EntryFacts) -> bool:
+    """True for an item of a feed."""
+    return entry.file.document.format in FEEDS
+
+
+def field(entry: EntryFacts, name: str) -> Element | None:
+    """The element that gave a field its value; None where there is none, and where the entry's is not at hand."""
+    element: Element | None = getattr(entry.record, "element", None)
+    return None if element is None or is_in_feed(entry) else _fields(element).get(name)
+
+
+@lru_cache(maxsize=1)
+def _fields(element: Element) -> dict[str, Element]:
+    """The protocol's elements of an entry by name, as the reader takes them. Kept, since several rules ask in a row."""
+    core = (element.uri, CORE, "")
+    found: dict[str, Element] = {}
+    for part in element.content:
+        if not isinstance(part, str) and part.name in FIELDS and part.uri in core and not part.has_children:
+            found.setdefault(part.name, part)
+    return found
+
+
+def date_of(entry: EntryFacts) -> Element | None:
+    """The element that dates an entry: its lastmod; of an item of a feed the first date, or else an empty one."""
+    if not is_in_feed(entry):
+        return field(entry, "lastmod")
+    element: Element | None = getattr(entry.record, "element", None)
+    return None if element is None else _date(element)
+
+
+@lru_cache(maxsize=1)
+def _date(item: Element) -> Element | None:
+    known = [child for child in item.children if child.name in DATES and child.uri in (*ATOM, *RSS, *DUBLIN_CORE)]
+    dates = sorted(known, key=lambda child: DATES.index(child.name))
+    return next((child for child in dates if child.text), dates[0] if dates else None)
+
+
+def standard_of(entry: EntryFacts) -> Standard:
+    """How the date of an entry is to be written."""
+    if not is_in_feed(entry):
+        return Standard.W3C
+    element = date_of(entry)
+    if element is None:  # an entry read after repair
+        return Standard.W3C if (entry.record.lastmod or "")[:4].isdigit() else Standard.RFC822
+    if element.name == "pubDate":
+        return Standard.RFC822
+    return Standard.RFC3339 if element.uri == ATOM[0] else Standard.W3C
+
+
+def raw_text(element: Element) -> str:
+    """The text of an element as written."""
+    return "".join(part for part in element.content if isinstance(part, str))
+
+
+def text_of(element: Element) -> str:
+    """The same, white space of XML around it stripped, and nothing else (a no-break space stays)."""
+    return raw_text(element).strip(BLANKS)
+
+
+EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unknown-element")
+"""Faults that explain a file without entries."""
+
+
+def is_empty_urlset(file: FileFacts) -> bool:
+    """True for a urlset without entries where no fault explains that."""
+    empty = file.record.format == "xml-urlset" and not file.record.url_count
+    return empty and not any(rule in file.document.faults for rule in EXPLAINING)
+
+
+def declares_news(file: FileFacts) -> bool:
+    """True for a file that declares Google's news namespace, however its URI is written."""
+    return any((namespace := find(uri)) is not None and namespace.uri == NEWS for uri in file.document.namespaces)

@@ -1,21 +1,230 @@
-"""What rules on the whole site are given: the job's database, with tables that several of them need made once."""
+"""The job's database as input of rules on the whole site, with temporary tables that several rules share.
+
+An entry has a place: the number of its file, in the order of the files' URLs, and of its row. So the order of places is
+that of files and of entries in them, whatever the order of the crawl. A page is a normalised URL, and is known by the
+place of its first entry.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import duckdb
 
 from sitemapcrawler.items import READ
 from sitemapcrawler.jobs.store.schema import CURRENT
-from sitemapcrawler.jobs.store.sites import sites_before
+from sitemapcrawler.jobs.store.sites import site_of, sites_before, sites_of
 from sitemapcrawler.jobs.store.sql import fetched_with_memory, with_memory
-from sitemapcrawler.rules.facts import site_pages
 from sitemapcrawler.rules.facts.given import GONE
-from sitemapcrawler.rules.facts.site_pages import Table, ordered
+from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.registry import Needs, SiteMessage
+
+
+class Database(Protocol):
+    """What a table is made with: `site_facts.SiteFacts`."""
+
+    def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
+        """The rows of a query."""
+        ...
+
+    def run(self, sql: str, *parameters: Any) -> None:
+        """Run a statement."""
+        ...
+
+    @property
+    def whole_sites(self) -> Collection[str]:
+        """The sites of which nothing was left out."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A temporary table."""
+
+    name: str
+    statements: tuple[str, ...]
+    """The SQL that makes it."""
+    of: tuple[Table, ...] = ()
+    """Tables that must be there before."""
+    fill: Callable[[Database], None] | None = None
+    """What puts rows into it that SQL cannot make."""
+
+
+def ordered(tables: Iterable[Table]) -> list[Table]:
+    """Tables with all they are made of, each once and behind those."""
+    found: dict[Table, None] = {}
+    for table in tables:
+        found.update(dict.fromkeys((*ordered(table.of), table)))
+    return list(found)
+
+
+ROW_BITS = 40
+"""Bits of a place that number the row. The others are left for a million of files and more."""
+
+FEEDS = ("rss", "atom")
+
+LIST = "list"
+"""Formats of files that are no sitemaps of all pages."""
+
+AT_ONCE = 10_000
+"""Spellings that are put into their table together."""
+
+LISTED = "SELECT rowid AS row, * FROM urls WHERE change IS DISTINCT FROM 'removed'"
+"""What sitemaps list now. With a baseline, `urls` has also what they listed then."""
+
+NORMAL = (
+    r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?/"
+    r"(?:[!-\"$&-~]|%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF]))*"
+)
+"""A URL that `page_key` leaves as it is, but for a port that need not be named: its escapes are in capitals, and none
+is of a character that needs none."""
+
+DEFAULT_PORT = "^(?:http://[^/]*:80|https://[^/]*:443)/"
+"""A URL that names the port of its scheme."""
+
+
+def file_of(place: str) -> str:
+    """SQL for the number of the file of a place."""
+    return f"({place} >> {ROW_BITS})"
+
+
+def row_of(place: str) -> str:
+    """SQL for the row of a place."""
+    return f"({place} & {(1 << ROW_BITS) - 1})"
+
+
+def origin_of(key: str) -> str:
+    """SQL for scheme, host and port of a URL by its key."""
+    return f"regexp_extract({key}, '^https?://[^/]+')"
+
+
+def odd(url: str) -> str:
+    """SQL that is true for a URL which may have another key."""
+    return f"(NOT regexp_full_match({url}, '{NORMAL}') OR regexp_matches({url}, '{DEFAULT_PORT}'))"
+
+
+def spell(database: Database, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
+    """Put (base, url, key) of what a query finds as (base, url) into a table; what has no key is left out."""
+    # A query that another one interrupts is at its end, so the URLs are held in a table of their own.
+    database.run(f"CREATE OR REPLACE TEMP TABLE site_odd AS SELECT row_number() OVER () AS n, * FROM ({of})")
+    [(total,)] = database.query("SELECT count(*) FROM temp.site_odd")
+    for first in range(1, total + 1, AT_ONCE):
+        rows = list(
+            database.query("SELECT base, url FROM temp.site_odd WHERE n BETWEEN ? AND ?", first, first + AT_ONCE - 1)
+        )
+        _insert(database, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
+    database.run("DROP TABLE temp.site_odd")
+
+
+def _insert(database: Database, table: str, rows: Iterable[tuple[str, str, str]]) -> None:
+    if columns := list(zip(*rows, strict=True)):
+        values = ", ".join("unnest(?::VARCHAR[])" for _ in columns)
+        database.run(f"INSERT INTO temp.{table} SELECT {values}", *map(list, columns))
+
+
+def _spell_pages(database: Database) -> None:
+    spell(
+        database, "site_spellings", f"SELECT DISTINCT '' AS base, loc AS url FROM ({LISTED}) WHERE {odd('loc')}",
+        lambda base, url: page_key(url),
+    )  # fmt: skip
+
+
+SITES = Table("site_sites", (f"CREATE TEMP TABLE site_sites AS {sites_of()}",))
+"""Which site each file is of."""
+
+
+def _mark_whole(database: Database) -> None:
+    database.run("INSERT INTO temp.site_whole SELECT unnest(?::VARCHAR[])", sorted(database.whole_sites))
+
+
+WHOLE = Table("site_whole", ("CREATE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
+"""The sites of which nothing was left out."""
+
+FILES = Table(
+    "site_files",
+    (
+        f"""
+        CREATE TEMP TABLE site_files AS
+        SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
+               coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
+               CASE WHEN f.format IN {FEEDS} THEN 'feed' WHEN f.format = '{LIST}' THEN 'list'
+                    WHEN 2 * news >= entries THEN 'news'
+                    WHEN 2 * videos >= entries THEN 'video'
+                    WHEN 2 * images >= entries THEN 'image'
+                    ELSE 'page' END AS kind
+        FROM (SELECT sitemap, count(*) AS entries, count(news) AS news, count(*) FILTER (len(videos) > 0) AS videos,
+                     count(*) FILTER (len(images) > 0) AS images, count(*) FILTER (len(alternates) > 0) AS versions
+              FROM ({LISTED}) GROUP BY sitemap) l
+        LEFT JOIN sitemaps f USING (sitemap) LEFT JOIN temp.site_sites s USING (sitemap)""",
+    ),
+    of=(SITES,),
+)
+"""Files with entries: how many, the site, and `kind`: feed, list, or news, video or image where at least half of the
+entries have some, else page; `versions`: whether so many have language versions."""
+
+SPELLINGS = Table(
+    "site_spellings",
+    ("CREATE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    fill=_spell_pages,
+)
+"""The keys of URLs of pages that are not in normal form."""
+
+ENTRIES = Table(
+    "site_entries",
+    (
+        f"""
+        CREATE TEMP TABLE site_entries AS
+        SELECT (f.file << {ROW_BITS}) + u.row AS place, coalesce(s.key, u.loc) AS key, u.recovered
+        FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) LEFT JOIN temp.site_spellings s ON s.url = u.loc""",
+    ),
+    of=(FILES, SPELLINGS),
+)
+"""All entries."""
+
+PAGES = Table(
+    "site_pages",
+    (
+        """
+        CREATE TEMP TABLE site_pages AS
+        SELECT key, min(place) AS page, count(*) AS entries, bool_or(recovered) AS doubtful
+        FROM temp.site_entries GROUP BY key""",
+    ),
+    of=(ENTRIES,),
+)
+"""The pages: `doubtful` where an entry was read after a repair."""
+
+AGAIN = Table(
+    "site_again",
+    (
+        """
+        CREATE TEMP TABLE site_again AS
+        SELECT e.place, p.page FROM temp.site_entries e JOIN temp.site_pages p USING (key) WHERE p.entries > 1""",
+    ),
+    of=(PAGES,),
+)
+"""The entries of pages that have several, the first of them included."""
+
+ORIGINS = Table(
+    "site_origins",
+    (
+        f"""
+        CREATE TEMP TABLE site_origins AS
+        SELECT origin, sum(entries) AS entries, max(share) AS share,
+               bool_and(site IN (SELECT site FROM temp.site_whole)) AS whole
+        FROM (
+            SELECT {origin_of("e.key")} AS origin, f.file, f.site, count(*) AS entries,
+                   count(*) / f.entries AS share
+            FROM temp.site_entries e JOIN temp.site_files f ON f.file = {file_of("e.place")}
+            GROUP BY origin, f.file, f.site, f.entries)
+        GROUP BY origin""",
+    ),
+    of=(ENTRIES, WHOLE),
+)
+"""Scheme, host and port of listed pages: how many entries, the largest share that they are of a file, and whether of
+all sites that list some nothing was left out."""
 
 AS_WRITTEN = "join_order,build_side_probe_side"
 """Optimizers that are off while tables are made: joins have the larger side first, and to guess which it is goes wrong
@@ -26,14 +235,14 @@ COLUMNS = """
 DETAILS = f"""
     SELECT f.sitemap, u.line, u.loc, n.times, n.number, w.what, o.loc, o.sitemap
     FROM temp.site_told n
-    JOIN temp.site_files f ON f.file = {site_pages.file_of("n.place")}
-    JOIN urls u ON u.rowid = {site_pages.row_of("n.place")}
-    LEFT JOIN urls o ON o.rowid = {site_pages.row_of("n.other")}
+    JOIN temp.site_files f ON f.file = {file_of("n.place")}
+    JOIN urls u ON u.rowid = {row_of("n.place")}
+    LEFT JOIN urls o ON o.rowid = {row_of("n.other")}
     LEFT JOIN (SELECT place, what FROM ({{what}})) w ON w.place = n.place
     ORDER BY n.place"""
 
 
-class Fault(NamedTuple):
+class EntryFault(NamedTuple):
     """A listed URL that a rule has found something about."""
 
     sitemap: str
@@ -92,7 +301,7 @@ class SiteFacts:
     def sites(self) -> dict[str, int]:
         """The sites of the crawl, with their files that were not read to their end. A file that is not there lists
         nothing, so nothing of it is left out."""
-        self.need(site_pages.SITES)
+        self.need(SITES)
         rows = self.query(
             """
             SELECT s.site, count(*) FILTER (f.outcome NOT IN ? AND coalesce(f.status NOT IN ?, true))
@@ -118,7 +327,7 @@ class SiteFacts:
         """The sites that are compared with an earlier crawl, with the URLs that they listed then."""
         if self._baseline is None or not self.whole_sites - self._uncompared:
             return {}
-        self.need(site_pages.SITES)
+        self.need(SITES)
         before = sites_before(self._baseline, "temp.site_sites", complete=not self._narrowed_sites)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_before AS {before}")
         rows = self.query(
@@ -178,19 +387,19 @@ class SiteFacts:
             table.fill(self)
         self._made.add(table)
 
-    def faults(self, sql: str, what: str | None = None) -> Iterator[Fault]:
+    def faults(self, sql: str, what: str | None = None) -> Iterator[EntryFault]:
         """What a rule has found, file by file: the first of each as far as they become records, the last of these
         standing for the others.
 
         `sql` selects `place` (of `site_pages`), and of `number`, `what` and `other` (a place) what there is. `what`
         selects `place` and `what` for those of the temporary table `site_told`.
         """
-        self.need(site_pages.FILES)
+        self.need(FILES)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._told(sql)}")
-        return (Fault(*row) for row in self.query(DETAILS.format(what=what or "FROM temp.site_told")))
+        return (EntryFault(*row) for row in self.query(DETAILS.format(what=what or "FROM temp.site_told")))
 
     def _told(self, sql: str) -> str:
-        file = site_pages.file_of("place")
+        file = file_of("place")
         last = "NULL" if self.told is None else str(self.told)
         return f"""
             SELECT place, number, what, other, CASE WHEN nth = {last} THEN many - nth + 1 ELSE 1 END AS times
@@ -200,6 +409,6 @@ class SiteFacts:
             WHERE nth <= {last} OR {last} IS NULL"""
 
 
-def on_entry(fault: Fault, text: str, value: str | None = None) -> SiteMessage:
+def on_entry(fault: EntryFault, text: str, value: str | None = None) -> SiteMessage:
     """What is said of a listed URL."""
     return SiteMessage(text, fault.line, value=value, sitemap=fault.sitemap, url=fault.url, times=fault.times)

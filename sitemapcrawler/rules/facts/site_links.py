@@ -1,10 +1,11 @@
-"""Tables of the sets of language versions that pages list: which of them disagree, and how."""
+"""Temporary tables of the links between listed pages: language versions, canonicals and redirects."""
 
 from __future__ import annotations
 
-from sitemapcrawler.rules.facts.cluster import page_key
-from sitemapcrawler.rules.facts.languages import DEFAULT, read_code
-from sitemapcrawler.rules.facts.site_pages import (
+from collections.abc import Callable, Iterator
+
+from sitemapcrawler.rules.facts.languages import DEFAULT, page_key, read_code
+from sitemapcrawler.rules.facts.site import (
     AGAIN,
     FILES,
     LISTED,
@@ -12,13 +13,17 @@ from sitemapcrawler.rules.facts.site_pages import (
     PAGES,
     ROW_BITS,
     Database,
+    SiteFacts,
     Table,
     odd,
+    on_entry,
     origin_of,
     row_of,
     spell,
 )
+from sitemapcrawler.rules.registry import SiteMessage
 from sitemapcrawler.urls import resolve
+from sitemapcrawler.urls.display import shown
 
 MIN_ENTRIES, MIN_SHARE = 20, 0.1
 """Entries of a host, or their share of a file, by which the crawl has seen the sitemaps of that host, and not just a
@@ -212,3 +217,74 @@ APART = Table(
 )
 """Pages and one of their versions each that lists another set, and not a smaller one: it lists what the page does not.
 Only where nothing else is wrong with either."""
+
+
+LEADING = f"""
+    SELECT (f.file << {ROW_BITS}) + u.row AS place, u.reply.kind AS kind, u.reply.final_url AS final,
+           CASE u.reply.kind WHEN 'ok' THEN u.reply.canonical ELSE u.reply.final_url END AS url
+    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
+    WHERE u.reply.kind IN ('ok', 'redirected') AND u.reply.noindex IS NOT true AND url <> u.loc"""
+"""SQL for entries whose page leads elsewhere: by its canonical, or by redirects."""
+
+
+def _spell_ends(database: Database) -> None:
+    of = f"SELECT DISTINCT '' AS base, unnest([url, final]) AS url FROM ({LEADING})"
+    spell(database, "site_ends", f"SELECT * FROM ({of}) WHERE {odd('url')}", lambda _, url: page_key(url))
+
+
+ENDS = Table(
+    "site_ends",
+    ("CREATE TEMP TABLE site_ends (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    of=(AGAIN,),
+    fill=_spell_ends,
+)
+"""The keys of URLs that pages lead to and that are not in normal form."""
+
+BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refused', 'reset')"
+"""Kinds of replies that are no page."""
+
+IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.status IS DISTINCT FROM 429"
+
+IS_REDIRECT = "o.reply.kind = 'redirected'"
+
+IS_NOINDEX = "o.reply.kind = 'ok' AND o.reply.noindex"
+
+IS_NONCANONICAL = """
+    o.reply.kind = 'ok' AND o.reply.noindex IS NOT true AND o.reply.canonical <> o.reply.final_url
+    AND coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.canonical), o.reply.canonical)
+     <> coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.final_url), o.reply.final_url)"""
+"""SQL for what may be wrong with the reply to a language version, `o`."""
+
+TROUBLE = """
+    CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.status
+                      WHEN 'redirect-loop' THEN 'redirects without end'
+                      ELSE 'gives no answer (' || o.reply.kind || ')' END"""
+"""SQL for a broken one in words."""
+
+
+def on_targets(
+    site: SiteFacts, rule: str, wrong: str, what: str, said: Callable[[str], str] = lambda what: what
+) -> Iterator[SiteMessage]:
+    """One message for each page with such language versions, but for those that the rule has told of already.
+
+    `wrong`: one of the above. `what`: SQL for a value of the reply, of which `said` makes words that follow the URL.
+    """
+    if not (site.has("alternates") and site.has("reply")):
+        return
+    site.need(LINKS, ENDS)
+    faults = f"""
+        WITH wrong AS (
+            SELECT p.page FROM temp.site_pages p JOIN urls o ON o.rowid = {row_of("p.page")} WHERE {wrong})
+        SELECT l.source AS place, count(DISTINCT l.target) AS number, min(l.target) AS other
+        FROM temp.site_links l
+        JOIN wrong w ON w.page = l.target
+        JOIN urls u ON u.rowid = {row_of("l.source")}
+        WHERE l.code IS NOT NULL AND l.source <> l.target
+          AND coalesce(u.reply.kind NOT IN {BROKEN_KINDS}, true)
+          AND NOT coalesce(list_contains(u.issues, '{rule}'), false)
+        GROUP BY l.source"""
+    values = f"SELECT n.place, {what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"
+    for fault in site.faults(faults, values):
+        more = f" (and {fault.number - 1} more of its language versions)" if fault.number and fault.number > 1 else ""
+        text = f"the version {shown(fault.other)} {said(fault.what or '')}{more}"
+        yield on_entry(fault, text, fault.other)

@@ -1,4 +1,4 @@
-"""How the date of an entry is written, by the standard that its place asks for."""
+"""Parsing of dates by the standard that applies to their place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Standard(StrEnum):
     """In RSS 2.0, years of four digits allowed."""
 
 
-class Form(StrEnum):
+class DateForm(StrEnum):
     """How a date is written."""
 
     LEGAL = "legal"
@@ -46,7 +46,7 @@ class Form(StrEnum):
 class Written:
     """What the text of a date comes to."""
 
-    form: Form
+    form: DateForm
     why: str = ""
     """What is impossible."""
     day: str = ""
@@ -81,21 +81,21 @@ NO_DATE = re.compile(r"0000-00-00|-0001-11-30|(?:Wed, )?30 Nov -0001")
 def written(text: str, standard: Standard) -> Written:
     """How `text` is written, white space around it stripped. Kept, since several rules ask, and dates repeat."""
     if not text:
-        return Written(Form.EMPTY)
+        return Written(DateForm.EMPTY)
     if size_of(text) > MAX_BYTES:
-        return Written(Form.TOO_LONG)
+        return Written(DateForm.TOO_LONG)
     if NO_DATE.match(text):
-        return Written(Form.IMPOSSIBLE, "it is the empty date of a database")
+        return Written(DateForm.IMPOSSIBLE, "it is the empty date of a database")
     found = (RFC822 if standard is Standard.RFC822 else ISO).fullmatch(text)
     parts = {name: part for name, part in found.groupdict().items() if part} if found else {}
     form = _form(parts, standard)
-    if form is Form.OTHER:
+    if form is DateForm.OTHER:
         return Written(form)
     day = _day(parts)
     why = "there is no such day" if day is None else _wrong(parts, day)
     if day is None or why:
-        return Written(Form.IMPOSSIBLE, why)
-    if form is Form.ZONED_DAY:
+        return Written(DateForm.IMPOSSIBLE, why)
+    if form is DateForm.ZONED_DAY:
         return Written(form)
     return Written(form, "", day.isoformat(), "zone" in parts, True)
 
@@ -109,13 +109,13 @@ def span(text: str) -> tuple[datetime, datetime] | None:
     if moment is None:
         return None
     try:
-        if form is Form.ZONED_DAY or (form is Form.LEGAL and "T" not in text):
+        if form is DateForm.ZONED_DAY or (form is DateForm.LEGAL and "T" not in text):
             return moment - EAST, moment + timedelta(days=1) + WEST
-        if form is Form.NO_ZONE:
+        if form is DateForm.NO_ZONE:
             return moment - EAST, moment + WEST
     except OverflowError:
         return None
-    return (moment, moment) if form in (Form.LEGAL, Form.NO_SECONDS) else None
+    return (moment, moment) if form in (DateForm.LEGAL, DateForm.NO_SECONDS) else None
 
 
 def size_of(text: str) -> int:
@@ -123,20 +123,20 @@ def size_of(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _form(parts: Mapping[str, str], standard: Standard) -> Form:
+def _form(parts: Mapping[str, str], standard: Standard) -> DateForm:
     timed, exact, zoned = "hour" in parts, "second" in parts, "zone" in parts
     if standard is Standard.W3C:
         if "day_zone" in parts:
-            return Form.ZONED_DAY
+            return DateForm.ZONED_DAY
         if parts and not timed:
-            return Form.LEGAL if "day" in parts else Form.COARSE
+            return DateForm.LEGAL if "day" in parts else DateForm.COARSE
         if timed and zoned and not exact:
-            return Form.NO_SECONDS
+            return DateForm.NO_SECONDS
     elif standard is Standard.RFC822:
         exact = timed
     if not exact:
-        return Form.OTHER
-    return Form.LEGAL if zoned else Form.NO_ZONE
+        return DateForm.OTHER
+    return DateForm.LEGAL if zoned else DateForm.NO_ZONE
 
 
 def _day(parts: Mapping[str, str]) -> date | None:

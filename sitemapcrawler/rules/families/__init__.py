@@ -1,4 +1,5 @@
-"""The rules, one module a family; each rule is a small generator of messages with its own documentation.
+"""Rules, grouped in modules by topic. Each rule is a small generator of messages with its own documentation.
 
-May import `rules.facts` and `rules.registry`. Start reading in `changefreq.py`; `rules/__init__.py` lists the modules.
+May import `rules.facts` and `rules.registry`, but not each other. Start reading in `hints.py`; `rules/__init__.py`
+lists the modules.
 """

@@ -1,4 +1,4 @@
-"""Rules on the images and video files of an entry that were asked for, or that robots.txt denies."""
+"""Image and video files: replies to requests, and robots.txt."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sitemapcrawler.replies import Cut, HttpError, Ok, Reason, Redirected, Unchecked
 from sitemapcrawler.robots.agents import AI, agent
-from sitemapcrawler.rules.facts.cluster import page_key
 from sitemapcrawler.rules.facts.given import AssetFacts
+from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
+from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.replied import line_of, trouble
-from sitemapcrawler.rules.families.image import GOOGLE as IMAGES
-from sitemapcrawler.rules.families.video import GOOGLE as VIDEOS
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
 
@@ -38,7 +38,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     if wrong is not None:
         refused = isinstance(asset.reply, HttpError) and asset.reply.status in REFUSING
         mild = refused or isinstance(asset.reply, Redirected | Cut)
-        yield _told(asset, wrong, Severity.WARNING if mild else None)
+        yield _asset_message(asset, wrong, Severity.WARNING if mild else None)
 
 
 @rule("image-not-image", Severity.WARNING, IMAGES, Needs.ASSET)
@@ -51,7 +51,7 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """
     kind = _not_an_image(asset) if asset.role == IMAGE else None
     if kind is not None and page_key(asset.url) != page_key(asset.record.loc):
-        yield _told(asset, f"is {kind}, no image")
+        yield _asset_message(asset, f"is {kind}, no image")
 
 
 @rule("image-blocked-by-robots", Severity.WARNING, IMAGES, Needs.ASSET)
@@ -65,7 +65,7 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     Good: a rule that leaves the images free
     """
     if asset.role == IMAGE:
-        yield from _blocked(asset)
+        yield from _blocked_asset(asset)
 
 
 @rule("video-asset-status", Severity.WARNING, VIDEOS, Needs.ASSET)
@@ -81,7 +81,7 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     wrong = None if isinstance(asset.reply, Redirected) else trouble(asset.reply)
     kind = _not_an_image(asset) if asset.role == THUMBNAIL else _page_type(asset)
     if wrong is not None or kind is not None:
-        yield _told(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
+        yield _asset_message(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
 
 
 @rule("video-asset-blocked", Severity.WARNING, VIDEOS, Needs.ASSET)
@@ -94,16 +94,16 @@ def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
     Good: a rule that leaves them free
     """
     if asset.role != IMAGE:
-        yield from _blocked(asset)
+        yield from _blocked_asset(asset)
 
 
-def _told(asset: AssetFacts, said: str, severity: Severity | None = None) -> Message:
+def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = None) -> Message:
     element = "image:loc" if asset.role == IMAGE else f"video:{asset.role}"
     line = line_of(asset.record, lambda part: part.text == asset.url)
     return Message(f"<{element}> {shown(asset.url)} {said}", line, value=asset.url, severity=severity)
 
 
-def _type(asset: AssetFacts) -> str:
+def _content_type(asset: AssetFacts) -> str:
     """The type of an answer; empty where there is none, or it says nothing."""
     if not isinstance(asset.reply, Ok | Redirected):
         return ""
@@ -112,23 +112,25 @@ def _type(asset: AssetFacts) -> str:
 
 
 def _not_an_image(asset: AssetFacts) -> str | None:
-    kind = _type(asset)
+    kind = _content_type(asset)
     return kind if kind and not kind.startswith("image/") else None
 
 
 def _page_type(asset: AssetFacts) -> str | None:
-    kind = _type(asset)
+    kind = _content_type(asset)
     return kind if kind in PAGE_TYPES else None
 
 
-def _blocked(asset: AssetFacts) -> Iterator[Message]:
+def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
     """What robots.txt denies to others than crawlers of AI; to us, where it was not judged for others."""
     names = [name for name in asset.blocked_for or () if not _is_of_ai(name)]
     if names:
         named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
-        yield _told(asset, f"is denied to {named} by robots.txt")
+        yield _asset_message(asset, f"is denied to {named} by robots.txt")
     elif asset.blocked_for is None and isinstance(asset.reply, Unchecked) and asset.reply.reason is Reason.BLOCKED:
-        yield _told(asset, f"{'redirects to what ' if asset.reply.hops else ''}is denied to this crawler by robots.txt")
+        yield _asset_message(
+            asset, f"{'redirects to what ' if asset.reply.hops else ''}is denied to this crawler by robots.txt"
+        )
 
 
 def _is_of_ai(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Rules on text sitemaps and on feeds."""
+"""Sitemap files as bytes and XML syntax: size, encoding, well-formedness; text sitemaps and feeds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import CUT_BYTES, Fault
 from sitemapcrawler.reader.limits import FULL
 from sitemapcrawler.reader.text import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Severity, fault_message, rule
 from sitemapcrawler.words import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -32,11 +32,6 @@ DECLARED = re.compile(r"<\?xml(?![\w.:-])", re.IGNORECASE)
 PARSING = {"Search Console": "Parsing error"}
 
 
-def told(fault: Fault, severity: Severity | None = None) -> Iterator[Message]:
-    """A fault of the reader as it stands."""
-    yield Message(fault.message, fault.line, fault.column, fault.value, severity, fault.url)
-
-
 @rule(
     "doc-gzip-error",
     Severity.ERROR,
@@ -51,7 +46,7 @@ def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     Bad: a file whose checksum does not fit, as after an upload in text mode
     Good: a file that `gzip -t` accepts
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-decompression-bomb", Severity.ERROR, GZIP, Needs.FAULT)
@@ -62,7 +57,7 @@ def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
     Bad: 100 KB of gzip that inflate to 100 MB
     Good: a sitemap of entries that differ
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule(
@@ -117,7 +112,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
     faults = [fault for fault in file.document.faults if fault.rule == "doc-encoding-not-utf8"]
     for number, fault in enumerate(faults):
         if number == 0 or LEFT_OUT.search(fault.message):
-            yield from told(fault)
+            yield from fault_message(fault)
 
 
 @rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT)
@@ -128,7 +123,7 @@ def doc_bom(fault: Fault) -> Iterator[Message]:
     Bad: the bytes EF BB BF before `<?xml`
     Good: `<?xml` as the first bytes
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule(
@@ -147,7 +142,7 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
     """
     fault = file.document.faults.first("doc-leading-whitespace")
     if fault is not None:
-        yield from told(fault)
+        yield from fault_message(fault)
     elif file.document.prolog[:1].isspace() and not _is_declared(file) and _is_clean_start(file):
         yield Message("white space at the start of the file", 1, 1, severity=Severity.INFO)
 
@@ -161,7 +156,7 @@ def doc_leading_content(fault: Fault) -> Iterator[Message]:
     Bad: `<b>Warning</b>: Undefined variable ...` before `<urlset>`, or a comment before `<?xml`
     Good: nothing but the XML declaration and comments before `<urlset>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-xml-malformed", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
@@ -176,7 +171,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
     root = other.value if other is not None else None
     for fault in file.document.faults:
         if fault.rule == "doc-xml-malformed" and not (root and (fault.value or "").startswith(root)):
-            yield from told(fault)
+            yield from fault_message(fault)
 
 
 @rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
@@ -187,7 +182,7 @@ def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     Bad: `<loc>https://example.com/?a=1&b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-undeclared-entity", Severity.ERROR, f"{XML}#sec-predefined-ent", Needs.FAULT, also=PARSING)
@@ -198,7 +193,7 @@ def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
     Bad: `<image:title>Caf&eacute;</image:title>`
     Good: `<image:title>Café</image:title>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-control-character", Severity.ERROR, f"{XML}#charsets", Needs.FAULT, also=PARSING)
@@ -209,7 +204,7 @@ def doc_control_character(fault: Fault) -> Iterator[Message]:
     Bad: the byte 0B (vertical tab) in a title, or `&#11;`
     Good: a title without it
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-truncated", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
@@ -223,7 +218,7 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
     """
     fault = file.document.faults.first(*CUT_BYTES)
     if fault is not None and fault.rule == "doc-truncated" and not OURS.search(fault.message):
-        yield from told(fault)
+        yield from fault_message(fault)
 
 
 @rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING)
@@ -234,7 +229,7 @@ def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     Bad: `</urlset><urlset>`
     Good: nothing but comments behind `</urlset>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT)
@@ -245,7 +240,7 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     Bad: `<!DOCTYPE urlset [<!ENTITY site "https://example.com">]>`
     Good: no DOCTYPE at all
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed")
@@ -257,8 +252,8 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     Good: `<url><loc>https://example.com/?a=1&amp;b=2</loc></url>`
     """
     if entry.record.recovered:
-        told = any(rule != "loc-whitespace" for rule in entry.file.document.faults.counts)
-        severity = Severity.INFO if told else Severity.WARNING
+        fault_message = any(rule != "loc-whitespace" for rule in entry.file.document.faults.counts)
+        severity = Severity.INFO if fault_message else Severity.WARNING
         yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
 
 
@@ -304,7 +299,7 @@ def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
     """
     fault = file.document.faults.first("internal")
     if fault is not None:
-        yield from told(fault)
+        yield from fault_message(fault)
 
 
 def _is_declared(file: FileFacts) -> bool:
@@ -330,7 +325,7 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     Good: `https://example.com/shop/`
     """
     severity = Severity.WARNING if (fault.value or "").startswith(COMMENT) else None
-    yield from told(fault, severity)
+    yield from fault_message(fault, severity)
 
 
 @rule("txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT)
@@ -341,7 +336,7 @@ def txt_has_metadata(fault: Fault) -> Iterator[Message]:
     Bad: `https://example.com/shop/ 2026-01-05`
     Good: `https://example.com/shop/`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("feed-item-without-link", Severity.WARNING, GOOGLE_FEEDS, Needs.FAULT)
@@ -352,7 +347,7 @@ def feed_item_without_link(fault: Fault) -> Iterator[Message]:
     Bad: `<item><title>News</title></item>`
     Good: `<item><title>News</title><link>https://example.com/news</link></item>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("feed-as-sitemap-yandex", Severity.INFO, YANDEX, Needs.FILE)

@@ -1,22 +1,35 @@
-"""Rules on the links to language versions: their code, their URL, their `rel`.
+"""Links to language versions: code, URL and `rel`, and the replies of the linked pages.
 
-All but one are told once for each entry, with the first link at fault and how many there are: what one link lacks, a
-template has left out of all of them.
+All rules but one report once per entry: the first faulty link and the number of others. What one link lacks, a template
+usually omits from all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from sitemapcrawler.rules.facts.cluster import GOOGLE, Cluster, Link, cluster_of, page_key
-from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.languages import DEFAULT
-from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler import urls
+from sitemapcrawler.namespaces.extensions import Alternate
+from sitemapcrawler.replies import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
+from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
+from sitemapcrawler.rules.facts.languages import DEFAULT, LOCALIZED, AlternateLink, Cluster, cluster_of, page_key
+from sitemapcrawler.rules.facts.replied import line_of, trouble
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site_links import (
+    IS_BROKEN,
+    IS_NOINDEX,
+    IS_NONCANONICAL,
+    IS_REDIRECT,
+    TROUBLE,
+    on_targets,
+)
+from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import shown
 
-GUIDELINES = f"{GOOGLE}#all-method-guidelines"
-X_DEFAULT = f"{GOOGLE}#xdefault"
+GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
+X_DEFAULT = f"{LOCALIZED}#xdefault"
 MAX_NAMED = 5
 """Codes that a message names."""
 
@@ -166,15 +179,15 @@ def _self_on_other_protocol(cluster: Cluster) -> bool:
     return near is not None and near.partition(":")[0] != cluster.loc.partition(":")[0]
 
 
-CODES = f"{GOOGLE}#language-codes"
-SITEMAP = f"{GOOGLE}#sitemap"
+CODES = f"{LOCALIZED}#language-codes"
+SITEMAP = f"{LOCALIZED}#sitemap"
 
 
-def once(
+def _once_per_entry(
     entry: UrlFacts,
-    at_fault: Callable[[Link], bool],
-    text: Callable[[Link], str],
-    value: Callable[[Link], str | None] = lambda link: link.alternate.href,
+    at_fault: Callable[[AlternateLink], bool],
+    text: Callable[[AlternateLink], str],
+    value: Callable[[AlternateLink], str | None] = lambda link: link.alternate.href,
 ) -> Iterator[Message]:
     """One message for all links of an entry that are `at_fault`: `text` and `value` are asked of the first."""
     cluster = cluster_of(entry)
@@ -186,7 +199,7 @@ def once(
         yield Message(text(links[0]) + more, cluster.line_of(links[0].position), value=value(links[0]))
 
 
-def written(link: Link) -> str | None:
+def _written_code(link: AlternateLink) -> str | None:
     """The code of a link as written."""
     return link.alternate.hreflang
 
@@ -220,11 +233,11 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     Bad: `hreflang="en_US"`
     Good: `hreflang="en-US"`
     """
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: link.code.underscore,
         lambda link: f"the hreflang {link.code.written!r} has an underscore; with a dash it is {link.code.canonical}",
-        written,
+        _written_code,
     )
 
 
@@ -236,11 +249,11 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     Bad: `hreflang="en-gb"`
     Good: `hreflang="en-GB"`
     """
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: link.code.counts and link.code.canonical != link.code.written,
         lambda link: f"the hreflang {link.code.written!r} is usually written {link.code.canonical}",
-        written,
+        _written_code,
     )
 
 
@@ -253,11 +266,11 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
 
-    def text(link: Link) -> str:
+    def text(link: AlternateLink) -> str:
         other = next((name for name in link.alternate.attributes if name.lower() == "hreflang"), None)
         return f"{other} is another attribute than hreflang" if other else "no hreflang on a link to an alternate"
 
-    yield from once(entry, lambda link: not link.code.written, text)
+    yield from _once_per_entry(entry, lambda link: not link.code.written, text)
 
 
 @rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
@@ -268,11 +281,11 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<xhtml:link rel="alternate" hreflang="de"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: not link.alternate.href,
-        lambda link: f"no href on the link for {_name(link)}",
-        written,
+        lambda link: f"no href on the link for {_link_name(link)}",
+        _written_code,
     )
 
 
@@ -284,7 +297,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     Bad: `href="/de/"`, `href="//example.com/de/"`
     Good: `href="https://example.com/de/"`
     """
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: _is_relative(link.alternate.href),
         lambda link: f"{shown(link.alternate.href)} is not absolute",
@@ -300,7 +313,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     Bad: `href="https://"`, `href="htps://example.com/de/"`
     Good: `href="https://example.com/de/"`
     """
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
         lambda link: f"{shown(link.alternate.href)} is no http or https URL",
@@ -316,11 +329,11 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
 
-    def text(link: Link) -> str:
+    def text(link: AlternateLink) -> str:
         rel = link.alternate.rel
-        return f"{f'rel is {shown(rel)}' if rel else 'no rel'} on the link for {_name(link)}"
+        return f"{f'rel is {shown(rel)}' if rel else 'no rel'} on the link for {_link_name(link)}"
 
-    yield from once(
+    yield from _once_per_entry(
         entry,
         lambda link: link.alternate.rel is not None and "alternate" not in link.alternate.rel.lower().split(),
         text,
@@ -328,10 +341,129 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-def _name(link: Link) -> str:
+def _link_name(link: AlternateLink) -> str:
     return link.code.written or (shown(link.alternate.href) if link.alternate.href else "nothing")
 
 
 def _is_relative(href: str | None) -> bool:
     """True for a URL without scheme or without host; `www.example.com/` is one, as XML sees it."""
     return bool(href) and ":" not in (href or "").partition("/")[0]
+
+
+FROG = "Screaming Frog"
+
+NOT_INDEXED = "is not to be indexed (noindex)"
+
+ON = (Needs.REPLY, Needs.SITE)
+"""At the end those are told of that were asked after the entry was judged."""
+
+BROKEN = HttpError | Failed | RedirectLoop
+
+
+class AlternateReply(NamedTuple):
+    """A language version that was asked, other than the page itself."""
+
+    alternate: Alternate
+    reply: Reply
+
+
+@rule("hreflang-target-status", Severity.ERROR, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
+    """A language version that the entry links to does not work: an error, or no answer. Once for an entry.
+
+    Why: search engines ignore the link, and send visitors of that language to another page.
+    Bad: `hreflang="de"` with a URL that answers 404
+    Good: the URL of the German page, or no link
+    """
+    if isinstance(facts, SiteFacts):
+        yield from on_targets(facts, "hreflang-target-status", IS_BROKEN, TROUBLE)
+    else:
+        yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, BROKEN) else None)
+
+
+@rule("hreflang-target-redirect", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
+    """A language version that the entry links to redirects. Once for an entry.
+
+    Why: the page at the end does not link back to this URL, so the link may not count.
+    Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
+    Good: `https://example.com/de/`
+    """
+    if isinstance(facts, SiteFacts):
+        to = "o.reply.final_url"
+        yield from on_targets(
+            facts, "hreflang-target-redirect", IS_REDIRECT, to, lambda url: f"redirects to {shown(url)}"
+        )
+    else:
+        yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
+
+
+@rule("hreflang-target-noindex", Severity.ERROR, GUIDELINES, ON, also={FROG: "Noindex Return Links"})
+def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
+    """A language version that the entry links to tells all search engines not to index it. Once for an entry.
+
+    Why: a page that is in no index cannot be shown in place of this one.
+    Bad: `hreflang="de"` with the URL of a page that has `noindex`
+    Good: a page that may be indexed, or no link
+    """
+    if isinstance(facts, SiteFacts):
+        yield from on_targets(facts, "hreflang-target-noindex", IS_NOINDEX, f"'{NOT_INDEXED}'")
+    else:
+        yield from _once_for_targets(facts, _noindex_fault)
+
+
+@rule("hreflang-target-noncanonical", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-Canonical Return Links"})
+def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
+    """A language version that the entry links to names another URL as its canonical. Once for an entry.
+
+    Why: search engines index the canonical, whose links may be others.
+    Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
+    Good: `https://example.com/de/`
+    """
+    if isinstance(facts, SiteFacts):
+        canonical = "o.reply.canonical"
+        yield from on_targets(facts, "hreflang-target-noncanonical", IS_NONCANONICAL, canonical, _names_canonical)
+    else:
+        yield from _once_for_targets(facts, _noncanonical_fault)
+
+
+def _noindex_fault(reply: Reply) -> str | None:
+    return NOT_INDEXED if isinstance(reply, Ok) and reply.noindex else None
+
+
+def _noncanonical_fault(reply: Reply) -> str | None:
+    if not isinstance(reply, Ok) or reply.noindex or reply.canonical is None:
+        return None
+    if page_key(reply.canonical) == page_key(reply.final_url):
+        return None
+    return _names_canonical(reply.canonical)
+
+
+def _names_canonical(canonical: str) -> str:
+    return f"names {shown(canonical)} as canonical"
+
+
+def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -> Iterator[Message]:
+    """One message for the targets with this fault, in words that follow the URL of the first."""
+    found = [(target, said) for target in _alternate_replies(facts) if (said := fault(target.reply)) is not None]
+    if not found:
+        return
+    (alternate, _), said = found[0]
+    href, more = alternate.href, len({target.alternate.href for target, _ in found}) - 1
+    rest = f" (and {more} more of its language versions)" if more else ""
+    line = line_of(facts.record, lambda element: element.attributes.get("href", "").strip() == href)
+    yield Message(f"the {alternate.hreflang or 'alternate'} version {shown(href)} {said}{rest}", line, value=href)
+
+
+def _alternate_replies(facts: ReplyFacts) -> Iterator[AlternateReply]:
+    """The targets of an entry whose own page works; of another one, that is told."""
+    if not facts.targets or isinstance(facts.reply, BROKEN):
+        return
+    own = page_key(facts.record.loc)
+    for alternate in facts.record.alternates:
+        url = urls.resolve(facts.record.sitemap, alternate.href or "")
+        if url is None or page_key(url) == own:
+            continue
+        reply = facts.targets.get(alternate.href or "") or facts.targets.get(url)
+        if reply is not None:
+            yield AlternateReply(alternate, reply)

@@ -1,18 +1,16 @@
-"""Rules on the images of an entry: Google's image namespace."""
+"""Images of an entry, in Google's image namespace."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.objects import images, lacks, line_of, stray
-from sitemapcrawler.rules.families.assets import flaw
+from sitemapcrawler.rules.facts.objects import IMAGES, flaw, images, lacks, line_of, stray
 from sitemapcrawler.rules.registry import Message, Severity, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
-GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("caption", "geo_location", "title", "license")
 """Elements without effect after 2022-08-06. Source: `RETIREMENT`"""
@@ -22,7 +20,7 @@ MAX_HOSTS = 5
 """Hosts that a message names."""
 
 
-@rule("image-loc-missing", Severity.ERROR, GOOGLE, also={"Search Console": "Missing XML tag"})
+@rule("image-loc-missing", Severity.ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
 def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
@@ -35,7 +33,7 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"an image without <image:loc>{stray(element, 'loc')}", line_of(element, "loc"))
 
 
-@rule("image-loc-relative", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid URL"})
+@rule("image-loc-relative", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 
@@ -49,7 +47,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc)
 
 
-@rule("image-loc-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid URL"})
+@rule("image-loc-invalid", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not a valid http or https URL. A warning if only blanks in it are wrong.
 
@@ -65,7 +63,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
 
 
-@rule("image-loc-equals-page", Severity.WARNING, GOOGLE)
+@rule("image-loc-equals-page", Severity.WARNING, IMAGES)
 def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
@@ -79,7 +77,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"{shown(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
 
 
-@rule("image-too-many", Severity.ERROR, GOOGLE)
+@rule("image-too-many", Severity.ERROR, IMAGES)
 def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
@@ -93,7 +91,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
 
 
-@rule("image-duplicate", Severity.INFO, GOOGLE)
+@rule("image-duplicate", Severity.INFO, IMAGES)
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once. Once for each image.
 
@@ -119,7 +117,7 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@rule("image-offsite", Severity.INFO, GOOGLE)
+@rule("image-offsite", Severity.INFO, IMAGES)
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page. Once for an entry.
 

@@ -1,18 +1,36 @@
-"""Rules on the dates of a whole file: how many there are, and whether they can be those of the pages."""
+"""The lastmod of entries: format, plausibility over a whole file, and comparison with the listed page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from sitemapcrawler.reader.dates import DATE_LENGTH, iso
-from sitemapcrawler.rules.facts.fields import date_of, is_in_feed, standard_of, text_of
-from sitemapcrawler.rules.facts.given import FileFacts, Listed
-from sitemapcrawler.rules.facts.objects import line_of
+from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
+from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies.page.dates import MODIFIED
+from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts.objects import date_of, is_in_feed, line_of, standard_of, text_of
+from sitemapcrawler.rules.facts.replied import fault_of
 from sitemapcrawler.rules.facts.suspects import OLDEST
-from sitemapcrawler.rules.facts.tally import DATES, ENTRIES, FETCH_WINDOW, Tally, share
-from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, Form, Standard, Written, size_of, written
+from sitemapcrawler.rules.facts.tally import (
+    CLOCKS,
+    DATE_NOUNS,
+    ENTRY_NOUNS,
+    FETCH_WINDOW,
+    FETCHED_SHARE,
+    JANUARY_1970,
+    MIN_FETCHED,
+    MIN_IDENTICAL,
+    ZEROS,
+    Match,
+    Tally,
+    header_date,
+    match,
+    share,
+)
+from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
 from sitemapcrawler.urls.display import shown
 
@@ -21,18 +39,6 @@ W3C = "https://www.w3.org/TR/NOTE-datetime"
 SCHEMA = "https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"
 BING = "https://blogs.bing.com/webmaster/July-2025/Keeping-Content-Discoverable-with-Sitemaps-in-AI-Powered-Search"
 YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
-CLOCKS = timedelta(minutes=5)
-"""Two clocks may differ by this much before a date counts as later than the fetch."""
-ZEROS = {
-    "1970-01-01": "the zero of Unix time",
-    "1969-12-31": "the zero of Unix time, seen from America",
-    "0001-01-01": "the zero of Go and .NET",
-    "1601-01-01": "the zero of Windows file times",
-    "1899-12-30": "the zero of spreadsheets",
-    "1900-01-01": "the zero of some databases",
-}
-"""Days that stand for no date."""
-JANUARY_1970 = "1970-01-"
 EXAMPLES = {
     Standard.W3C: "2026-01-05 or 2026-01-05T10:00:00+00:00",
     Standard.RFC3339: "2026-01-05T10:00:00Z",
@@ -41,71 +47,73 @@ EXAMPLES = {
 OTHERS = {"Search Console": "Invalid date"}
 
 
-def _dated(entry: Listed) -> Written | None:
+def _written_date(entry: EntryFacts) -> Written | None:
     text = entry.record.lastmod
     return None if text is None else written(text, standard_of(entry))
 
 
-def _is(entry: Listed, *forms: Form) -> bool:
-    found = _dated(entry)
+def _has_form(entry: EntryFacts, *forms: DateForm) -> bool:
+    found = _written_date(entry)
     return found is not None and found.form in forms
 
 
-def _told(entry: Listed, said: str, severity: Severity | None = None) -> Message:
+def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None) -> Message:
     """A message on the date of an entry; `said` follows its value."""
     value = entry.record.lastmod or ""
     return Message(f"{shown(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
 
 
 @entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
-def lastmod_invalid(entry: Listed) -> Iterator[Message]:
+def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime; in a feed, not as the feed's format wants it (a warning if it is clear).
 
     Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
     Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
-    if _is(entry, Form.OTHER, Form.ZONED_DAY):
-        yield _illegal(entry)
-    element = date_of(entry) if _is(entry, Form.LEGAL) and not is_in_feed(entry) else None
+    if _has_form(entry, DateForm.OTHER, DateForm.ZONED_DAY):
+        yield _illegal_date(entry)
+    element = date_of(entry) if _has_form(entry, DateForm.LEGAL) and not is_in_feed(entry) else None
     if element is not None and text_of(element) != element.text:
         text = text_of(element)
         yield Message(f"{shown(text)} has more around the date than XML takes for blanks", element.line, value=text)
 
 
-def _illegal(entry: Listed) -> Message:
+def _illegal_date(entry: EntryFacts) -> Message:
     standard, moment = standard_of(entry), entry.record.lastmod_at
     read = f"; it was read as {moment}" if moment else ""
     severity = Severity.WARNING if moment and is_in_feed(entry) else None
-    return _told(entry, f"is not written as {standard}, such as {EXAMPLES[standard]}{read}", severity)
+    return _date_message(entry, f"is not written as {standard}, such as {EXAMPLES[standard]}{read}", severity)
 
 
 @entry_rule("lastmod-xsd-only-invalid", Severity.WARNING, SCHEMA)
-def lastmod_xsd_only_invalid(entry: Listed) -> Iterator[Message]:
+def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is legal W3C Datetime, but the schema of sitemaps does not allow it: no day, or a time without seconds.
 
     Why: validators that use the schema refuse the file.
     Bad: `<lastmod>2026-01</lastmod>`, `<lastmod>2026-01-05T10:00Z</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00Z</lastmod>`
     """
-    if _is(entry, Form.COARSE, Form.NO_SECONDS) and not is_in_feed(entry):
-        yield _told(entry, "is legal W3C Datetime, but the schema wants year, month and day, and a time with seconds")
+    if _has_form(entry, DateForm.COARSE, DateForm.NO_SECONDS) and not is_in_feed(entry):
+        yield _date_message(
+            entry, "is legal W3C Datetime, but the schema wants year, month and day, and a time with seconds"
+        )
 
 
 @entry_rule("lastmod-no-timezone", Severity.WARNING, W3C)
-def lastmod_no_timezone(entry: Listed) -> Iterator[Message]:
+def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
     Why: it may mean moments up to 26 hours apart; W3C Datetime wants a zone with every time, and Bing asks for it.
     Bad: `<lastmod>2026-01-05T10:00:00</lastmod>`
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
-    if _is(entry, Form.NO_ZONE):
-        yield _told(entry, "has a time without a time zone")
+    if _has_form(entry, DateForm.NO_ZONE):
+        yield _date_message(entry, "has a time without a time zone")
 
 
 @entry_rule("lastmod-empty", Severity.WARNING, LASTMOD)
-def lastmod_empty(entry: Listed) -> Iterator[Message]:
+def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
     Why: it says nothing, and is not valid; an entry without it is.
@@ -121,33 +129,33 @@ def lastmod_empty(entry: Listed) -> Iterator[Message]:
 
 
 @entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
-def lastmod_impossible(entry: Listed) -> Iterator[Message]:
+def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date is well formed, but there is no such day, time or time zone.
 
     Why: search engines cannot read it. It comes from empty database fields, and from counting with days and months.
     Bad: `<lastmod>0000-00-00</lastmod>`, `<lastmod>2026-02-30</lastmod>`, `<lastmod>2026-01-05T25:00:00Z</lastmod>`
     Good: `<lastmod>2026-02-28</lastmod>`, or no date
     """
-    found = _dated(entry)
-    if found is not None and found.form is Form.IMPOSSIBLE:
-        yield _told(entry, f"is no date: {found.why}")
+    found = _written_date(entry)
+    if found is not None and found.form is DateForm.IMPOSSIBLE:
+        yield _date_message(entry, f"is no date: {found.why}")
 
 
 @entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD)
-def lastmod_epoch(entry: Listed) -> Iterator[Message]:
+def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
     """The date is the zero of some clock, such as 1970-01-01, so the real one is not known.
 
     Why: it is no date of the page. One in January 1970 comes from seconds taken for milliseconds.
     Bad: `<lastmod>1970-01-01T00:00:00+00:00</lastmod>`, `<lastmod>0001-01-01T00:00:00Z</lastmod>`
     Good: the real date, or none
     """
-    found = _dated(entry)
+    found = _written_date(entry)
     zero = _zero(entry, found) if found is not None and found.is_date else None
     if zero is not None:
-        yield _told(entry, f"is {zero}, not the date of a page")
+        yield _date_message(entry, f"is {zero}, not the date of a page")
 
 
-def _zero(entry: Listed, found: Written) -> str | None:
+def _zero(entry: EntryFacts, found: Written) -> str | None:
     """Which zero a date is, as written or in UTC; None for none."""
     moment = entry.record.lastmod_at or ""
     zero = ZEROS.get(moment[: len("1970-01-01")]) or ZEROS.get(found.day)
@@ -155,20 +163,20 @@ def _zero(entry: Listed, found: Written) -> str | None:
 
 
 @entry_rule("lastmod-future", Severity.WARNING, BING)
-def lastmod_future(entry: Listed) -> Iterator[Message]:
+def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
     """The date is later than the fetch, wherever on earth it was written, and by more than clocks differ.
 
     Why: nothing was modified in the future. Bing rejects such dates, and all dates of the site become less credible.
     Bad: `<lastmod>2099-01-01</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`
     """
-    found = _dated(entry)
+    found = _written_date(entry)
     if found is None or not found.is_date:
         return
     latest = _latest(entry.file.fetched_at)[found.zoned]
     if (entry.record.lastmod_at or f"{found.day}T00:00:00Z") > latest:
         fetched = iso(entry.file.fetched_at.replace(microsecond=0))
-        yield _told(entry, f"is in the future: the file was fetched at {fetched}")
+        yield _date_message(entry, f"is in the future: the file was fetched at {fetched}")
 
 
 @lru_cache(maxsize=8)
@@ -178,40 +186,34 @@ def _latest(fetched_at: datetime) -> tuple[str, str]:
 
 
 @entry_rule("lastmod-too-old", Severity.INFO, LASTMOD)
-def lastmod_too_old(entry: Listed) -> Iterator[Message]:
+def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
     Why: it may be right, for an archive; often it is the date of what the page is about, or of a file.
     Bad: `<lastmod>1998-07-12</lastmod>` for a page about a match of that day
     Good: the day on which the page was last changed
     """
-    found = _dated(entry)
+    found = _written_date(entry)
     if found is None or not found.is_date or _zero(entry, found):
         return
     if (entry.record.lastmod_at or f"{found.day}T00:00:00Z") < OLDEST:
-        yield _told(entry, f"is before {OLDEST[:4]}, when sitemaps began")
+        yield _date_message(entry, f"is before {OLDEST[:4]}, when sitemaps began")
 
 
 @entry_rule("lastmod-over-100-bytes", Severity.ERROR, YANDEX)
-def lastmod_over_100_bytes(entry: Listed) -> Iterator[Message]:
+def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
     """The date is longer than 100 bytes.
 
     Why: Yandex takes no more, and no date needs as much.
     Bad: `<lastmod>` with a sentence in it
     Good: `<lastmod>2026-01-05</lastmod>`
     """
-    if _is(entry, Form.TOO_LONG):
-        yield _told(entry, f"has {size_of(entry.record.lastmod or '')} bytes; {MAX_BYTES} are allowed")
+    if _has_form(entry, DateForm.TOO_LONG):
+        yield _date_message(entry, f"has {size_of(entry.record.lastmod or '')} bytes; {MAX_BYTES} are allowed")
 
 
 BING_ALIKE = "https://blogs.bing.com/webmaster/february-2023/The-Importance-of-Setting-the-lastmod-Tag-in-Your-Sitemap"
 SITEMAPS = ("xml-urlset", "xml-index")
-MIN_IDENTICAL = 20
-"""Dated entries that must all have one day. A smaller site may well have been changed on one day."""
-MIN_FETCHED = 5
-"""Dated entries that must be there to tell that dates come from the request."""
-FETCHED_SHARE = 9, 10
-"""How many of how many dated entries must lie near the fetch."""
 
 
 def _dates(file: FileFacts) -> Tally:
@@ -230,7 +232,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
     """
     dates = _dates(file)
     if dates.date_only and file.record.format in SITEMAPS:
-        yield Message(share(dates.date_only, dates.dated, DATES, ("has no time", "have no time")))
+        yield Message(share(dates.date_only, dates.dated, DATE_NOUNS, ("has no time", "have no time")))
 
 
 @rule("lastmod-missing", Severity.INFO, LASTMOD, Needs.WHOLE)
@@ -243,7 +245,7 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """
     tally = file.tally
     if tally.undated and file.record.format != "text":
-        yield Message(share(tally.undated, tally.entries, ENTRIES, ("has no date", "have no date")))
+        yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
 @rule("lastmod-all-identical", Severity.WARNING, BING_ALIKE, Needs.WHOLE)
@@ -275,10 +277,97 @@ def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
     dates = _dates(file)
     if _is_of_request(dates):
         minutes = FETCH_WINDOW.seconds // 60
-        text = f"{share(dates.at_fetch, dates.dated, DATES, ('lies', 'lie'))} within {minutes} minutes of the fetch"
+        text = (
+            f"{share(dates.at_fetch, dates.dated, DATE_NOUNS, ('lies', 'lie'))} within {minutes} minutes of the fetch"
+        )
         yield Message(f"{text}: they seem to be made by the request", value=dates.newest)
 
 
 def _is_of_request(dates: Tally) -> bool:
     near, of = FETCHED_SHARE
     return dates.dated >= MIN_FETCHED and dates.at_fetch * of >= dates.dated * near
+
+
+ACCURATE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#additional-notes-about-xml-sitemaps"
+"""Google uses lastmod where it is "consistently and verifiably accurate"."""
+
+APART = (Match.OLDER, Match.NEWER)
+
+AGE = re.compile(r"[0-9]{1,9}")
+"""Seconds that an answer has been in caches. Source: RFC 9111, 5.1"""
+
+
+@rule("lastmod-vs-last-modified-header", Severity.WARNING, ACCURATE, Needs.REPLY)
+def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
+    """The lastmod of an entry and the Last-Modified header of its page differ by more than a day.
+
+    A header that is the time of the request says nothing, and no header does where the page has a date of its own.
+
+    Why: one of the two is wrong, and search engines check. They ignore the dates of a site that are often wrong. Where
+    the header is newer on all pages alike, it may be the date of a deployment.
+    Bad: `<lastmod>2026-01-05</lastmod>` and `Last-Modified: Tue, 03 Mar 2026 09:00:00 GMT`
+    Good: both say when the page changed
+    """
+    lastmod, header = _comparable_lastmod(facts), getattr(facts.reply, "last_modified", None)
+    if lastmod is None or header is None or _page_dates(facts):
+        return
+    moment = header_date(header, facts.asked_at)
+    how = match(lastmod, moment) if moment is not None else None
+    if moment is not None and how in APART and not _is_of_cache(facts, moment):
+        yield _contradiction(how, lastmod, f"the Last-Modified header {shown(header)}", header)
+
+
+@rule("lastmod-vs-page-date", Severity.WARNING, ACCURATE, Needs.REPLY)
+def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
+    """The lastmod of an entry and the date of change that its page names differ by more than a day.
+
+    Looked at are `dateModified` of JSON-LD and of elements, `article:modified_time` and the like. Where a page has
+    several, one that agrees is enough.
+
+    Why: one of the two is wrong. Search engines read both, and ignore lastmod where it is often wrong.
+    Bad: `<lastmod>2026-03-03</lastmod>` and `"dateModified": "2021-07-09"`
+    Good: both say when the page changed
+    """
+    lastmod = _comparable_lastmod(facts)
+    dates = _page_dates(facts) if lastmod is not None else []
+    found = [(match(lastmod or "", text), source, text) for text, source in dates]
+    if found and all(how in APART for how, _, _ in found):
+        how, source, text = found[0]
+        yield _contradiction(how, lastmod or "", f"the date of change in the page {shown(text)} ({source})", text)
+
+
+def _comparable_lastmod(facts: ReplyFacts) -> str | None:
+    """The lastmod of an entry whose URL gives its page; None for one that cannot be compared, or is told to be wrong.
+
+    That of an RSS item is written in another way: mostly the date at which the page was published.
+    """
+    record = facts.record
+    if not record.lastmod or not record.lastmod_at or not isinstance(facts.reply, Ok) or fault_of(facts) is not None:
+        return None
+    if written(record.lastmod, Standard.W3C).form in (DateForm.OTHER, DateForm.IMPOSSIBLE):
+        return None
+    zero = record.lastmod_at[:DATE_LENGTH] in ZEROS or record.lastmod_at.startswith(JANUARY_1970)
+    return None if zero or record.lastmod_at > iso(facts.asked_at) else record.lastmod
+
+
+def _page_dates(facts: ReplyFacts) -> list[tuple[str, str]]:
+    """The dates of change that a page names, as written, and where; without those that the request made."""
+    dates = facts.page.dates if facts.page is not None else ()
+    changed = ((date.written, date.source) for date in dates if date.kind == MODIFIED)
+    return [(text, source) for text, source in changed if header_date(text, facts.asked_at) is not None]
+
+
+def _is_of_cache(facts: ReplyFacts, moment: str) -> bool:
+    """True for a header that says when a cache fetched the page: that was the time of a request, too."""
+    changed, fetched = parse(moment), []
+    age = next(iter(facts.headers.get("age", ())), "").strip()
+    if AGE.fullmatch(age):
+        fetched.append(facts.asked_at - timedelta(seconds=int(age)))
+    date = parse(next(iter(facts.headers.get("date", ())), ""))
+    fetched += [date] if date is not None else []
+    return changed is not None and any(changed + FETCH_WINDOW >= one for one in fetched)
+
+
+def _contradiction(how: Match | None, lastmod: str, other: str, value: str) -> Message:
+    newer = "the latter" if how is Match.OLDER else "lastmod"
+    return Message(f"lastmod {shown(lastmod)} and {other} are more than a day apart; {newer} is newer", value=value)

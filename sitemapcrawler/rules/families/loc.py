@@ -1,4 +1,4 @@
-"""Rules on the URL of an entry: how it is written."""
+"""The URL of an entry: syntax."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from sitemapcrawler.reader.faults import Fault
-from sitemapcrawler.rules.facts.given import Listed, UrlFacts
-from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH
+from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
+from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, is_sent_as_written
 
@@ -21,7 +21,6 @@ INVALID = {"Search Console": "Invalid URL", "Yandex": "Invalid URL", "Lumar": "M
 NON_ASCII = re.compile(r"[^\x00-\x7f]")
 KEPT = "no http or https URL"
 """What the reader says of an entry that it keeps as it is: the rules on entries see it themselves."""
-PARAMETER = re.compile(r"(?:^|[?&;])([^=&;?]+)=([^&;]*)")
 SESSION = re.compile(
     r"(?:php|j|asp|cf)?sess(?:ion)?[_-]?id\w*|aspsessionid\w*|cfid|cftoken|zenid|oscsid|sid", re.IGNORECASE
 )
@@ -35,12 +34,6 @@ AMBIGUOUS = ("sid", "session")
 """Names that other things have too, such as a section or a session of a conference."""
 LOOKS_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,}|[A-Za-z0-9]{16,}")
 """Letters and digits in one word, or a very long one: no number of a page, and no word."""
-
-
-def told(entry: Listed, text: str, value: str | None = None, severity: Severity | None = None) -> Message:
-    """A message on the URL of an entry."""
-    value = entry.record.loc if value is None else value
-    return Message(text, entry.line_of("loc"), value=value, severity=severity)
 
 
 @rule("loc-empty", Severity.ERROR, LOC, Needs.FAULT, also={"Search Console": "Invalid URL"})
@@ -66,7 +59,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     if entry.form is Form.RELATIVE:
         severity = Severity.INFO if entry.file.document.format == "atom" else None
         text = f"{entry.written!r} is not absolute: it has no http:// or https:// and host in front"
-        yield told(entry, text, entry.written, severity)
+        yield loc_message(entry, text, entry.written, severity)
 
 
 @rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE)
@@ -79,11 +72,11 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.form is Form.PROTOCOL_RELATIVE:
         severity = Severity.INFO if entry.file.document.format == "atom" else None
-        yield told(entry, f"{entry.written!r} does not say http: or https:", entry.written, severity)
+        yield loc_message(entry, f"{entry.written!r} does not say http: or https:", entry.written, severity)
 
 
 @entry_rule("loc-bad-scheme", Severity.ERROR, LOC, also=INVALID)
-def loc_bad_scheme(entry: Listed) -> Iterator[Message]:
+def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
     """The URL is none of http or https.
 
     Why: search engines fetch nothing else.
@@ -92,11 +85,11 @@ def loc_bad_scheme(entry: Listed) -> Iterator[Message]:
     """
     if entry.form is Form.OTHER_SCHEME:
         scheme = entry.written.strip().partition(":")[0]
-        yield told(entry, f"the scheme is {scheme}: only http and https can be listed", entry.written)
+        yield loc_message(entry, f"the scheme is {scheme}: only http and https can be listed", entry.written)
 
 
 @entry_rule("loc-invalid-uri", Severity.ERROR, f"{URI}#section-3", also=INVALID, faults=True)
-def loc_invalid_uri(entry: Listed | Fault) -> Iterator[Message]:
+def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL is not valid by RFC 3986 and RFC 3987, or its host cannot be requested. A warning if only `[`, `]` or
     `|` in its path or query is wrong.
 
@@ -109,11 +102,11 @@ def loc_invalid_uri(entry: Listed | Fault) -> Iterator[Message]:
             yield Message(entry.message, entry.line, entry.column, entry.value)
     elif entry.invalid is not None:
         severity = Severity.WARNING if is_sent_as_written(entry.record.loc) else None
-        yield told(entry, f"not valid: {entry.invalid}", severity=severity)
+        yield loc_message(entry, f"not valid: {entry.invalid}", severity=severity)
 
 
 @entry_rule("loc-too-long", Severity.ERROR, LOC)
-def loc_too_long(entry: Listed) -> Iterator[Message]:
+def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
     """The URL has 2,048 characters or more.
 
     Why: "this value must be less than 2,048 characters"; search engines drop longer ones.
@@ -122,11 +115,11 @@ def loc_too_long(entry: Listed) -> Iterator[Message]:
     """
     length = len(entry.record.loc)
     if entry.sound and length > MAX_LENGTH:
-        yield told(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
+        yield loc_message(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
 
 
 @entry_rule("loc-too-short-xsd", Severity.INFO, SCHEMA)
-def loc_too_short_xsd(entry: Listed) -> Iterator[Message]:
+def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
     Why: a validator refuses it, although nothing is wrong with it.
@@ -135,11 +128,11 @@ def loc_too_short_xsd(entry: Listed) -> Iterator[Message]:
     """
     length = len(entry.record.loc)
     if entry.sound and entry.form is Form.ABSOLUTE and length < MIN_LENGTH:
-        yield told(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
+        yield loc_message(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
 
 
 @entry_rule("loc-double-escaped", Severity.WARNING, f"{PROTOCOL}#escaping")
-def loc_double_escaped(entry: Listed) -> Iterator[Message]:
+def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
     Why: it means a URL with the characters `&amp;` in it, which is another page or none.
@@ -148,11 +141,11 @@ def loc_double_escaped(entry: Listed) -> Iterator[Message]:
     """
     found = ENTITY.search(entry.record.loc) if entry.uri is not None else None
     if found is not None:
-        yield told(entry, f"{found[0]} is left in the URL after reading the XML: it was escaped twice")
+        yield loc_message(entry, f"{found[0]} is left in the URL after reading the XML: it was escaped twice")
 
 
 @entry_rule("loc-whitespace", Severity.WARNING, LOC, faults=True)
-def loc_whitespace(entry: Listed | Fault) -> Iterator[Message]:
+def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     """White space stands in the URL, or other blanks than XML's around it. For information: white space around it.
 
     Why: readers strip plain white space around a URL. Of blanks inside some make `%20`, others nothing, others end
@@ -167,14 +160,14 @@ def loc_whitespace(entry: Listed | Fault) -> Iterator[Message]:
         return
     around, inner = _around(entry), None if entry.usual else BLANK.search(entry.written.strip(BLANKS))
     if inner is not None:
-        yield told(entry, f"a blank (U+{ord(inner[0]):04X}) inside the URL or at its ends", entry.written)
+        yield loc_message(entry, f"a blank (U+{ord(inner[0]):04X}) inside the URL or at its ends", entry.written)
     elif around.strip(BLANKS):
-        yield told(entry, f"a blank (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
+        yield loc_message(entry, f"a blank (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
     elif around:
-        yield told(entry, "white space around the URL", severity=Severity.INFO)
+        yield loc_message(entry, "white space around the URL", severity=Severity.INFO)
 
 
-def _around(entry: Listed) -> str:
+def _around(entry: EntryFacts) -> str:
     """The white space around a URL, where the element is at hand."""
     element = entry.element if isinstance(entry, UrlFacts) else None
     for child in element.children if element is not None else ():
@@ -185,7 +178,7 @@ def _around(entry: Listed) -> str:
 
 
 @entry_rule("loc-non-ascii", Severity.INFO, f"{IRI}#section-3.1")
-def loc_non_ascii(entry: Listed) -> Iterator[Message]:
+def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
     """The URL has characters beyond ASCII.
 
     Why: it is legal as an IRI, and readers encode it in UTF-8. Written escaped, it is the same for all of them.
@@ -195,11 +188,11 @@ def loc_non_ascii(entry: Listed) -> Iterator[Message]:
     if entry.uri is not None and not entry.record.loc.isascii():
         found = NON_ASCII.search(BLANK.sub("", entry.record.loc))
         if found is not None:
-            yield told(entry, f"{found[0]!r} (U+{ord(found[0]):04X}) is not escaped")
+            yield loc_message(entry, f"{found[0]!r} (U+{ord(found[0]):04X}) is not escaped")
 
 
 @entry_rule("loc-fragment", Severity.WARNING, f"{URI}#section-3.5")
-def loc_fragment(entry: Listed) -> Iterator[Message]:
+def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a fragment.
 
     Why: a search engine drops it, so that the entry is about the page without it, and may repeat another.
@@ -207,11 +200,11 @@ def loc_fragment(entry: Listed) -> Iterator[Message]:
     Good: `https://example.com/about`
     """
     if entry.uri is not None and entry.uri.fragment is not None:
-        yield told(entry, f"the fragment #{entry.uri.fragment} is not part of the page's address")
+        yield loc_message(entry, f"the fragment #{entry.uri.fragment} is not part of the page's address")
 
 
 @entry_rule("loc-dot-segments", Severity.WARNING, f"{URI}#section-5.2.4")
-def loc_dot_segments(entry: Listed) -> Iterator[Message]:
+def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     """The path has segments `.` or `..`.
 
     Why: they are removed before anything is asked, so that another URL than the listed one is fetched.
@@ -219,11 +212,13 @@ def loc_dot_segments(entry: Listed) -> Iterator[Message]:
     Good: `https://example.com/about`
     """
     if entry.uri is not None and DOT_SEGMENT.search(entry.uri.path):
-        yield told(entry, f"the path {entry.uri.path} has dot segments, which are removed before it is asked for")
+        yield loc_message(
+            entry, f"the path {entry.uri.path} has dot segments, which are removed before it is asked for"
+        )
 
 
 @entry_rule("loc-session-id", Severity.WARNING, "Google's older guidelines: do not include session IDs in URLs")
-def loc_session_id(entry: Listed) -> Iterator[Message]:
+def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a session id.
 
     Why: "Do not include session IDs in URLs": each visit gets another one, so that the same page is crawled again and
@@ -233,12 +228,12 @@ def loc_session_id(entry: Listed) -> Iterator[Message]:
     """
     for name, value in _parameters(entry):
         if SESSION.fullmatch(name) and _tells(name, value):
-            yield told(entry, f"the parameter {name} holds a session id", name)
+            yield loc_message(entry, f"the parameter {name} holds a session id", name)
             return
 
 
 @entry_rule("loc-sensitive-parameter", Severity.WARNING, "a sitemap is public, and so are its URLs")
-def loc_sensitive_parameter(entry: Listed) -> Iterator[Message]:
+def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL seems to hold a secret or an e-mail address: session, token, password, e-mail in its parameters.
 
     Why: a sitemap is public, and its URLs end up in search results and logs.
@@ -248,15 +243,15 @@ def loc_sensitive_parameter(entry: Listed) -> Iterator[Message]:
     for name, value in _parameters(entry):
         secret = SECRET.fullmatch(name) and not SESSION.fullmatch(name) and _tells(name, value)
         if secret or (MAIL.fullmatch(name) and ("@" in value or "%40" in value)):
-            yield told(entry, f"the parameter {name} should not be public", name)
+            yield loc_message(entry, f"the parameter {name} should not be public", name)
             return
 
 
-def _parameters(entry: Listed) -> Iterator[tuple[str, str]]:
+def _parameters(entry: EntryFacts) -> Iterator[tuple[str, str]]:
     if entry.uri is not None:
         _, parted, matrix = entry.uri.path.partition(";")
-        yield from PARAMETER.findall(parted + matrix)
-        yield from PARAMETER.findall(entry.uri.query or "")
+        yield from QUERY_PARAMETER.findall(parted + matrix)
+        yield from QUERY_PARAMETER.findall(entry.uri.query or "")
 
 
 def _tells(name: str, value: str) -> bool:

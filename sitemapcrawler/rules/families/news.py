@@ -1,4 +1,4 @@
-"""Rules on news articles: Google's news namespace."""
+"""News articles, in Google's news namespace."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from sitemapcrawler.namespaces import find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import NEWS
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import WITHDRAWN, is_language
-from sitemapcrawler.rules.facts.objects import articles, elements, lacks, line_of, parts, stray
-from sitemapcrawler.rules.facts.written import Form, Standard, span, written
-from sitemapcrawler.rules.families.lastmod import CLOCKS
-from sitemapcrawler.rules.families.xml import LEFT_OUT
+from sitemapcrawler.rules.facts.objects import (
+    articles,
+    declares_news,
+    elements,
+    is_empty_urlset,
+    lacks,
+    line_of,
+    parts,
+    stray,
+)
+from sitemapcrawler.rules.facts.tally import CLOCKS
+from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
@@ -119,13 +126,13 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """
     for article, element in articles(entry):
         value = article.publication_date
-        form = written(value, Standard.W3C).form if value else Form.LEGAL
-        if value and form not in (Form.LEGAL, Form.NO_SECONDS):
+        form = written(value, Standard.W3C).form if value else DateForm.LEGAL
+        if value and form not in (DateForm.LEGAL, DateForm.NO_SECONDS):
             remark = {
-                Form.IMPOSSIBLE: "there is no such day, hour or zone",
-                Form.NO_ZONE: "its zone is missing, such as +01:00",
+                DateForm.IMPOSSIBLE: "there is no such day, hour or zone",
+                DateForm.NO_ZONE: "its zone is missing, such as +01:00",
             }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
-            severity = Severity.WARNING if form in (Form.NO_ZONE, Form.ZONED_DAY) else None
+            severity = Severity.WARNING if form in (DateForm.NO_ZONE, DateForm.ZONED_DAY) else None
             text = f"<news:publication_date> is {shown(value)}: {remark}"
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
 
@@ -285,11 +292,10 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
     """
     name = file.parts.path.rpartition("/")[2].lower().replace("newsletter", "")
     named = "news" in name and ("sitemap" in name or "google" in name)
-    if file.record.format == "xml-urlset" and file.tally.entries and not file.tally.news and named:
-        meant = (find(uri) for uri in file.document.namespaces)
-        if any(namespace is not None and namespace.uri == NEWS for namespace in meant):
-            text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
-            yield Message(text, file.document.root_line)
+    without = file.record.format == "xml-urlset" and file.tally.entries and not file.tally.news
+    if named and without and declares_news(file):
+        text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
+        yield Message(text, file.document.root_line)
 
 
 @rule("news-legacy-tag", Severity.INFO, GOOGLE)
@@ -316,9 +322,5 @@ def news_empty_ok(file: FileFacts) -> Iterator[Message]:
     Bad: a news sitemap that is empty although articles were published
     Good: `<urlset xmlns="..." xmlns:news="..."></urlset>`
     """
-    record = file.record
-    empty = record.format == "xml-urlset" and not record.url_count
-    if empty and not any(rule in file.document.faults for rule in LEFT_OUT):
-        meant = (find(uri) for uri in file.document.namespaces)
-        if any(namespace is not None and namespace.uri == NEWS for namespace in meant):
-            yield Message("an empty news sitemap, which is fine", file.document.root_line)
+    if is_empty_urlset(file) and declares_news(file):
+        yield Message("an empty news sitemap, which is fine", file.document.root_line)

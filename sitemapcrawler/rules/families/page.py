@@ -1,4 +1,4 @@
-"""Rules on the canonical of a listed page. Of one that is another URL, one rule tells, whatever else there is to it."""
+"""Listed pages as HTML: noindex, refresh, language and canonical URL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.replies.page import Canonical, Denial, PageFacts, Place
 from sitemapcrawler.robots.agents import SEARCH, agent
-from sitemapcrawler.rules.facts.cluster import page_key
 from sitemapcrawler.rules.facts.given import ReplyFacts
-from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, read_code
+from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
@@ -47,7 +46,7 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
     metas = [denial for denial in denials if denial.place is not Place.HEADER]
     if metas:
         too = ", and so does the X-Robots-Tag header" if len(metas) < len(denials) else ""
-        yield _denied(metas[0], f"the page has a robots meta element {shown(metas[0].written)}{too}")
+        yield _denial_message(metas[0], f"the page has a robots meta element {shown(metas[0].written)}{too}")
 
 
 @rule("page-noindex-header", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
@@ -60,7 +59,7 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
     """
     denials = _for_all(facts)
     if denials and all(denial.place is Place.HEADER for denial in denials):
-        yield _denied(denials[0], f"the answer has the header X-Robots-Tag {shown(denials[0].written)}")
+        yield _denial_message(denials[0], f"the answer has the header X-Robots-Tag {shown(denials[0].written)}")
 
 
 @rule("page-noindex-for-googlebot-only", Severity.WARNING, ROBOTS_META, Needs.REPLY, also=DENIED)
@@ -130,7 +129,7 @@ def _is_past(until: str, now: datetime) -> bool:
     return moment is not None and moment < now
 
 
-def _denied(denial: Denial, told: str) -> Message:
+def _denial_message(denial: Denial, told: str) -> Message:
     past = "" if denial.until is None else ", a date that has passed"
     return Message(f"{told}{past}", value=denial.written)
 
@@ -179,13 +178,13 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Good: `https://example.com/shoes` in the sitemap
     """
     other = other_canonical(facts)
-    if other is None or _trouble(facts):
+    if other is None or _canonical_trouble(facts):
         return
-    if _rough(other.url or "") == _rough(facts.record.loc):
-        text = f"the page names another spelling of its URL as canonical: {_told(other)}"
+    if _rough_key(other.url or "") == _rough_key(facts.record.loc):
+        text = f"the page names another spelling of its URL as canonical: {_canonical_text(other)}"
         yield Message(text, value=other.url, severity=Severity.WARNING)
     else:
-        yield Message(f"the page names another URL as canonical: {_told(other)}", value=other.url)
+        yield Message(f"the page names another URL as canonical: {_canonical_text(other)}", value=other.url)
 
 
 @rule("page-canonical-to-non-200", Severity.ERROR, CANONICAL, Needs.REPLY)
@@ -196,9 +195,9 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a canonical that answers 404, or redirects back to the page
     Good: a canonical that answers 200 and names itself
     """
-    other, wrong = other_canonical(facts), _trouble(facts)
+    other, wrong = other_canonical(facts), _canonical_trouble(facts)
     if other is not None and wrong:
-        yield Message(f"the page's canonical {_told(other)} {wrong}", value=other.url)
+        yield Message(f"the page's canonical {_canonical_text(other)} {wrong}", value=other.url)
 
 
 @rule("page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY)
@@ -210,7 +209,7 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a page without `<link rel="canonical">`
     Good: `<link rel="canonical" href="https://example.com/shoes">` in the head of that page
     """
-    page = _page(facts)
+    page = _doubtful_page(facts)
     if page is None or not page.complete or page.encoding is None or page.noindex or _counting(page):
         return
     behind = next((one for one in page.canonicals if one.place is Place.BODY), None)
@@ -232,10 +231,10 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
     Bad: one `<link rel="canonical">` of the template and another one of a plugin
     Good: one
     """
-    page = _page(facts)
+    page = _doubtful_page(facts)
     found = _different(page) if page is not None else []
     if len(found) > 1:
-        told = ", ".join(map(_told, found[:MAX_NAMED])) + (", ..." if len(found) > MAX_NAMED else "")
+        told = ", ".join(map(_canonical_text, found[:MAX_NAMED])) + (", ..." if len(found) > MAX_NAMED else "")
         yield Message(f"{len(found)} canonicals: {told}", value=found[1].url)
 
 
@@ -247,7 +246,7 @@ def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `<link rel="canonical" href="/shoes">`
     Good: `<link rel="canonical" href="https://example.com/shoes">`
     """
-    page = _page(facts)
+    page = _doubtful_page(facts)
     if page is None or len(_different(page)) != 1 or other_canonical(facts) is not None:
         return
     for one in _counting(page):
@@ -256,7 +255,7 @@ def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
             return
 
 
-def _page(facts: ReplyFacts) -> PageFacts | None:
+def _doubtful_page(facts: ReplyFacts) -> PageFacts | None:
     """The listed page; None also where its canonical is beyond doubt: one, absolute, and letter by letter its URL."""
     page = own_page(facts)
     if page is None or len(page.canonicals) != 1:
@@ -267,12 +266,12 @@ def _page(facts: ReplyFacts) -> PageFacts | None:
 
 def other_canonical(facts: ReplyFacts) -> Canonical | None:
     """The canonical of the listed page where it is another URL; None where the page does not say for sure."""
-    page = _page(facts)
+    page = _doubtful_page(facts)
     found = _different(page) if page is not None else []
     if page is None or len(found) != 1:
         return None
-    key = _key(found[0].url or "")
-    return None if key in (_key(page.url), _key(facts.record.loc)) else found[0]
+    key = _canonical_key(found[0].url or "")
+    return None if key in (_canonical_key(page.url), _canonical_key(facts.record.loc)) else found[0]
 
 
 def _counting(page: PageFacts) -> list[Canonical]:
@@ -281,24 +280,24 @@ def _counting(page: PageFacts) -> list[Canonical]:
 
 def _different(page: PageFacts) -> list[Canonical]:
     """The canonicals that count, one of each URL."""
-    return list({_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
+    return list({_canonical_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
 
 
-def _key(url: str) -> str:
+def _canonical_key(url: str) -> str:
     """Equal for spellings that search engines take for the same: escapes of any character do not make another page."""
     return unquote(page_key(url), errors="surrogateescape")
 
 
-def _rough(url: str) -> str:
-    place, slash, rest = _key(url).partition("://")[2].lower().partition("/")
+def _rough_key(url: str) -> str:
+    place, slash, rest = _canonical_key(url).partition("://")[2].lower().partition("/")
     return place.removeprefix("www.") + (slash + rest).rstrip("/?")
 
 
-def _trouble(facts: ReplyFacts) -> str | None:
+def _canonical_trouble(facts: ReplyFacts) -> str | None:
     return trouble(facts.canonical) if facts.canonical is not None else None
 
 
-def _told(canonical: Canonical) -> str:
+def _canonical_text(canonical: Canonical) -> str:
     where = " (Link header)" if canonical.place is Place.HEADER else ""
     written = f" (written {shown(canonical.href)})" if form_of(canonical.href) is not Form.ABSOLUTE else ""
     return f"{shown(canonical.url)}{written}{where}"

@@ -1,24 +1,35 @@
-"""Rules on the URL of an entry: the host it names, where it may stand, and whether it stands there once."""
+"""The URL of an entry: host, location relative to the sitemap, duplicates, and what its words reveal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.rules.facts.cluster import page_key
-from sitemapcrawler.rules.facts.fields import is_in_feed
-from sitemapcrawler.rules.facts.given import FileFacts, Listed, UrlFacts
-from sitemapcrawler.rules.facts.site import SiteFacts, on_entry
-from sitemapcrawler.rules.facts.site_pages import ENTRIES, Database, Table, row_of, spell
-from sitemapcrawler.rules.families.loc import LOC, PROTOCOL, URI, told
+from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
+from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.objects import is_in_feed
+from sitemapcrawler.rules.facts.site import ENTRIES, Database, SiteFacts, Table, on_entry, row_of, spell
+from sitemapcrawler.rules.facts.suspects import (
+    ASSETS,
+    CONTAINERS,
+    EMPTY_VALUES,
+    KINDS,
+    MARKS,
+    PAGE_EXTENSIONS,
+    QUERY_PARAMETER,
+    TRACKING,
+)
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
 from sitemapcrawler.urls.display import HIDDEN, shown
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted
 
+PROTOCOL = "https://www.sitemaps.org/protocol.html"
+LOC = f"{PROTOCOL}#locdef"
+URI = "https://www.rfc-editor.org/rfc/rfc3986"
 LOCATION = f"{PROTOCOL}#location"
-CROSS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#cross-submit"
 MISMATCH = {"Search Console": "Path mismatch"}
 NOT_ALLOWED = {"Search Console": "URL not allowed", "Yandex": "Incorrect URL (doesn't match location)"}
 PRIVATE_NAMES = re.compile(r"(?:.*\.)?(?:localhost|local|test|internal|invalid|localdomain)")
@@ -33,7 +44,7 @@ EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 
 @entry_rule("loc-credentials", Severity.WARNING, f"{URI}#section-3.2.1")
-def loc_credentials(entry: Listed) -> Iterator[Message]:
+def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a user name in front of its host, perhaps with a password. Neither is sent, nor told anywhere.
 
     Why: a sitemap is public, and so is the password. Search engines do not log in.
@@ -41,11 +52,11 @@ def loc_credentials(entry: Listed) -> Iterator[Message]:
     Good: `https://example.com/`
     """
     if entry.uri is not None and (entry.uri.user is not None or MASKED.match(entry.written)):
-        yield told(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
+        yield loc_message(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
 
 
 @entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3")
-def loc_port(entry: Listed) -> Iterator[Message]:
+def loc_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names a port that is neither the usual one nor that of the sitemap.
 
     Why: public pages rarely have one; it comes from the machine on which the sitemap was made.
@@ -54,11 +65,11 @@ def loc_port(entry: Listed) -> Iterator[Message]:
     """
     uri = entry.uri
     if uri is not None and uri.authority.port != uri.default_port and not entry.file.is_home(uri.authority):
-        yield told(entry, f"port {uri.port}", uri.port)
+        yield loc_message(entry, f"port {uri.port}", uri.port)
 
 
 @entry_rule("loc-default-port", Severity.INFO, f"{URI}#section-6.2.3")
-def loc_default_port(entry: Listed) -> Iterator[Message]:
+def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names the port that it has anyway.
 
     Why: the URL without it means the same, and is the usual one.
@@ -67,11 +78,11 @@ def loc_default_port(entry: Listed) -> Iterator[Message]:
     """
     uri = entry.uri
     if uri is not None and uri.port and int(uri.port) == uri.default_port:
-        yield told(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
+        yield loc_message(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
 
 
 @entry_rule("loc-ip-host", Severity.WARNING, LOC)
-def loc_ip_host(entry: Listed) -> Iterator[Message]:
+def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     """The host is an address instead of a name. For information where it is that of another site.
 
     Why: search engines know sites by name; an address comes from the machine on which the sitemap was made. Where it
@@ -82,11 +93,11 @@ def loc_ip_host(entry: Listed) -> Iterator[Message]:
     uri = entry.uri
     if uri is not None and uri.address is not None and not entry.file.is_home(uri.authority):
         meant = "" if uri.address == uri.host else f", which browsers read as {uri.address}"
-        yield told(entry, f"the host {uri.host} is an address{meant}", uri.host, _minor(entry))
+        yield loc_message(entry, f"the host {uri.host} is an address{meant}", uri.host, _milder_offsite(entry))
 
 
 @entry_rule("loc-localhost", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6761")
-def loc_localhost(entry: Listed) -> Iterator[Message]:
+def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
     """The host has a name that only one machine or network knows. For information where it is not the sitemap's.
 
     Why: nobody else can ask it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
@@ -99,15 +110,15 @@ def loc_localhost(entry: Listed) -> Iterator[Message]:
         return
     host = uri.authority.host
     if "." not in host or PRIVATE_NAMES.fullmatch(host):
-        yield told(entry, f"the host {host} is not known on the internet", host, _minor(entry))
+        yield loc_message(entry, f"the host {host} is not known on the internet", host, _milder_offsite(entry))
 
 
-def _minor(entry: Listed) -> Severity | None:
+def _milder_offsite(entry: EntryFacts) -> Severity | None:
     return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else Severity.INFO
 
 
 @entry_rule("loc-uppercase-host", Severity.INFO, f"{URI}#section-6.2.2.1")
-def loc_uppercase_host(entry: Listed) -> Iterator[Message]:
+def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
     """The host has capital letters.
 
     Why: hosts are the same in either case, but readers that compare URLs as texts see two.
@@ -116,7 +127,7 @@ def loc_uppercase_host(entry: Listed) -> Iterator[Message]:
     """
     if entry.uri is not None and entry.uri.host != entry.uri.host.lower():
         host = entry.uri.host
-        yield told(entry, f"the host {host} is usually written {host.lower()}", host)
+        yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
 @rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED)
@@ -131,11 +142,13 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.standing is Standing.OTHER_AUTHORITY:
         severity = Severity.INFO if is_in_feed(entry) else None
-        yield told(entry, f"{_place(entry)} is not {_home(entry)}, the sitemap's host", severity=severity)
+        yield loc_message(
+            entry, f"{_listed_place(entry)} is not {_sitemap_place(entry)}, the sitemap's host", severity=severity
+        )
 
 
 @entry_rule("loc-www-mismatch", Severity.WARNING, LOCATION, also=MISMATCH)
-def loc_www_mismatch(entry: Listed) -> Iterator[Message]:
+def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The host differs from that of the sitemap by a leading `www.`.
 
     Why: these are two hosts, and one of them redirects to the other as a rule: either the sitemap or the URL is the
@@ -144,11 +157,11 @@ def loc_www_mismatch(entry: Listed) -> Iterator[Message]:
     Good: one of the two in both places
     """
     if entry.standing is Standing.OTHER_WWW:
-        yield told(entry, f"{_place(entry)}, but the sitemap is on {_home(entry)}")
+        yield loc_message(entry, f"{_listed_place(entry)}, but the sitemap is on {_sitemap_place(entry)}")
 
 
 @entry_rule("loc-protocol-mismatch", Severity.WARNING, LOCATION, also=MISMATCH)
-def loc_protocol_mismatch(entry: Listed) -> Iterator[Message]:
+def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL is http where the sitemap is https, or the other way round.
 
     Why: they are two places, and http redirects to https as a rule.
@@ -157,7 +170,7 @@ def loc_protocol_mismatch(entry: Listed) -> Iterator[Message]:
     """
     if entry.standing is Standing.OTHER_SCHEME:
         here, there = (url.partition(":")[0] for url in (entry.file.place, entry.record.loc))
-        yield told(entry, f"{there}, but the sitemap is on {here}", there)
+        yield loc_message(entry, f"{there}, but the sitemap is on {here}", there)
 
 
 @rule("loc-outside-sitemap-dir", Severity.WARNING, LOCATION, also=NOT_ALLOWED)
@@ -172,14 +185,14 @@ def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     if entry.standing is Standing.OUTSIDE_FOLDER:
         path, folder = path_of(entry.record.loc), folder_of(entry.file.place)
         severity = Severity.INFO if entry.file.prove is None else None
-        yield told(entry, f"{path} is not below {folder}, the sitemap's folder", severity=severity)
+        yield loc_message(entry, f"{path} is not below {folder}, the sitemap's folder", severity=severity)
 
 
-def _place(entry: Listed) -> str:
+def _listed_place(entry: EntryFacts) -> str:
     return entry.uri.place if entry.uri is not None else entry.record.loc
 
 
-def _home(entry: Listed) -> str:
+def _sitemap_place(entry: EntryFacts) -> str:
     parts = entry.file.parts
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
@@ -193,7 +206,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     Good: one entry for each page
     """
     if entry.repeated:
-        yield told(entry, "the same URL stands earlier in the file")
+        yield loc_message(entry, "the same URL stands earlier in the file")
 
 
 @rule("loc-duplicate-normalised", Severity.INFO, f"{URI}#section-6")
@@ -206,7 +219,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """
     earlier = entry.file.suspects.similar.get(entry.record.loc)
     if earlier is not None and not entry.repeated:
-        yield told(entry, f"differs from {earlier} only by case, escapes or final slashes")
+        yield loc_message(entry, f"differs from {earlier} only by case, escapes or final slashes")
 
 
 @rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE))
@@ -224,7 +237,7 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
         return
     name = entry.uri.path.rpartition("/")[2].lower()
     if (name.endswith(SITEMAP_NAMES) and "sitemap" in name) or entry.record.loc in entry.file.places:
-        yield told(entry, "a sitemap, listed as if it were a page")
+        yield loc_message(entry, "a sitemap, listed as if it were a page")
 
 
 def _spell_sitemaps(database: Database) -> None:
@@ -276,3 +289,157 @@ def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
     if both:
         text = f"{with_slash[both[0]]} ends in a slash, {without[both[0]]} does not"
         yield Message(f"{text}; the file has {counted(len(both), 'such folder')}")
+
+
+CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
+
+BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+
+LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
+"""A segment that chooses a language or a country."""
+
+MAX_CONTAINERS = 3
+"""Segments in front of the name of a page without content."""
+
+ADMINISTRATION = "wp-admin"
+
+ABOUT_WORDS = frozenset((
+    "api", "author", "authors", "brand", "brands", "define", "definition", "dictionary", "doc", "docs",
+    "documentation", "global_objects", "glossary", "java", "javascript", "js", "keyword", "keywords", "label",
+    "labels", "language", "learn", "manual", "meaning", "operators", "php", "python", "questions", "ref",
+    "reference", "sql", "tag", "tagged", "tags", "topic", "topics", "typescript", "user", "users", "wiki", "word",
+    "words",
+))  # fmt: skip
+"""Segments below which a word such as `null` may be what the page is about."""
+
+EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
+"""What follows the scheme of a URL within a path, as in `web.archive.org/web/2020/https://example.com/`."""
+
+ABOUT_FILES = ABOUT_WORDS | {"config", "configuration", "files", "guide", "guides", "help"}
+"""Folders in which a page may be about a file such as `package.json`."""
+
+SCRIPT_FOLDERS = frozenset((
+    "_next", "_nuxt", "asset", "assets", "build", "bundles", "cdn", "chunks", "dist", "includes", "js", "javascript",
+    "javascripts", "lib", "libs", "node_modules", "plugins", "script", "scripts", "static", "themes", "wp-content",
+    "wp-includes", "webpack",
+))  # fmt: skip
+
+SCRIPT = re.compile(
+    r"(?:app|bundle|chunk|common|custom|functions?|global|index|init|loader|main|polyfills?|runtime|scripts?|service-?worker"
+    r"|site|sw|theme|vendors?|jquery.*|.*[.-]min|.*[.-][0-9a-f]{8,})\.js",
+    re.IGNORECASE,
+)
+"""Names of scripts; `node.js` and `vue.js` are topics of pages."""
+
+
+@entry_rule("loc-placeholder", Severity.ERROR, BUILD)
+def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
+    """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
+    undefined, null, None, NaN.
+
+    Why: it is no page of the site; the generator had no value for this entry. Words count as whole segments or values
+    of parameters, but not below folders such as `/docs/` and `/tags/`, where a page may be about them.
+    Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
+    Good: the URL of the page, or no entry
+    """
+    if entry.usual or entry.form not in (Form.ABSOLUTE, Form.RELATIVE):
+        return
+    found = MARKS.search(entry.record.loc)
+    if found is not None:
+        yield loc_message(entry, f"{shown(found[0])}: a placeholder that was not filled in", found[0])
+        return
+    word = _empty_value(entry)
+    if word is not None:
+        text = f"{shown(word)} in the URL: a value was missing when it was made"
+        yield loc_message(entry, text, word, Severity.WARNING)
+
+
+def _empty_value(entry: EntryFacts) -> str | None:
+    if entry.uri is None:
+        return None
+    segments = entry.uri.path.split("/")
+    for position, segment in enumerate(segments):
+        stem, _, extension = segment.partition(".")
+        word = unquote(stem)
+        if word in EMPTY_VALUES and (not extension or extension in PAGE_EXTENSIONS):
+            return None if ABOUT_WORDS.intersection(map(str.lower, segments[:position])) else word
+    values = (unquote(value) for _, value in QUERY_PARAMETER.findall(entry.uri.query or ""))
+    return next((value for value in values if value in EMPTY_VALUES), None)
+
+
+@entry_rule("loc-tracking-parameter", Severity.WARNING, CANONICAL)
+def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
+    """The URL has a parameter of a campaign or an advertisement: utm_source, gclid, fbclid, msclkid and others. For
+    information in a feed.
+
+    Why: the page is the same without it; a sitemap lists the canonical URL. Visits from search results are counted as
+    visits from the campaign.
+    Bad: `https://example.com/shoes?utm_source=newsletter`
+    Good: `https://example.com/shoes`
+    """
+    if entry.uri is None or not entry.uri.query:
+        return
+    names = [name for name, _ in QUERY_PARAMETER.findall(entry.uri.query) if TRACKING.fullmatch(name)]
+    if names:
+        severity = Severity.INFO if isinstance(entry, UrlFacts) and is_in_feed(entry) else None
+        yield loc_message(
+            entry, f"the parameter {names[0]} tracks visitors; the page is the same without it", names[0], severity
+        )
+
+
+@entry_rule("loc-double-slash", Severity.WARNING, f"{URI}#section-3.3")
+def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
+    """The path has two slashes in a row. A URL within the path does not count.
+
+    Why: it is another URL than the one with a single slash, which most servers answer alike: the page is there twice.
+    It comes from joining a base that ends in a slash with a path that begins with one.
+    Bad: `https://example.com//shop/shoes`
+    Good: `https://example.com/shop/shoes`
+    """
+    if entry.uri is not None and "//" in entry.uri.path:
+        embedded = EMBEDDED.search(entry.uri.path)
+        path = entry.uri.path[: embedded.start()] if embedded else entry.uri.path
+        if "//" in path:
+            yield loc_message(entry, f"the path {shown(path)} has two slashes in a row")
+
+
+@rule("loc-asset", Severity.WARNING, BUILD)
+def loc_asset(entry: UrlFacts) -> Iterator[Message]:
+    """The URL is that of a stylesheet, script, font, source map or data file.
+
+    Why: an entry is a page; such files are fetched with the pages that use them, and are not shown in results. PDFs and
+    other documents may be listed.
+    Bad: `https://example.com/assets/app.css`, `https://example.com/app.js.map`
+    Good: no entry
+    """
+    if entry.uri is None:
+        return
+    *folders, name = entry.uri.path.lower().split("/")
+    stem, _, extension = name.rpartition(".")
+    is_script = extension == "js" and (SCRIPT.fullmatch(name) or SCRIPT_FOLDERS.intersection(folders))
+    is_topic = extension == "json" and ABOUT_FILES.intersection(folders)
+    if stem and not is_topic and (extension in ASSETS or is_script):
+        yield loc_message(entry, f"{shown(name)} is a file that pages use, not a page, by its name", name)
+
+
+@rule("loc-utility-page", Severity.INFO, BUILD)
+def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
+    """By its name the page is an error, login, administration, account, cart, checkout, search or thank-you page.
+
+    Why: "include the URLs that you want to see in search results". Such pages have no content of their own, differ for
+    each visitor, or have `noindex`. The last segment of the path is judged, in several languages, if only a language or
+    a folder such as `/shop/` or `/account/` stands before it.
+    Bad: `https://example.com/de/warenkorb`, `https://example.com/wp-login.php`
+    Good: no entry
+    """
+    if entry.uri is None:
+        return
+    *above, name = [unquote(segment).lower() for segment in entry.uri.path.rstrip("/").split("/")[1:]] or [""]
+    if ADMINISTRATION in above:
+        name = ADMINISTRATION
+    elif len(above) > MAX_CONTAINERS or not all(part in CONTAINERS or LANGUAGE.fullmatch(part) for part in above):
+        return
+    stem, _, extension = name.partition(".")
+    kind = KINDS.get(stem) if not extension or extension in PAGE_EXTENSIONS else None
+    if kind is not None:
+        yield loc_message(entry, f"{shown(name)} looks like {kind}", name)

@@ -1,19 +1,21 @@
-"""Rules on robots.txt as a file: whether it was answered, and with what."""
+"""robots.txt as a file, and the sitemaps that it names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from sitemapcrawler.robots import Content, Kind, Outcome, Policy, robots_url
+from sitemapcrawler.robots import Kind, Note, Outcome, Policy, RobotsSitemap
 from sitemapcrawler.robots.policy import MAX_HOPS
-from sitemapcrawler.robots.text import BOM, MAX_BYTES
+from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
+from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
 from sitemapcrawler.words import counted
 
-RFC = "https://www.rfc-editor.org/rfc/rfc9309"
-GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt"
 OURS = ("which is not public", "the crawl was stopped")
 """What the reason says where it was this crawler that did not ask: nothing is known then."""
 REFUSED = {
@@ -22,27 +24,6 @@ REFUSED = {
     429: "too many requests; most crawlers take it that everything may be crawled, Google that nothing may",
 }
 """Statuses that say more than that there is no file. Google on 429: the same page as `GOOGLE`"""
-WRONG = {
-    Content.MARKUP: "an HTML page or other markup",
-    Content.JSON: "JSON",
-    Content.BINARY: "binary data",
-}
-
-
-def is_told(facts: RobotsFacts) -> bool:
-    """True for the robots.txt of a site of the crawl. Where that of another site answered, it is told there."""
-    final = facts.record.final_url
-    return facts.start and (final is None or final != robots_url(final))
-
-
-def is_parsed(facts: RobotsFacts) -> bool:
-    """True for such a file where it was answered, so that its rules hold."""
-    return is_told(facts) and facts.policy.outcome is Outcome.PARSED
-
-
-def is_text(facts: RobotsFacts) -> bool:
-    """True for such a file that is what it should be, line by line."""
-    return is_parsed(facts) and facts.policy.facts.content not in WRONG
 
 
 @rule("robots-missing", Severity.INFO, f"{RFC}#section-2.3.1.3", Needs.ROBOTS)
@@ -53,7 +34,7 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `HTTP/1.1 404 Not Found`
     Good: a file with a `Sitemap:` line, be it the only one
     """
-    if is_told(facts) and facts.policy.outcome is Outcome.UNAVAILABLE:
+    if is_of_site(facts) and facts.policy.outcome is Outcome.UNAVAILABLE:
         status = facts.policy.status or 0
         without = "it leads nowhere" if 300 <= status < 400 else "there is none, so everything may be crawled"
         yield Message(f"HTTP status {status}: {REFUSED.get(status, without)}", value=str(status))
@@ -75,11 +56,11 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
     elif facts.start or facts.record.urls:
-        denied = f", {_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
+        denied = f", {_listed_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
         yield Message(f"{reason}: everything counts as forbidden{denied}", value=reason)
 
 
-def _urls(number: int) -> str:
+def _listed_urls(number: int) -> str:
     return f"{number:,} listed URL{'s' if number > 1 else ''}"
 
 
@@ -91,7 +72,7 @@ def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `/robots.txt` redirects to `/robots.txt/`, which redirects back
     Good: status 200, or one redirect to the site's main host
     """
-    if is_told(facts) and facts.policy.outcome is Outcome.TOO_MANY_REDIRECTS:
+    if is_of_site(facts) and facts.policy.outcome is Outcome.TOO_MANY_REDIRECTS:
         yield Message(f"more than {MAX_HOPS} redirects: crawlers go on as if there were none", value=facts.policy.url)
 
 
@@ -119,8 +100,8 @@ def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
     Good: plain text with rules, or status 404
     """
     content = facts.policy.facts.content
-    if is_parsed(facts) and content in WRONG:
-        yield Message(f"{WRONG[content]} in place of robots.txt; {_found_in(facts.policy)}", value=str(content))
+    if is_parsed(facts) and content in NO_RULES:
+        yield Message(f"{NO_RULES[content]} in place of robots.txt; {_found_in(facts.policy)}", value=str(content))
 
 
 def _found_in(policy: Policy) -> str:
@@ -192,3 +173,197 @@ def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
             fault = "hides the line from crawlers" if note.text.startswith(BOM) else "is part of the field or value"
             text = note.text.replace(BOM, "")
             yield Message(f"a byte order mark (U+FEFF) in {shown(text)} {fault}", note.line, value=note.text)
+
+
+PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
+
+CROSS = "https://www.sitemaps.org/protocol.html#sitemaps_cross_submits"
+
+INVALID = {"Yandex": "Invalid Sitemap file URL format", "Search Console": "Invalid URL"}
+
+QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d,"
+"""What does not belong to a URL at either end of it."""
+
+ELSEWHERE = (Standing.OTHER_WWW, Standing.OTHER_AUTHORITY)
+
+
+def _sitemap_lines(facts: RobotsFacts) -> list[RobotsSitemap]:
+    return facts.policy.sitemap_lines if is_text(facts) else []
+
+
+def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
+    """The lines that name a sitemap by a valid URL, and no more than one."""
+    lines = _sitemap_lines(facts)
+    number = Counter(sitemap.line for sitemap in lines)
+    return (sitemap for sitemap in lines if number[sitemap.line] == 1 and not _sitemap_fault(sitemap))
+
+
+def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
+    """Why what a line names is no URL; None where it is."""
+    if not sitemap.url:
+        return "no http or https URL"
+    written = sitemap.raw.partition("#")[0].rstrip()
+    if TAG.search(written):
+        return "there is HTML in the line"
+    if not sitemap.typo and (written[-1:] in QUOTES or written.partition(":")[2].lstrip()[:1] in QUOTES):
+        return "quotes or a comma stand around the URL"
+    if BLANK.search(sitemap.url):
+        return "there is a blank in it"
+    return fault_of(sitemap.url)
+
+
+def _misspelt_sitemaps(facts: RobotsFacts) -> list[Note]:
+    """Lines that no reader takes for a sitemap, and whose field is nearly that."""
+    unknown = (note for note in facts.policy.notes if note.kind is Kind.UNKNOWN_FIELD)
+    return [note for note in unknown if nearest(note.text) == "Sitemap"]
+
+
+@rule(
+    "robots-no-sitemap",
+    Severity.WARNING,
+    PROTOCOL,
+    Needs.ROBOTS,
+    {"Semrush": "Sitemap.xml not indicated in robots.txt"},
+)
+def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
+    """robots.txt names no sitemap. For information where the site has one.
+
+    Why: search engines that nobody submitted the sitemap to find it by this line only.
+    Bad: a robots.txt of rules alone
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    named = facts.policy.sitemap_lines or notes(facts, Kind.SITEMAP_WITHOUT_URL) or _misspelt_sitemaps(facts)
+    if not is_text(facts) or named:
+        return
+    if facts.has_sitemap:
+        yield Message("no line names the sitemap of this site", severity=Severity.INFO)
+    else:
+        yield Message("no line names a sitemap")
+
+
+@rule("robots-sitemap-relative", Severity.WARNING, PROTOCOL, Needs.ROBOTS, INVALID)
+def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
+    """A sitemap is named by a URL that is not absolute.
+
+    Why: it must be "the complete URL"; some crawlers pass over anything else. It is resolved here, so that the crawl
+    can go on.
+    Bad: `Sitemap: /sitemap.xml`
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    for sitemap in _valid_sitemaps(facts):
+        if sitemap.relative:
+            would_be = "" if facts.policy.url.startswith("file:") else f"; {sitemap.url} would be"
+            text = f"{shown(sitemap.raw)} is not absolute{would_be}"
+            yield Message(text, sitemap.line, value=sitemap.raw)
+
+
+@rule("robots-sitemap-invalid", Severity.ERROR, PROTOCOL, Needs.ROBOTS, INVALID)
+def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
+    """What a Sitemap line names is no valid http or https URL, or it names several. A warning where it names nothing.
+
+    Why: the whole rest of the line is one URL to a crawler. If that is none, the sitemap is not found.
+    Bad: `Sitemap: {{ site.url }}/sitemap.xml`, `Sitemap: "https://example.com/sitemap.xml"`, `Sitemap:`, two URLs on
+    one line
+    Good: `Sitemap: https://example.com/sitemap.xml`, a line for each
+    """
+    lines = _sitemap_lines(facts)
+    number = Counter(sitemap.line for sitemap in lines)
+    told = set()
+    for sitemap in lines:
+        several = f"{number[sitemap.line]} URLs stand on one line" if number[sitemap.line] > 1 else None
+        fault = several or _sitemap_fault(sitemap)
+        if fault and sitemap.line not in told:
+            told.add(sitemap.line)
+            yield Message(f"{shown(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
+    for note in notes(facts, Kind.SITEMAP_WITHOUT_URL):
+        text = f"{shown(note.text)} names no sitemap: the URL is missing"
+        yield Message(text, note.line, value=note.text, severity=Severity.WARNING)
+
+
+@rule("robots-sitemap-is-robots", Severity.ERROR, PROTOCOL, Needs.ROBOTS)
+def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
+    """robots.txt names itself as a sitemap.
+
+    Why: it is none. As a rule a template was filled in with the wrong URL.
+    Bad: `Sitemap: https://example.com/robots.txt`
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    own = visit_key(facts.policy.url)
+    for sitemap in _valid_sitemaps(facts):
+        if visit_key(sitemap.url) == own:
+            yield Message("the line names robots.txt itself", sitemap.line, value=sitemap.raw)
+
+
+@rule("robots-sitemap-duplicate", Severity.INFO, PROTOCOL, Needs.ROBOTS)
+def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
+    """A sitemap is named again.
+
+    Why: it changes nothing; the list is probably put together by hand and by a plugin.
+    Bad: two lines with `Sitemap: https://example.com/sitemap.xml`
+    Good: one line for each sitemap
+    """
+    for sitemap in _sitemap_lines(facts):
+        if sitemap.first is not None:
+            text = f"{shown(sitemap.url)} is named on line {sitemap.first} already"
+            yield Message(text, sitemap.line, value=sitemap.url)
+
+
+@rule("robots-sitemap-offsite", Severity.INFO, CROSS, Needs.ROBOTS)
+def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
+    """A sitemap on another host is named. This is legal.
+
+    Why: by this line the other host's sitemap may list URLs of this one. Whoever can write there can list them.
+    Bad: the host of a test system, or one that was given up
+    Good: `Sitemap: https://cdn.example.net/example.com/sitemap.xml`, where it is meant
+    """
+    for sitemap in _valid_sitemaps(facts):
+        place = authority(sitemap.url)
+        if place is not None and standing(sitemap.url, facts.policy.url) in ELSEWHERE:
+            text = f"{shown(sitemap.url)} is on another host: it may list the URLs of this one, as this line says so"
+            yield Message(text, sitemap.line, value=sitemap.url)
+
+
+@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
+    """A sitemap is named by http although its site is on https.
+
+    Why: it is fetched without protection, as a rule by a redirect, and URLs on https are outside of what it may list.
+    Bad: `Sitemap: http://example.com/sitemap.xml` in `https://example.com/robots.txt`
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    if not facts.policy.url.startswith("https:"):
+        return
+    for sitemap in _valid_sitemaps(facts):
+        own = standing(sitemap.url, facts.policy.url) in (Standing.OTHER_SCHEME, Standing.OTHER_WWW)
+        if own and sitemap.url.startswith("http:"):
+            yield Message(f"{shown(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
+
+
+@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
+    """A line means to name a sitemap, but is not written `Sitemap: URL`.
+
+    Why: Google takes `Sitemaps` and `Site-map` for it, and this crawler more; other crawlers pass over the line.
+    Bad: `Sitemaps: https://example.com/sitemap.xml`, `Sitemap https://example.com/sitemap.xml`, the URL alone
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    for sitemap in _sitemap_lines(facts):
+        if sitemap.typo:
+            text = f"{shown(sitemap.raw)} is to be written Sitemap: and the URL"
+            yield Message(text, sitemap.line, value=sitemap.raw)
+    for note in _misspelt_sitemaps(facts) if is_text(facts) else ():
+        text = f"{shown(note.text)} is passed over: the field is named Sitemap"
+        yield Message(text, note.line, value=note.text)
+
+
+@rule("robots-sitemap-inline-comment", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
+def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
+    """A comment stands behind the URL of a sitemap.
+
+    Why: it is legal. Simple readers take it for a part of the URL.
+    Bad: `Sitemap: https://example.com/sitemap.xml # pages`
+    Good: the comment on a line of its own
+    """
+    for sitemap in _sitemap_lines(facts):
+        if sitemap.comment:
+            yield Message(f"a comment behind the URL in {shown(sitemap.raw)}", sitemap.line, value=sitemap.raw)

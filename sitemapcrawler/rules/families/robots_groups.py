@@ -1,25 +1,128 @@
-"""Rules on the groups of a robots.txt: whom they name, what joins them, and rules that bind nobody."""
+"""Lines and groups of robots.txt: misspelt fields, joined groups, rules without effect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 from sitemapcrawler.robots import AGENTS, Agent, Group, Kind, Note, Policy, Rule
 from sitemapcrawler.robots.agents import EVERYBODY, SEARCH, TOKEN
-from sitemapcrawler.robots.parse import Block, field_of
+from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, Block, field_of, google_reading
 from sitemapcrawler.robots.ruleset import clauses
+from sitemapcrawler.robots.text import MAX_LINE
 from sitemapcrawler.rules.facts.given import RobotsFacts, split
-from sitemapcrawler.rules.families.robots import RFC, is_text
-from sitemapcrawler.rules.families.robots_fields import beyond, lost, nearest, notes
+from sitemapcrawler.rules.facts.robots import (
+    GOOGLE,
+    NAMES,
+    RFC,
+    WRITTEN,
+    beyond_notes,
+    crawler_names,
+    field_name,
+    is_text,
+    misspelt_notes,
+    nearest,
+    notes,
+)
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
-NAMES = {agent.name.lower(): agent.name for agent in AGENTS}
-"""Product tokens of the crawlers that are known, as their operators write them."""
-MAX_NAMES = 8
-"""Crawlers that a message names."""
+UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
+
+RETIRED = ("noindex", "nofollow")
+"""Fields that Google read until 2019-09-01: `UNSUPPORTED`"""
+
+
+def _google_reads(note: Note) -> bool:
+    """True where Google takes a misspelt field for the one that is meant; it reads no other fields."""
+    meaning = FIELDS.get(field_of(note.text)[0])
+    return meaning is None or google_reading(note.text)[0] == meaning
+
+
+def _by_name(found: list[Note]) -> Iterator[tuple[str, Note, str]]:
+    """Each field of the lines once, as written: with its first line, and words for the other ones."""
+    groups: dict[str, list[Note]] = {}
+    for note in found:
+        groups.setdefault(field_of(note.text)[0] or field_name(note.text), []).append(note)
+    for name, (first, *others) in groups.items():
+        more = f"{len(others)} or more other lines" if len(found) >= MAX_NOTES else counted(len(others), "more line")
+        yield name, first, f" (and {more} like it)" if others else ""
+
+
+@rule("robots-field-misspelt", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
+def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
+    """A field is misspelt, its colon is missing, or what is around it is no blank.
+
+    Why: of the usual misspellings Google reads some, and any field that begins with `Allow`, `Disallow` or
+    `User-agent`; other crawlers none. The message says who reads the line.
+    Bad: `Dissalow: /cart`, `Disallow /cart`, `Disallowed: /cart`, `User-agnet: *`, a no-break space before `Disallow`
+    Good: `User-agent: *`, `Disallow: /cart`
+    """
+    for name, note, more in _by_name(notes(facts, Kind.MISSPELT_FIELD)):
+        meant = WRITTEN[FIELDS.get(name) or TIMING[name]]
+        fault = "the colon is missing" if name in WRITTEN else f"the field is written {meant}"
+        by_google = "Google reads it all the same, others may not" if _google_reads(note) else "few crawlers read it"
+        yield Message(f"{shown(note.text)}{more}: {fault}; {by_google}", note.line, value=note.text)
+    for _, note, more in _by_name(notes(facts, Kind.GOOGLE_FIELD)):
+        meant = WRITTEN[google_reading(note.text)[0]]
+        text = f"{shown(note.text)}{more}: Google reads the field as {meant}, other crawlers skip the line"
+        yield Message(text, note.line, value=note.text)
+    for _, note, more in _by_name(notes(facts, Kind.NO_BLANK)):
+        text = f"{shown(note.text)}{more}: Google does not treat a no-break space or null character as white space"
+        yield Message(text, note.line, value=note.text)
+    for _, note, more in _by_name(misspelt_notes(facts)):
+        text = f"{shown(note.text)}{more} is passed over by all crawlers: the field is written {nearest(note.text)}"
+        yield Message(text, note.line, value=note.text)
+
+
+@rule("robots-field-unknown", Severity.INFO, GOOGLE, Needs.ROBOTS)
+def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
+    """A field is none that crawlers are known to read. A warning for `Noindex` and `Nofollow`.
+
+    Why: the line does nothing. Google read `Noindex` and `Nofollow` until 2019-09-01; pages that they were to keep out
+    of the index may be in it.
+    Bad: `Noindex: /archive/`
+    Good: `<meta name="robots" content="noindex">` on the pages, which must not be denied then
+    """
+    unknown = [note for note in notes(facts, Kind.UNKNOWN_FIELD) if nearest(note.text) is None]
+    for name, note, more in _by_name(unknown):
+        retired = name in RETIRED
+        why = f"Google reads it no longer, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
+        text = f"{shown(note.text)}{more}: the field {shown(name)} does nothing, {why}"
+        yield Message(text, note.line, value=note.text, severity=Severity.WARNING if retired else None)
+    yield from beyond_notes(facts, Kind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
+
+
+@rule("robots-line-without-field", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
+def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
+    """Lines are neither a field with a value, nor empty, nor a comment. Said once, at the first one.
+
+    Why: crawlers pass over them. Perhaps the `#` of a comment is missing, or the answer is an error page.
+    Bad: `Not found`, `All crawlers are welcome`
+    Good: `# All crawlers are welcome`
+    """
+    found = [note for note in notes(facts, Kind.NOT_A_LINE) if nearest(note.text) not in WRITTEN.values()]
+    if found:
+        number = len(found) + max(0, facts.policy.note_counts[Kind.NOT_A_LINE] - MAX_NOTES)
+        lines = "a line is" if number == 1 else f"{number:,} lines are"
+        text = f"{lines} no field with a value, nor a comment: {shown(found[0].text)}"
+        yield Message(text, found[0].line, value=found[0].text)
+
+
+@rule("robots-line-too-long", Severity.WARNING, "https://github.com/google/robotstxt", Needs.ROBOTS)
+def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
+    """A line is longer than Google's parser reads: 16,663 characters.
+
+    Why: the rest of it is cut off. As a rule the line breaks of the file are lost.
+    Bad: a file whose lines are joined by blanks
+    Good: a line for each rule
+    """
+    for note in notes(facts, Kind.TOO_LONG):
+        text = f"{shown(note.text)} is longer than {MAX_LINE:,} characters: the rest of the line is not read"
+        yield Message(text, note.line, value=note.text)
+
+
 BY_TOKEN = {crawler.name.lower(): crawler for crawler in AGENTS}
 SEARCHING = {
     name.lower() for crawler in AGENTS if crawler.group == SEARCH for name in (crawler.name, *crawler.fallbacks)
@@ -31,13 +134,6 @@ MAX_GROUPS = 50
 """Groups with different rules that are compared with `*`."""
 
 
-def named(tokens: Sequence[str], number: int | None = None) -> str:
-    """Crawlers as a message names them: the first `MAX_NAMES`, and how many more there are of `number` in all."""
-    names = [NAMES.get(token.lower(), token) for token in tokens[:MAX_NAMES]]
-    more = (number or len(tokens)) - len(names)
-    return ", ".join(names) + (f" and {more:,} more" if more else "")
-
-
 @rule("robots-rule-outside-group", Severity.WARNING, f"{RFC}#section-2.1", Needs.ROBOTS)
 def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     """Rules stand before the first `User-agent` line. Said once, at the first one.
@@ -47,7 +143,9 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     Good: `User-agent: *` above it
     """
     outside = notes(facts, Kind.OUTSIDE_GROUP)
-    if not outside or any(note.line < outside[0].line and nearest(note.text) == "User-agent" for note in lost(facts)):
+    if not outside or any(
+        note.line < outside[0].line and nearest(note.text) == "User-agent" for note in misspelt_notes(facts)
+    ):
         return
     number = facts.policy.note_counts[Kind.OUTSIDE_GROUP]
     stand = "stands" if number == 1 else f"and {counted(number - 1, 'more rule')} stand"
@@ -65,12 +163,12 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     Good: a line for each, with a name such as `Googlebot`, or `*`
     """
     for note in notes(facts, Kind.BAD_AGENT):
-        severity, text = _fault(field_of(note.text)[1])
+        severity, text = _agent_fault(field_of(note.text)[1])
         yield Message(f"{shown(note.text)} {text}", note.line, value=note.text, severity=severity)
-    yield from beyond(facts, Kind.BAD_AGENT, "User-agent lines are no product tokens")
+    yield from beyond_notes(facts, Kind.BAD_AGENT, "User-agent lines are no product tokens")
 
 
-def _fault(value: str) -> tuple[Severity | None, str]:
+def _agent_fault(value: str) -> tuple[Severity | None, str]:
     """What is wrong with the value of a User-agent line, and how severe that is where it is less than usual."""
     found = TOKEN.match(value)
     token = found[0] if found else EVERYBODY if value[:1] == EVERYBODY and value[1:2].isspace() else ""
@@ -96,7 +194,7 @@ def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     for note in joined:
         if note.line in blocks:
             yield from _joined(note, blocks[note.line])
-    yield from beyond(facts, Kind.JOINED, "User-agent lines join the group above")
+    yield from beyond_notes(facts, Kind.JOINED, "User-agent lines join the group above")
 
 
 def _blocks(facts: RobotsFacts) -> dict[int, Block]:
@@ -110,7 +208,7 @@ def _joined(note: Note, block: Block) -> Iterator[Message]:
     own = {token for token, line in block.agents if line >= note.line}
     if block.rules and not own.issuperset(above):
         text = f"{shown(note.text)} joins the group above: what line {block.rules[0].line} and those below it say"
-        yield Message(f"{text} holds for {named(above)} too", note.line, value=note.text)
+        yield Message(f"{text} holds for {crawler_names(above)} too", note.line, value=note.text)
 
 
 @rule("robots-group-drops-rules", Severity.INFO, f"{RFC}#section-2.2.1", Needs.ROBOTS)
@@ -135,7 +233,8 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
         verb = "follows its own group, which lacks" if len(tokens) == 1 else "follow their own groups, which lack"
         number = "a Disallow rule" if len(dropped) == 1 else f"{len(dropped):,} Disallow rules"
         more = "" if len(dropped) == 1 else f" and {len(dropped) - 1:,} more"
-        text = f"{named(tokens)} {verb} {number} that others follow: {shown(dropped[0].text)} on line {dropped[0].line}"
+        what = f"{shown(dropped[0].text)} on line {dropped[0].line}"
+        text = f"{crawler_names(tokens)} {verb} {number} that others follow: {what}"
         severe = not group.rules and any(token in SEARCHING for token in tokens)
         severity = Severity.WARNING if severe else None
         yield Message(f"{text}{more}", group.lines[0], value=", ".join(tokens), severity=severity)
@@ -200,4 +299,4 @@ def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
         meant = f", as {shown(path)} does" if path.startswith("/") else ""
         text = f"{shown(note.text)} matches nothing: a path begins with / or *{meant}"
         yield Message(text, note.line, value=note.text)
-    yield from beyond(facts, Kind.UNMATCHABLE, "rules match nothing")
+    yield from beyond_notes(facts, Kind.UNMATCHABLE, "rules match nothing")

@@ -1,13 +1,28 @@
-"""Rules on what has changed since an earlier crawl."""
+"""Comparison of all files of a site: duplicates, contradictions, repeated media, changes since a baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.facts import site_pages as pages
-from sitemapcrawler.rules.facts.site import SiteFacts, on_entry
-from sitemapcrawler.rules.facts.site_pages import LISTED, file_of, row_of
-from sitemapcrawler.rules.facts.tally import ENTRIES, share
+from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
+from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
+from sitemapcrawler.rules.facts.site import (
+    AGAIN,
+    ENTRIES,
+    FEEDS,
+    FILES,
+    LIST,
+    LISTED,
+    PAGES,
+    ROW_BITS,
+    WHOLE,
+    SiteFacts,
+    file_of,
+    on_entry,
+    origin_of,
+    row_of,
+)
+from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
 from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted, percent
@@ -18,7 +33,7 @@ PROTOCOL = "https://www.sitemaps.org/protocol.html"
 MOVES = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 FROG = "Screaming Frog"
 SECONDS_A_DAY = 86_400
-UNDATED = ("text", pages.LIST, *pages.FEEDS)
+UNDATED = ("text", LIST, *FEEDS)
 """Formats whose files have no date, or one of each entry, whatever the site does elsewhere."""
 DAY = len("2026-01-05")
 """Characters of a day."""
@@ -32,7 +47,7 @@ ADDED = """
          THEN hash(list_sort([image.loc FOR image IN u.images]),
                    list_sort([coalesce(video.content_loc, video.thumbnail_loc) FOR video IN u.videos])) END"""
 """SQL for what an entry of a file of images or videos says of them."""
-AGAIN = f"""
+RELISTED = f"""
     temp.site_again a JOIN temp.site_files f ON f.file = {file_of("a.place")}
     JOIN urls u ON u.rowid = {row_of("a.place")}
     WHERE f.kind NOT IN {OWN_LISTS} AND u.news IS NULL"""
@@ -50,10 +65,10 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `https://example.com/a` in `posts.xml` and in `all.xml`
     Good: each page in one file
     """
-    site.need(pages.AGAIN)
+    site.need(AGAIN)
     faults = f"""
         SELECT min(place) AS place, count(DISTINCT file) AS number, max(place) AS other
-        FROM (SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {AGAIN})
+        FROM (SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {RELISTED})
         GROUP BY page, site, kind, versions, added HAVING min(file) < max(file)
         QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place)) = 1"""
     for fault in site.faults(faults):
@@ -73,13 +88,13 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `2026-01-05` for `https://example.com/a` in one file, `2025-07-01` in another
     Good: the same date in both, or one file
     """
-    site.need(pages.AGAIN)
+    site.need(AGAIN)
     faults = f"""
         SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
                min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what
         FROM (SELECT a.page, a.place, f.site, f.kind, {ADDED} AS added, trim(u.lastmod) AS written,
                      try_cast(rtrim(u.lastmod_at, 'Z') AS TIMESTAMP) AS moment
-              FROM {AGAIN})
+              FROM {RELISTED})
         WHERE moment IS NOT NULL AND length(written) >= {DAY}
         GROUP BY page, site, kind, added
         HAVING min({file_of("place")}) < max({file_of("place")}) AND min(moment) < max(moment)
@@ -123,11 +138,11 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
 
 def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
     """Sites that have several parts, by SQL for the two; `told`: rules that told of an entry by itself."""
-    site.need(pages.ENTRIES)
+    site.need(ENTRIES)
     issues = ", ".join(f"'{rule}'" for rule in told)
     faults = f"""
         WITH origins AS (
-            SELECT f.site, {pages.origin_of("e.key")} AS origin, count(*) AS number, min(place) AS place
+            SELECT f.site, {origin_of("e.key")} AS origin, count(*) AS number, min(place) AS place
             FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
             JOIN temp.site_files f ON f.file = {file_of("e.place")}
             WHERE NOT coalesce(list_has_any(u.issues, [{issues}]), false)
@@ -158,7 +173,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         WHERE format = 'xml-urlset' AND counts.news > 0 AND counts.news * 2 < url_count
         ORDER BY sitemap"""
     for sitemap, news, entries in site.query(files):
-        yield SiteMessage(share(news, entries, ENTRIES, ("is of news", "are of news")), sitemap=sitemap)
+        yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
 @rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE)
@@ -171,7 +186,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: dates in the sitemap of the posts only
     Good: the date of its last change for each page, where it is known
     """
-    site.need(pages.AGAIN, pages.WHOLE)
+    site.need(AGAIN, WHOLE)
     sums = f"""
         WITH again AS (
             SELECT a.place, a.page, u.rowid AS row, u.lastmod IS NOT NULL AS dated
@@ -186,7 +201,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
         WHERE site IN (SELECT site FROM temp.site_whole) GROUP BY site ORDER BY site"""
     for name, dated, entries, files, without, first in site.query(sums):
         if files > 1 and 0 < dated < entries:
-            missing = share(int(entries - dated), int(entries), ENTRIES, ("has no date", "have no date"))
+            missing = share(int(entries - dated), int(entries), ENTRY_NOUNS, ("has no date", "have no date"))
             has = "has none at all" if without == 1 else "have none at all"
             none = f"; {without:,} of {files:,} files {has}, such as {shown(first)}" if without else ""
             yield SiteMessage(f"{site.named(name)}{missing}{none}", value=name or None)
@@ -245,3 +260,96 @@ def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[Si
     for sitemap, number, first in site.query(files, change, list(site.urls_before)):
         urls = counted(number, "URL is", "URLs are")
         yield SiteMessage(f"{urls} {said}, such as {shown(first)}", sitemap=sitemap, value=first)
+
+
+EXTENSION = r"\.(?:html?|php|aspx?|jsp)$"
+
+INDEX_PAGE = rf"^([^?]*/)(?:index|[Dd]efault){EXTENSION}"
+
+WITH_EXTENSION = rf"^([^?]*[^/?]){EXTENSION}"
+
+MIN_PAGES = 50
+"""Pages with one image or video that are very many: fewer may share one on purpose."""
+
+MIN_SHARE = 0.1
+"""Their share of the pages of their host with images or videos."""
+
+BUCKETS = 2**20
+"""Counts that are made first, of which the few high ones are looked at: so memory does not grow with the images."""
+
+
+@rule("cross-same-page", Severity.WARNING, MOVES, Needs.SITE)
+def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A folder and its index page are both listed. For information: a URL with and without an extension.
+
+    Why: most servers answer both with the same page; search engines choose one of them. Once for a page.
+    Bad: `https://example.com/` and `https://example.com/index.html`, `/about` and `/about.html`
+    Good: the URL that the page names as its canonical
+    """
+    site.need(PAGES)
+    bases = f"""
+        SELECT page, CASE WHEN regexp_matches(key, '{INDEX_PAGE}') THEN 'index' ELSE 'extension' END AS what,
+               hash(CASE WHEN regexp_matches(key, '{INDEX_PAGE}') THEN regexp_extract(key, '{INDEX_PAGE}', 1)
+                         ELSE regexp_extract(key, '{WITH_EXTENSION}', 1) END) AS base
+        FROM temp.site_pages WHERE regexp_matches(key, '{WITH_EXTENSION}')"""
+    faults = f"""
+        SELECT b.page AS place, min(p.page) AS other, min(b.what) AS what
+        FROM temp.site_pages p JOIN ({bases}) b ON b.base = hash(p.key) GROUP BY b.page"""
+    for fault in site.faults(faults):
+        text = f"{shown(fault.url)} and {shown(fault.other)} are both listed, and are the same page on most servers"
+        found = on_entry(fault, text, fault.other)
+        yield found if fault.what == "index" else SiteMessage(
+            text, fault.line, value=fault.other, severity=Severity.INFO, sitemap=fault.sitemap, url=fault.url,
+            times=fault.times,
+        )  # fmt: skip
+
+
+@rule("image-repeated", Severity.INFO, IMAGES, Needs.SITE)
+def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
+    """One image is listed for 50 pages and more, and for a tenth of the pages of their host that list images. Once for
+    an image, on its first page.
+
+    Why: it is a placeholder or a logo as a rule, and says nothing about these pages in image search.
+    Bad: `https://example.com/no-image.png` for 2,000 products
+    Good: the images that show what the page is about
+    """
+    yield from _repeated(site, "images", "[image.loc FOR image IN images]", "image")
+
+
+@rule("video-repeated", Severity.INFO, VIDEOS, Needs.SITE)
+def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
+    """One video file is listed for 50 pages and more, and for a tenth of the pages of their host that list videos. Once
+    for a video, on its first page.
+
+    Why: search engines show a video with one page, the one whose main content it is.
+    Bad: the film about the company as the video of every page
+    Good: the video in the entry of its own page
+    """
+    yield from _repeated(site, "videos", "[video.content_loc FOR video IN videos]", "video")
+
+
+def _repeated(site: SiteFacts, column: str, locs: str, name: str) -> Iterator[SiteMessage]:
+    if not site.has(column):
+        return
+    site.need(FILES)
+    of_media = f"FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) WHERE len(u.{column}) > 0"
+    listed = f"""
+        SELECT (f.file << {ROW_BITS}) + u.row AS place, {origin_of("u.loc")} AS host,
+               unnest(list_distinct({locs})) AS asset
+        {of_media}"""
+    site.run(f"""
+        CREATE OR REPLACE TEMP TABLE site_buckets AS
+        SELECT hash(host, asset) % {BUCKETS} AS bucket
+        FROM (SELECT {origin_of("u.loc")} AS host, unnest({locs}) AS asset {of_media})
+        GROUP BY bucket HAVING count(*) >= {MIN_PAGES}""")
+    site.run(f"""
+        CREATE OR REPLACE TEMP TABLE site_hosts AS
+        SELECT {origin_of("loc")} AS host, count(*) AS pages FROM ({LISTED}) WHERE len({column}) > 0 GROUP BY host""")
+    faults = f"""
+        SELECT min(l.place) AS place, count(*) AS number, l.asset AS what
+        FROM ({listed}) l JOIN temp.site_hosts h USING (host)
+        WHERE hash(l.host, l.asset) % {BUCKETS} IN (SELECT bucket FROM temp.site_buckets)
+        GROUP BY l.host, l.asset HAVING count(*) >= {MIN_PAGES} AND count(*) >= {MIN_SHARE} * any_value(h.pages)"""
+    for fault in site.faults(faults):
+        text = f"the {name} {shown(fault.what or '')} is listed for {fault.number:,} pages"
+        yield on_entry(fault, text, fault.what)

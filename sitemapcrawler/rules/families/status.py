@@ -1,19 +1,19 @@
-"""Rules on the replies to a whole file: how many of its URLs work, and how many were asked."""
+"""HTTP replies to listed URLs: status, network failures, redirects, soft 404, share of broken URLs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies import Cut, Failed, HttpError, Kind, Ok, Reason, Redirected
+from sitemapcrawler.replies import Cut, Failed, HttpError, Kind, Ok, Reason, Redirected, RedirectLoop, Unchecked
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_html
-from sitemapcrawler.rules.facts.estimate import Estimate, estimate
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
-from sitemapcrawler.rules.facts.replied import count_of, fault_of, way
-from sitemapcrawler.rules.families.status_redirects import SOFT
+from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
+SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
 ERRORS = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors"
 """Google: how HTTP status codes, and network and DNS errors affect search."""
 ERROR_PAGE = {
@@ -25,7 +25,7 @@ NOT_FOUND = {**ERROR_PAGE, "Sitebulb": "Not Found (4XX) URL in XML Sitemaps"}
 FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
 
 
-def answered(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Message]:
+def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Message]:
     """A message with the status, where it is the one that this rule tells; `remark` follows it."""
     reply = facts.reply
     if isinstance(reply, HttpError) and fault_of(facts) == rule:
@@ -40,7 +40,7 @@ def status_401(facts: ReplyFacts) -> Iterator[Message]:
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
     Good: pages that everybody may read
     """
-    yield from answered(facts, "status-401", ": it wants a login")
+    yield from _on_status(facts, "status-401", ": it wants a login")
 
 
 @rule("status-403", Severity.ERROR, ERRORS, Needs.REPLY, also=FORBIDDEN)
@@ -52,7 +52,7 @@ def status_403(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a firewall that takes search engines for an attack
     Good: status 200 for everybody who may read the page
     """
-    yield from answered(facts, "status-403", ": refused to us; it may differ for search engines")
+    yield from _on_status(facts, "status-403", ": refused to us; it may differ for search engines")
 
 
 @rule("status-404", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
@@ -63,7 +63,7 @@ def status_404(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a deleted product that is still in the sitemap
     Good: its entry is taken out
     """
-    yield from answered(facts, "status-404", ": not found")
+    yield from _on_status(facts, "status-404", ": not found")
 
 
 @rule("status-410", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
@@ -74,7 +74,7 @@ def status_410(facts: ReplyFacts) -> Iterator[Message]:
     Bad: an entry for a page that answers 410
     Good: its entry is taken out
     """
-    yield from answered(facts, "status-410", ": gone for good")
+    yield from _on_status(facts, "status-410", ": gone for good")
 
 
 @rule("status-429", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.REPLY)
@@ -86,7 +86,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
     tries = f" after {count_of(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
-    yield from answered(facts, "status-429", tries)
+    yield from _on_status(facts, "status-429", tries)
 
 
 @rule("status-4xx", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
@@ -97,7 +97,7 @@ def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
     Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
     Good: status 200, or no entry
     """
-    yield from answered(facts, "status-4xx")
+    yield from _on_status(facts, "status-4xx")
 
 
 @rule("status-5xx", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
@@ -108,13 +108,13 @@ def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
     """
-    yield from answered(facts, "status-5xx", ": the server failed")
+    yield from _on_status(facts, "status-5xx", ": the server failed")
 
 
 NETWORK = f"{ERRORS}#network-and-dns-errors"
 
 
-def failed(facts: ReplyFacts, rule: str) -> Iterator[Message]:
+def _on_failure(facts: ReplyFacts, rule: str) -> Iterator[Message]:
     """A message with the failure, where it is one that this rule tells."""
     reply = facts.reply
     if isinstance(reply, Failed | Cut) and fault_of(facts) == rule:
@@ -129,7 +129,7 @@ def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT), after some tries
     Good: an answer within a second
     """
-    yield from failed(facts, "status-timeout")
+    yield from _on_failure(facts, "status-timeout")
 
 
 @rule("status-dns", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
@@ -140,7 +140,7 @@ def status_dns(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `https://old-shop.example.com/`, a name that was given up
     Good: a host that DNS knows
     """
-    yield from failed(facts, "status-dns")
+    yield from _on_failure(facts, "status-dns")
 
 
 @rule("status-tls", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
@@ -151,7 +151,7 @@ def status_tls(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a certificate that has expired, is for another host, or is signed by nobody known
     Good: a certificate for this host that is renewed in time
     """
-    yield from failed(facts, "status-tls")
+    yield from _on_failure(facts, "status-tls")
 
 
 @rule("status-connection", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
@@ -162,7 +162,7 @@ def status_connection(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a closed port, a connection that is reset, an answer that is no HTTP
     Good: an answer with status 200
     """
-    yield from failed(facts, "status-connection")
+    yield from _on_failure(facts, "status-connection")
 
 
 @rule("status-truncated", Severity.WARNING, NETWORK, Needs.REPLY)
@@ -173,7 +173,7 @@ def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `Content-Length: 50000`, and 20,000 bytes
     Good: the whole page
     """
-    yield from failed(facts, "status-truncated")
+    yield from _on_failure(facts, "status-truncated")
 
 
 INDEXABLE = "https://developers.google.com/search/docs/crawling-indexing/indexable-file-types"
@@ -254,14 +254,14 @@ MAX_KINDS = 4
 """Kinds of reply that a message counts."""
 
 
-def _asked(file: FileFacts | Drawn) -> int:
+def _answered(file: FileFacts | Drawn) -> int:
     """Entries that were asked and answered for."""
     return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
 
 
-def _share(file: FileFacts | Drawn) -> Estimate:
+def _bad_share(file: FileFacts | Drawn) -> Estimate:
     """The share of URLs that do not answer with a page, by those that were asked, of those that the sample is of."""
-    asked = _asked(file)
+    asked = _answered(file)
     return estimate(asked - file.replies[Kind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
 
 
@@ -281,7 +281,7 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     Bad: a sitemap of 1,000 URLs, 40 of which redirect
     Good: a sitemap that is made of the pages that there are
     """
-    found = _share(file)
+    found = _bad_share(file)
     if found.checked and found.low > MAX_DIRT:
         kinds = [(kind, number) for kind, number in file.replies.most_common() if kind not in {Kind.OK, *Reason}]
         told = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:MAX_KINDS])
@@ -302,7 +302,118 @@ def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
     """
     left_out = file.replies[Reason.SAMPLED_OUT]
     if left_out:
-        found = _share(file)
+        found = _bad_share(file)
         were = "was" if found.checked == 1 else "were"
         text = f"{found.checked:,} of {found.population:,} URLs {were} checked (random sample)"
         yield Message(f"{text}; not answered with 200: {found}" if found.checked else text, value=str(left_out))
+
+
+REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"
+
+
+BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+
+PERMANENT = frozenset((301, 308))
+"""Source: RFC 9110, 15.4"""
+
+MAX_HOPS = 4
+"""Redirects that a message tells one by one; the record has all of them."""
+
+WHY_NOT = {
+    Reason.BLOCKED: "robots.txt forbids it to us",
+    Reason.OFF_SITE: "it is on another host",
+    Reason.STOPPED: "the crawl ended, or its host failed too often",
+    Reason.SAMPLED_OUT: "it is not in the sample",
+}
+
+MOVED = {"Sitebulb": "Redirect (3XX) URL in XML Sitemaps", "Search Console": "URLs not followed"}
+
+
+@rule("status-redirect", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
+def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL redirects to another one. An error where its status is one of redirects, and leads nowhere.
+
+    Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
+    request more. The message says whether the redirect is permanent, and where it leads.
+    Bad: `http://example.com/a`, which redirects to `https://example.com/a`
+    Good: `https://example.com/a`
+    """
+    if fault_of(facts) != "status-redirect":
+        return
+    reply = facts.reply
+    if isinstance(reply, HttpError):
+        yield Message(f"{reply.error}: it leads nowhere", value=str(reply.status), severity=Severity.ERROR)
+    else:
+        yield _redirect_message(facts, f"redirects ({_permanence(reply.hops[0].status)})")
+
+
+@rule("status-redirect-chain", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
+def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL leads through two or more redirects.
+
+    Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
+    the end, and let the redirects in between lead there at once.
+    Bad: `http://example.com/a` to `https://example.com/a` to `https://www.example.com/a`
+    Good: `https://www.example.com/a`
+    """
+    if fault_of(facts) == "status-redirect-chain":
+        hops = facts.reply.hops
+        told = ", ".join(f"{hop.status} at {shown(hop.url)}" for hop in hops[:MAX_HOPS])
+        yield _redirect_message(facts, f"{len(hops)} redirects ({told}{', ...' if len(hops) > MAX_HOPS else ''})")
+
+
+@rule("status-redirect-loop", Severity.ERROR, REDIRECTS, Needs.REPLY, also=MOVED)
+def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
+    """The redirects of a listed URL come back to where they were, or do not end.
+
+    Why: nobody ever sees the page. Some such loops end for visitors with cookies, which search engines do not send.
+    Bad: `/a` redirects to `/a/`, which redirects to `/a`
+    Good: one of the two answers 200
+    """
+    reply = facts.reply
+    if isinstance(reply, RedirectLoop):
+        yield Message(f"{reply.error} (statuses {statuses(reply)})", value=reply.final_url)
+
+
+@rule("status-redirect-offsite", Severity.WARNING, BUILD, Needs.REPLY, also=MOVED)
+def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL redirects to another host; a leading `www.` apart.
+
+    Why: the page is one of another site, whose own sitemap is to list it. Where nobody meant that, a domain was sold,
+    or a link hijacked.
+    Bad: `https://example.com/shop`, which redirects to `https://example.net/`
+    Good: no entry for it here
+    """
+    if fault_of(facts) == "status-redirect-offsite":
+        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to another host,")
+
+
+@rule("status-redirect-to-home", Severity.WARNING, SOFT, Needs.REPLY, also=MOVED)
+def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
+    """A listed URL redirects to the home page, or to that of a language.
+
+    Why: mostly the page is gone, and the redirect hides it. Search engines take that for a page that does not exist.
+    Bad: a deleted product, which redirects to `https://example.com/`
+    Good: status 404 or 410, or a redirect to the page that took its place, and no entry
+    """
+    if fault_of(facts) == "status-redirect-to-home":
+        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to the home page,")
+
+
+def _permanence(status: int) -> str:
+    return f"{status}, {'permanent' if status in PERMANENT else 'temporary'}"
+
+
+def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
+    """Where redirects lead. `moved`: what they are, in words that the URL follows."""
+    reply = facts.reply
+    if isinstance(reply, Unchecked):
+        return Message(f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.hops[-1].url)
+    final = reply.final_url if isinstance(reply, Redirected) else ""
+    to = "" if moved.endswith(",") else " to"
+    return Message(f"{moved}{to} {shown(final)}{_noindex_remark(facts)}", value=final)
+
+
+def _noindex_remark(facts: ReplyFacts) -> str:
+    """A remark on a page that should not be listed either."""
+    return ", and that page is not to be indexed (noindex)" if getattr(facts.reply, "noindex", None) else ""

@@ -1,13 +1,17 @@
-"""Rules on how a sitemap file was answered: status, connection, redirects, robots.txt, Content-Type."""
+"""Fetching a sitemap file: status, connection, redirects, robots.txt, Content-Type; refused requests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.facts.given import FileFacts, split
+from sitemapcrawler import urls
+from sitemapcrawler.replies import AddressRefused
+from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
+from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
+from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -59,11 +63,11 @@ def _is_page(file: FileFacts) -> bool:
     return file.record.format == "html" and "doc-waf-blocked" not in file.document.faults
 
 
-def _final(file: FileFacts) -> str:
+def _final_url(file: FileFacts) -> str:
     return file.record.final_url or file.place
 
 
-def _unanswered(file: FileFacts, rule_id: str) -> Iterator[Message]:
+def _fetch_failure(file: FileFacts, rule_id: str) -> Iterator[Message]:
     if answer_fault(file) == rule_id:
         yield Message(f"the sitemap could not be fetched: {file.record.error or 'no answer'}", value=file.record.error)
 
@@ -95,7 +99,7 @@ def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
     Bad: a path that names no file, or one that may not be read
     Good: a path that names a readable file
     """
-    yield from _unanswered(file, "doc-fetch-failed")
+    yield from _fetch_failure(file, "doc-fetch-failed")
 
 
 @rule("doc-dns-error", Severity.ERROR, REPORT, Needs.FILE, also={"Yandex": "DNS error"})
@@ -106,7 +110,7 @@ def doc_dns_error(file: FileFacts) -> Iterator[Message]:
     Bad: a host name that was moved or mistyped
     Good: a host name that resolves
     """
-    yield from _unanswered(file, "doc-dns-error")
+    yield from _fetch_failure(file, "doc-dns-error")
 
 
 @rule(
@@ -123,7 +127,7 @@ def doc_connection_error(file: FileFacts) -> Iterator[Message]:
     Bad: a closed port, a certificate that is not valid, a connection that is reset
     Good: an answer with status 200
     """
-    yield from _unanswered(file, "doc-connection-error")
+    yield from _fetch_failure(file, "doc-connection-error")
 
 
 @rule("doc-timeout", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Temporary error"})
@@ -134,7 +138,7 @@ def doc_timeout(file: FileFacts) -> Iterator[Message]:
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
     Good: a file that is written beforehand
     """
-    yield from _unanswered(file, "doc-timeout")
+    yield from _fetch_failure(file, "doc-timeout")
 
 
 @rule("doc-redirect-loop", Severity.ERROR, f"{HTTP}#name-redirection-3xx", Needs.FILE)
@@ -162,7 +166,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
     record = file.record
     if record.hops and _led_to_sitemap(file) and not _is_offsite(file):
         statuses = ", ".join(str(hop.status) for hop in record.hops)
-        yield Message(f"redirected ({statuses}) to {_final(file)}; name that URL instead", value=_final(file))
+        yield Message(f"redirected ({statuses}) to {_final_url(file)}; name that URL instead", value=_final_url(file))
 
 
 @rule("doc-redirect-offsite", Severity.ERROR, GOOGLE, Needs.FILE)
@@ -174,7 +178,7 @@ def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     Good: the file is served by the host it lists, or robots.txt names the URL on the other host
     """
     if file.record.hops and _led_to_sitemap(file) and _is_offsite(file):
-        yield Message(f"redirected to another host: {_final(file)}", value=_final(file))
+        yield Message(f"redirected to another host: {_final_url(file)}", value=_final_url(file))
 
 
 @rule("doc-redirect-to-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
@@ -185,8 +189,8 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     Bad: `/sitemap.xml` redirects to `/`
     Good: the sitemap, or status 404
     """
-    if file.record.hops and _read(file) and _is_page(file):
-        yield Message(f"redirected to an HTML page: {_final(file)}", value=_final(file))
+    if file.record.hops and _was_read(file) and _is_page(file):
+        yield Message(f"redirected to an HTML page: {_final_url(file)}", value=_final_url(file))
 
 
 @rule(
@@ -267,7 +271,7 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     Bad: `Content-Type: text/html`
     Good: `Content-Type: application/xml`
     """
-    if file.record.status is None or not _read(file) or file.record.format in NO_SITEMAP:
+    if file.record.status is None or not _was_read(file) or file.record.format in NO_SITEMAP:
         return
     kind = (file.content_type or "").partition(";")[0].strip().lower()
     if not kind or kind in UNTOLD:
@@ -284,9 +288,9 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     Bad: `sitemap.xml.gz` that is plain XML
     Good: `sitemap.xml.gz` that is compressed once
     """
-    if not _read(file) or file.record.format in NO_SITEMAP:
+    if not _was_read(file) or file.record.format in NO_SITEMAP:
         return
-    named, compressed = split(_final(file)).path.lower().endswith(".gz"), file.document.compressed
+    named, compressed = split(_final_url(file)).path.lower().endswith(".gz"), file.document.compressed
     twice = file.document.faults.first("doc-gzip-name-mismatch")
     kind = (file.content_type or "").partition(";")[0].strip().lower()
     if twice is not None:
@@ -324,17 +328,75 @@ def _has_no_coding(file: FileFacts) -> bool:
     return not file.is_local and file.content_encoding is not None and "gzip" not in file.content_encoding
 
 
-def _read(file: FileFacts) -> bool:
+def _was_read(file: FileFacts) -> bool:
     return file.record.encoding is not None
 
 
 def _led_to_sitemap(file: FileFacts) -> bool:
     """True where redirects led to something that is no page: read, or read before under its own URL."""
-    return (_read(file) or file.record.outcome == "ok") and not _is_page(file)
+    return (_was_read(file) or file.record.outcome == "ok") and not _is_page(file)
 
 
 def _is_offsite(file: FileFacts) -> bool:
-    there = authority(_final(file))
+    there = authority(_final_url(file))
     if file.authority is None or there is None:
         return False
     return file.authority.host.removeprefix("www.") != there.host.removeprefix("www.")
+
+
+ASKED = (Needs.FILE, Needs.REPLY, Needs.ASSET)
+
+NOT_PUBLIC = "which is not public"
+"""What a record's error says of such an address."""
+
+SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
+"""What a record's error says of a URL that is none of http and https."""
+
+
+@rule(
+    "security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", (*ASKED, Needs.ROBOTS)
+)
+def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
+    """The address of a host is not public, so it was not asked: for a sitemap, a page, an image or a video, or for a
+    robots.txt.
+
+    Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
+    Bad: an entry for `http://192.168.0.1/`; a page that redirects to a host whose address is 127.0.0.1
+    Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
+    """
+    if isinstance(facts, FileFacts):
+        error = facts.record.error or ""
+        if NOT_PUBLIC in error:
+            yield Message(error, value=facts.url)
+    elif isinstance(facts, RobotsFacts):
+        reason = facts.policy.reason or ""
+        if NOT_PUBLIC in reason:
+            yield Message(f"robots.txt was not asked for: {reason}", value=facts.record.robots)
+    elif isinstance(facts.reply, AddressRefused) and urls.is_web(facts.reply.final_url):
+        yield _refusal(facts.reply)
+
+
+@rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", ASKED)
+def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iterator[Message]:
+    """A URL, or the redirect of one, is none of http or https, so it was not asked.
+
+    Why: a listed `file:` URL would read from the crawler's own disk.
+    Bad: `Sitemap: file:///etc/passwd`; a page that redirects to `ftp://example.com/`
+    Good: `Sitemap: https://example.com/sitemap.xml`
+    """
+    if isinstance(facts, FileFacts):
+        error = facts.record.error or ""
+        if any(words in error for words in SCHEME_REFUSED):
+            yield Message(f"not asked: {error}", value=facts.url)
+    elif isinstance(facts.reply, AddressRefused) and not urls.is_web(facts.reply.final_url) and not _is_reported(facts):
+        yield _refusal(facts.reply)
+
+
+def _refusal(reply: AddressRefused) -> Message:
+    behind = f", behind {count_of(len(reply.hops), 'redirect')}" if reply.hops else ""
+    return Message(f"{shown(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
+
+
+def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:
+    """True where rules on the URL as it is listed have told its fault."""
+    return not facts.reply.hops and any(issue.startswith(("loc-", "image-", "video-")) for issue in facts.record.issues)

@@ -1,18 +1,20 @@
-"""Rules on the videos of an entry: what must be there, and where it is. Google's video namespace."""
+"""Videos of an entry, in Google's video namespace."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from sitemapcrawler.namespaces.extensions import Video
 from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.objects import lacks, line_of, parts, stray, videos
-from sitemapcrawler.rules.families.assets import Flaw, flaw
+from sitemapcrawler.rules.facts.languages import RESERVED, is_country
+from sitemapcrawler.rules.facts.objects import VIDEOS, Flaw, flaw, lacks, line_of, parts, stray, videos
+from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Severity, rule
-from sitemapcrawler.urls import visit_key
+from sitemapcrawler.urls import authority, visit_key
+from sitemapcrawler.urls.display import shown
 
-GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("category", "gallery_loc", "price", "tvshow", "id", "content_segment_loc")
 """Elements without effect. Source: `RETIREMENT`; the last two left Google's documentation before."""
@@ -39,20 +41,20 @@ MAX_TAGS = 32
 """Tags of one video. Source: `GOOGLE`"""
 
 
-def text(video: Video, name: str) -> str:
+def _text(video: Video, name: str) -> str:
     """The text of an element that may carry attributes; empty where it is missing."""
     value = getattr(video, name)
     return (value.get("value") if isinstance(value, dict) else value) or ""
 
 
-def missing(entry: UrlFacts, name: str) -> Iterator[Message]:
+def _missing(entry: UrlFacts, name: str) -> Iterator[Message]:
     """A message for each video without content of a required element."""
     for video, element in videos(entry):
-        if not text(video, name) and lacks(element, name):
+        if not _text(video, name) and lacks(element, name):
             yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
 
 
-@rule("video-thumbnail-missing", Severity.ERROR, GOOGLE, also={"Search Console": "Missing thumbnail URL"})
+@rule("video-thumbnail-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
 def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:thumbnail_loc>`, or an empty one.
 
@@ -60,10 +62,10 @@ def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     Bad: a `<video:video>` with title, description and content_loc only
     Good: `<video:thumbnail_loc>https://example.com/thumbs/1.jpg</video:thumbnail_loc>` in it
     """
-    yield from missing(entry, "thumbnail_loc")
+    yield from _missing(entry, "thumbnail_loc")
 
 
-@rule("video-title-missing", Severity.ERROR, GOOGLE, also={"Search Console": "Missing video title"})
+@rule("video-title-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing video title"})
 def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:title>`, or an empty one.
 
@@ -71,10 +73,10 @@ def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<video:title></video:title>`
     Good: `<video:title>How to grill</video:title>`
     """
-    yield from missing(entry, "title")
+    yield from _missing(entry, "title")
 
 
-@rule("video-description-missing", Severity.ERROR, GOOGLE, also={"Search Console": "Missing XML tag"})
+@rule("video-description-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:description>`, or an empty one.
 
@@ -82,10 +84,10 @@ def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<video:description/>`
     Good: `<video:description>Six steps to a good steak</video:description>`
     """
-    yield from missing(entry, "description")
+    yield from _missing(entry, "description")
 
 
-@rule("video-no-location", Severity.ERROR, GOOGLE, also={"Search Console": "Missing XML tag"})
+@rule("video-no-location", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     """A video has neither `<video:content_loc>` nor `<video:player_loc>`.
 
@@ -94,7 +96,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>` in it
     """
     for video, element in videos(entry):
-        if not any(text(video, name) or not lacks(element, name) for name in LOCATIONS):
+        if not any(_text(video, name) or not lacks(element, name) for name in LOCATIONS):
             remark = stray(element, LOCATIONS[0]) or stray(element, LOCATIONS[1])
             yield Message(f"a video without <video:content_loc> and <video:player_loc>{remark}", line_of(element))
 
@@ -102,7 +104,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
 @rule(
     "video-loc-same-as-page",
     Severity.ERROR,
-    GOOGLE,
+    VIDEOS,
     also={"Search Console": "Video location and play page location are the same"},
 )
 def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
@@ -114,7 +116,7 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
     """
     for video, element in videos(entry):
         for name in LOCATIONS:
-            url = text(video, name)
+            url = _text(video, name)
             if url and visit_key(url) == visit_key(entry.record.loc):
                 yield Message(f"<video:{name}> is the page itself", line_of(element, name), value=url)
 
@@ -122,7 +124,7 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
 @rule(
     "video-content-is-page",
     Severity.WARNING,
-    GOOGLE,
+    VIDEOS,
     also={"Search Console": "Video location appears to be a play page"},
 )
 def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
@@ -133,23 +135,23 @@ def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
     Good: `<video:player_loc>https://www.youtube.com/embed/dQw4w9WgXcQ</video:player_loc>`
     """
     for video, element in videos(entry):
-        url = text(video, "content_loc")
+        url = _text(video, "content_loc")
         if url and PLATFORM_PAGE.match(url) and visit_key(url) != visit_key(entry.record.loc):
             message = "<video:content_loc> is a page of a video platform, not a media file"
             yield Message(message, line_of(element, "content_loc"), value=url)
 
 
-def flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
+def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
     """What is wrong with the URLs of the videos: the flaw, whether it is the protocol, line and value."""
     for video, element in videos(entry):
         for name in URLS:
-            url = text(video, name)
+            url = _text(video, name)
             found = flaw(url, PROTOCOLS) if url else None
             if found is not None:
                 yield found, found.kind == "scheme" and bool(STREAM.match(url)), line_of(element, name), url
 
 
-@rule("video-loc-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid URL"})
+@rule("video-loc-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is no valid, absolute one: thumbnail_loc, content_loc or player_loc.
 
@@ -157,12 +159,12 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<video:content_loc>/videos/1.mp4</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
-    for found, protocol, line, value in flaws(entry):
+    for found, protocol, line, value in _flaws(entry):
         if not protocol:
             yield Message(found.text, line, value=value)
 
 
-@rule("video-protocol", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid URL"})
+@rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video uses another protocol than HTTP or FTP.
 
@@ -170,12 +172,12 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<video:content_loc>rtmp://example.com/live/1</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
-    for found, protocol, line, value in flaws(entry):
+    for found, protocol, line, value in _flaws(entry):
         if protocol:
             yield Message(found.text, line, value=value)
 
 
-@rule("video-tags-too-many", Severity.ERROR, GOOGLE)
+@rule("video-tags-too-many", Severity.ERROR, VIDEOS)
 def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
@@ -190,7 +192,7 @@ def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(surplus), value=str(len(video.tag)))
 
 
-@rule("video-uploader-multiple", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
+@rule("video-uploader-multiple", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid XML: too many tags"})
 def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than one uploader.
 
@@ -216,15 +218,291 @@ def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
     """
     used: dict[str, int | None] = {}
     for video, element in videos(entry):
-        for tag, name in retired(video):
+        for tag, name in _retired(video):
             if tag not in used:
                 used[tag] = line_of(element, name)
     if used:
         yield Message(f"{', '.join(used)}: without effect", next(iter(used.values())), value=next(iter(used)))
 
 
-def retired(video: Video) -> Iterator[tuple[str, str]]:
+def _retired(video: Video) -> Iterator[tuple[str, str]]:
     """What a video has of the retired elements and attributes: as a message names it, and the name of the element."""
     yield from ((f"<video:{name}>", name) for name in RETIRED if getattr(video, name) not in (None, []))
     player = video.player_loc if isinstance(video.player_loc, dict) else {}
     yield from ((f"<video:player_loc {name}>", "player_loc") for name in RETIRED_ATTRIBUTES if name in player)
+
+
+DATES = ("publication_date", "expiration_date")
+
+YES_OR_NO = ("family_friendly", "requires_subscription", "live")
+
+ANSWERS = frozenset(("yes", "Yes", "YES", "no", "No", "NO"))
+"""Source: Google's schema of the namespace."""
+
+RELATIONSHIPS = ("allow", "deny")
+
+PLATFORMS = ("web", "mobile", "tv")
+
+MAX_DESCRIPTION = 2048
+"""Characters. Source: `GOOGLE`"""
+
+MAX_TITLE = 100
+"""Characters. Source: an earlier version of `GOOGLE`"""
+
+MAX_UPLOADER = 255
+"""Characters. Source: `GOOGLE`"""
+
+MAX_DURATION = 28_800
+"""Seconds, eight hours. Source: `GOOGLE`"""
+
+MAX_RATING = 5.0
+"""Source: `GOOGLE`"""
+
+MAX_NAMED = 5
+"""Wrong codes that a message names."""
+
+INTEGER = re.compile(r"\+?[0-9]{1,18}")
+"""A number without sign, of a size that videos may have (seconds, views)."""
+
+DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
+
+
+@rule("video-description-too-long", Severity.ERROR, VIDEOS)
+def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
+    """A description has more than 2,048 characters.
+
+    Why: search engines take no more.
+    Bad: the text of the whole page
+    Good: some sentences about the video
+    """
+    yield from _too_long(entry, "description", MAX_DESCRIPTION)
+
+
+@rule("video-title-too-long", Severity.WARNING, VIDEOS)
+def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
+    """A title has more than 100 characters.
+
+    Why: earlier versions of Google's documentation name that limit, the present one none; results cut titles long
+    before.
+    Bad: a title of 150 characters
+    Good: `<video:title>How to grill</video:title>`
+    """
+    yield from _too_long(entry, "title", MAX_TITLE)
+
+
+def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
+    """A message for each video of whose element the text is longer than a limit in characters."""
+    for video, element in videos(entry):
+        value = _text(video, name)
+        if len(value) > limit:
+            long = f"<video:{name}> has {len(value):,} characters; {limit:,} are allowed"
+            yield Message(long, line_of(element, name), value=value)
+
+
+@rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
+    """A duration is no whole number of seconds from 1 to 28,800. A warning where it is empty.
+
+    Why: search engines do not read it otherwise.
+    Bad: `<video:duration>05:30</video:duration>`
+    Good: `<video:duration>330</video:duration>`
+    """
+    for video, element in videos(entry):
+        value = video.duration
+        if value is not None and not (INTEGER.fullmatch(value) and 1 <= int(value) <= MAX_DURATION):
+            wanted = f"whole seconds from 1 to {MAX_DURATION:,}"
+            yield _unfit("duration", value, wanted, line_of(element, "duration"))
+
+
+@rule("video-rating-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
+    """A rating is no number from 0.0 to 5.0. A warning where it is empty.
+
+    Why: search engines do not read it otherwise.
+    Bad: `<video:rating>4,5</video:rating>`, `<video:rating>87%</video:rating>`
+    Good: `<video:rating>4.5</video:rating>`
+    """
+    for video, element in videos(entry):
+        value = video.rating
+        if value is not None and not (DECIMAL.fullmatch(value) and 0 <= float(value) <= MAX_RATING):
+            yield _unfit("rating", value, f"a number from 0.0 to {MAX_RATING}", line_of(element, "rating"))
+
+
+@rule("video-view-count-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A number of views is no whole number from 0 on. A warning where it is empty.
+
+    Why: search engines do not read it otherwise.
+    Bad: `<video:view_count>1,234</video:view_count>`
+    Good: `<video:view_count>1234</video:view_count>`
+    """
+    for video, element in videos(entry):
+        value = video.view_count
+        if value is not None and not INTEGER.fullmatch(value):
+            yield _unfit("view_count", value, "a whole number without separators", line_of(element, "view_count"))
+
+
+def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Severity | None = None) -> Message:
+    """A message on a value that is not what it must be. One that is empty says nothing, and harms little."""
+    if not value:
+        return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=Severity.WARNING)
+    return Message(f"<video:{name}> is {shown(value)}, not {wanted}", line, value=value, severity=severity)
+
+
+@rule("video-date-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid date"})
+def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A date is neither `YYYY-MM-DD` nor `YYYY-MM-DDThh:mm:ss` with a zone. A warning where it is empty, or legal by
+    one of the standards (W3C Datetime without seconds, XML Schema's day with a zone).
+
+    Why: search engines do not read it otherwise.
+    Bad: `<video:publication_date>2026-01-05T10:00:00</video:publication_date>`
+    Good: `<video:publication_date>2026-01-05T10:00:00+01:00</video:publication_date>`
+    """
+    for video, element in videos(entry):
+        for name in DATES:
+            value = getattr(video, name)
+            form = DateForm.LEGAL if value is None else written(value, Standard.W3C).form
+            if form is DateForm.LEGAL:
+                continue
+            wanted = {
+                DateForm.IMPOSSIBLE: "a day and time that exist",
+                DateForm.NO_ZONE: "a time with its zone, such as 2026-01-05T10:00:00+01:00",
+            }.get(form, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+            severity = Severity.WARNING if form in (DateForm.NO_SECONDS, DateForm.ZONED_DAY) else None
+            yield _unfit(name, value, wanted, line_of(element, name), severity)
+
+
+@rule("video-expired", Severity.WARNING, VIDEOS)
+def video_expired(entry: UrlFacts) -> Iterator[Message]:
+    """The expiration date of a video is in the past.
+
+    Why: the video is not shown any more. A day counts as over when it is over everywhere.
+    Bad: `<video:expiration_date>2019-12-31</video:expiration_date>`
+    Good: a date to come, or no `<video:video>` any more
+    """
+    for video, element in videos(entry):
+        value = video.expiration_date
+        when = span(value) if value else None
+        if when is not None and when[1] < entry.file.fetched_at:
+            message = f"the video expired on {value}; the file was fetched on {entry.file.fetched_at:%Y-%m-%d}"
+            yield Message(message, line_of(element, "expiration_date"), value=value)
+
+
+@rule("video-yesno-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
+
+    Why: search engines do not read it otherwise.
+    Bad: `<video:live>true</video:live>`
+    Good: `<video:live>yes</video:live>`
+    """
+    for video, element in videos(entry):
+        for name in YES_OR_NO:
+            value = getattr(video, name)
+            if value is not None and value not in ANSWERS:
+                yield _unfit(name, value, "yes or no", line_of(element, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The codes that a list may hold."""
+
+    known: Callable[[str], bool]
+    usual: Callable[[str], str]
+    """Gives the case in which they are written."""
+    what: str
+    """Ends the sentence on a code that is not known."""
+
+
+COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; codes are parted by blanks")
+
+DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is none of web, mobile and tv; they are parted by blanks")
+
+
+@rule("video-restriction-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A restriction is no list of countries (ISO 3166-1, parted by blanks) with a relationship. A warning where the
+    list is empty, for information where only upper and lower case are not as they should be.
+
+    Why: where the video is shown, and where not, cannot be told.
+    Bad: `<video:restriction>UK,US</video:restriction>`
+    Good: `<video:restriction relationship="allow">GB US</video:restriction>`
+    """
+    for video, element in videos(entry):
+        if video.restriction is not None:
+            yield from _code_list_faults("restriction", video.restriction, COUNTRIES, line_of(element, "restriction"))
+
+
+@rule("video-platform-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """A platform is no list of web, mobile and tv, parted by blanks, with a relationship. A warning where the list is
+    empty, for information where only upper and lower case are not as they should be.
+
+    Why: on which devices the video is shown, and on which not, cannot be told.
+    Bad: `<video:platform relationship="allow">desktop, mobile</video:platform>`
+    Good: `<video:platform relationship="allow">web mobile</video:platform>`
+    """
+    for video, element in videos(entry):
+        if video.platform is not None:
+            yield from _code_list_faults("platform", video.platform, DEVICES, line_of(element, "platform"))
+
+
+def _code_list_faults(name: str, given: Mapping[str, str], codes: Codes, line: int | None) -> Iterator[Message]:
+    """Messages on a list of codes and its relationship: {`value`, `relationship`}."""
+    written = given.get("value", "")
+    if not written:
+        yield _unfit(name, "", "", line)
+        return
+    unknown = [code for code in written.split() if not codes.known(codes.usual(code))]
+    if unknown:
+        named = ", ".join(shown(code) + _meant_code(code) for code in unknown[:MAX_NAMED])
+        yield Message(f"<video:{name}> has {named}, {codes.what}", line, value=written)
+    elif codes.usual(written) != written:
+        message = f"<video:{name}> is {shown(written)}; it is written {shown(codes.usual(written))}"
+        yield Message(message, line, value=written, severity=Severity.INFO)
+    relationship = given.get("relationship")
+    if relationship not in RELATIONSHIPS:
+        told = "no relationship" if relationship is None else f"the relationship {shown(relationship)}"
+        severity = Severity.INFO if relationship and relationship.lower() in RELATIONSHIPS else None
+        yield Message(f"<video:{name}> has {told}, not allow or deny", line, value=relationship, severity=severity)
+
+
+def _meant_code(code: str) -> str:
+    meant = RESERVED.get(code.upper())
+    return f" ({meant} is meant)" if meant else ""
+
+
+@rule("video-uploader-too-long", Severity.ERROR, VIDEOS)
+def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
+    """The name of an uploader has more than 255 characters.
+
+    Why: search engines take no more.
+    Bad: a biography
+    Good: `<video:uploader>Ann</video:uploader>`
+    """
+    yield from _too_long(entry, "uploader", MAX_UPLOADER)
+
+
+@rule("video-uploader-offsite", Severity.WARNING, VIDEOS)
+def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
+    """The info URL of an uploader is not of the domain of the page.
+
+    Why: it must be; it is not used otherwise.
+    Bad: `<video:uploader info="https://www.youtube.com/@ann">Ann</video:uploader>` for a page of `example.com`
+    Good: `<video:uploader info="https://example.com/ann">Ann</video:uploader>`
+    """
+    for video, element in videos(entry):
+        info = (video.uploader or {}).get("info", "").strip()
+        place, there = authority(entry.record.loc), authority(info)
+        found = flaw(info) if info else None
+        if found is not None and found.kind != "invalid":  # what is no URI at all, the schema names
+            message = f"the info of <video:uploader>: {found.text}"
+            yield Message(message, line_of(element, "uploader"), value=info)
+        elif place and there and _domain(place.host) != _domain(there.host):
+            message = f"the info of <video:uploader> is on {there.host}, the page on {place.host}"
+            yield Message(message, line_of(element, "uploader"), value=info)
+
+
+def _domain(host: str) -> str:
+    """The last two labels: a domain, or more than one (`co.uk`), so that no two hosts of one domain are told apart."""
+    return host if host.replace(".", "").isdecimal() else ".".join(host.split(".")[-2:])

@@ -1,17 +1,16 @@
-"""Rules on the structure of XML sitemaps: root, namespaces, elements, attributes."""
+"""Structure of XML sitemaps: root, namespaces, elements, attributes, and violations of the schemas."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.namespaces import CORE, find
-from sitemapcrawler.namespaces.extensions import NEWS
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
-from sitemapcrawler.rules.families.document import told
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
+from sitemapcrawler.rules.registry import Message, Needs, Severity, fault_message, rule
 from sitemapcrawler.words import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -30,8 +29,6 @@ EXTENSIONS = {
     "news": ("news article",),
 }
 """Field of an extension -> what its elements are called."""
-LEFT_OUT = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unknown-element")
-"""Faults that explain a file without entries."""
 
 
 @rule("xml-root-unknown", Severity.ERROR, PROTOCOL, Needs.FAULT, also={"Search Console": "Unsupported format"})
@@ -42,7 +39,7 @@ def xml_root_unknown(fault: Fault) -> Iterator[Message]:
     Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 def _named(file: FileFacts) -> str | None:
@@ -144,7 +141,7 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule(
@@ -161,7 +158,7 @@ def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     Bad: `<url id="7">`, `<image:loc width="640">`
     Good: `<url>`, `<image:loc>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule(
@@ -178,7 +175,7 @@ def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
     Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
     Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT)
@@ -189,7 +186,7 @@ def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
     Bad: `<urlset ...><sitemap><loc>...</loc></sitemap></urlset>`
     Good: `<sitemapindex ...><sitemap><loc>...</loc></sitemap></sitemapindex>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule(
@@ -206,16 +203,8 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
     Bad: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`
     Good: a file with entries, or none at all
     """
-    record, faults = file.record, file.document.faults
-    if record.format != "xml-urlset" or record.url_count or record.outcome != "ok":
-        return
-    if not any(rule in faults for rule in LEFT_OUT) and not any(_is_news(uri) for uri in file.document.namespaces):
+    if file.record.outcome == "ok" and is_empty_urlset(file) and not declares_news(file):
         yield Message("the urlset has no entries", file.document.root_line)
-
-
-def _is_news(uri: str) -> bool:
-    namespace = find(uri)
-    return namespace is not None and namespace.uri == NEWS
 
 
 @rule(
@@ -232,7 +221,7 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
     Bad: `<url><lastmod>2026-01-05</lastmod></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
-    yield from told(fault)
+    yield from fault_message(fault)
 
 
 @rule("xml-whole-file-one-url-wrapper", Severity.INFO, TAGS, Needs.FILE)
@@ -246,3 +235,52 @@ def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
     fault = file.document.faults.first("xml-duplicate-element")
     if file.record.url_count == 1 and fault is not None and (fault.value or "").startswith(("http://", "https://")):
         yield Message("all URLs of the file stand in one entry: only the first is read", fault.line)
+
+
+VALIDATING = f"{PROTOCOL}#validating"
+
+
+@rule(
+    "xml-schema-violation",
+    Severity.ERROR,
+    VALIDATING,
+    Needs.FAULT,
+    also={"Search Console": "Invalid tag value"},
+)
+def xml_schema_violation(fault: Fault) -> Iterator[Message]:
+    """The schema of the protocol, or of a namespace, does not allow this, and no rule of its own names it.
+
+    Why: what stands where nobody looks for it is not read; validators refuse the file.
+    Bad: `<url>Home <loc>https://example.com/</loc></url>`, or `<image:loc>` outside of an `<image:image>`
+    Good: `<url><loc>https://example.com/</loc></url>`
+    """
+    yield from fault_message(fault)
+
+
+@rule("xml-element-order", Severity.INFO, VALIDATING, Needs.FAULT)
+def xml_element_order(fault: Fault) -> Iterator[Message]:
+    """The elements of an entry stand in another order than the schema's. Once for an entry.
+
+    Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
+    Bad: `<url><lastmod>2026-01-05</lastmod><loc>https://example.com/</loc></url>`
+    Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
+    """
+    yield from fault_message(fault)
+
+
+@rule(
+    "xml-missing-element",
+    Severity.ERROR,
+    VALIDATING,
+    Needs.FAULT,
+    also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
+)
+def xml_missing_element(fault: Fault) -> Iterator[Message]:
+    """An element lacks a part that it must have, and no rule of its own names it.
+
+    Why: without the part the element says nothing. The parts of entries, images, videos and news have rules of
+    their own.
+    Bad: `<video:tvshow><video:show_title>Cooking</video:show_title></video:tvshow>`
+    Good: the same with a `<video:video_type>`
+    """
+    yield from fault_message(fault)

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.rules import Rule, all_rules
+from sitemapcrawler.rules import Needs, Rule, all_rules
 
 from .judging import judge
 
 BAD = Path(__file__).parents[2] / "data" / "bad"
 EXPECT = re.compile(rb"expect: ([a-z0-9-]+)(?: line=([0-9]+))? ?")
+
+ON_A_FILE = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
+"""Needs that one file meets."""
 
 Place = tuple[str, int | None]
 
@@ -31,9 +34,9 @@ def expected(data: bytes) -> list[Place]:
     )
 
 
-def rules_of(*modules: str) -> dict[str, Rule]:
-    """The rules of modules, by id."""
-    return {rule.id: rule for rule in all_rules() if rule.check.__module__.rpartition(".")[2] in modules}
+def rules_of(*families: str) -> dict[str, Rule]:
+    """The rules of families on what one file shows, by id."""
+    return {rule.id: rule for rule in all_rules() if rule.family in families and not ON_A_FILE.isdisjoint(rule.needs)}
 
 
 def places(findings: Iterable[FindingRecord], rules: Iterable[str], wanted: Iterable[str] = ()) -> list[Place]:

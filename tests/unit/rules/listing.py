@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord, Entries
-from sitemapcrawler.rules import Needs, Rule, all_rules
+from sitemapcrawler.rules import Needs, Rule
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
 
+from .expecting import rules_of
 from .judging import NOW, URL
 
-MODULES = ("loc", "place", "loc_content", "limit", "index")
-RULES: tuple[Rule, ...] = tuple(rule for rule in all_rules() if rule.check.__module__.rpartition(".")[2] in MODULES)
+RULES: tuple[Rule, ...] = tuple(rules_of("loc", "limit", "index").values())
 """The rules about URLs, limits and indexes."""
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.families.changefreq import ORDER
+from sitemapcrawler.rules.families.hints import ORDER
 
 from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import judge

@@ -17,8 +17,8 @@ from sitemapcrawler.rules.families.document import MAX_BYTES, OURS
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
 
-RULES = rules_of("document")
-CHECKED = rules_of("xml", "document", "transport", "text")
+RULES = rules_of("doc", "internal")
+CHECKED = rules_of("xml", "doc", "security", "internal", "txt", "feed")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 GOOD = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'
 WITHOUT_COMMENT = ["doc-empty-body-white-space.xml", "doc-empty-body-no-bytes.xml"]

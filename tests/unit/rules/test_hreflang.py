@@ -12,14 +12,14 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import Message, all_rules
-from sitemapcrawler.rules.facts.cluster import cluster_of, page_key
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.languages import cluster_of, page_key
 from sitemapcrawler.urls import visit_key
 
 from .expecting import bad_files, check_bad_file, rules_of
 from .judging import URL, judge
 
-RULES = rules_of("hreflang", "hreflang_links")
+RULES = rules_of("hreflang")
 CHECKED = {rule.id: rule for rule in all_rules()}
 SITE = "https://example.com"
 DEFAULT = f'<xhtml:link rel="alternate" hreflang="x-default" href="{SITE}/"/>'

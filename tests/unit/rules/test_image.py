@@ -13,7 +13,7 @@ from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.families.assets import USUAL, flaw
+from sitemapcrawler.rules.facts.objects import USUAL, flaw
 from sitemapcrawler.rules.families.image import RETIRED
 from sitemapcrawler.urls.grammar import BLANK, fault_of, form_of
 

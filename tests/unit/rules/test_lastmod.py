@@ -14,12 +14,12 @@ from sitemapcrawler.reader.dates import iso, utc
 from sitemapcrawler.reader.plain import read_plain
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
-from sitemapcrawler.rules.facts.written import MAX_BYTES, Form, Standard, Written, written
+from sitemapcrawler.rules.facts.written import MAX_BYTES, DateForm, Standard, Written, written
 
 from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import NOW, URL, judge
 
-RULES = rules_of("lastmod", "lastmods")
+RULES = rules_of("lastmod")
 ALL = {rule.id: rule for rule in all_rules()}
 UNREADABLE = {"lastmod-invalid", "lastmod-empty", "lastmod-impossible", "lastmod-over-100-bytes"}
 ABOUT_THE_DAY = {"lastmod-epoch", "lastmod-future", "lastmod-too-old"}
@@ -143,9 +143,11 @@ def test_one_date(date: str, rules: list[str]) -> None:
 
 @pytest.mark.parametrize("zone", ["+14:01", "-15:00", "+01:60", "+99:99"])
 def test_no_place_on_earth_has_such_a_zone(zone: str) -> None:
-    assert written(f"2026-05-13T10:00:00{zone}", Standard.W3C) == Written(Form.IMPOSSIBLE, "there is no such time zone")
+    assert written(f"2026-05-13T10:00:00{zone}", Standard.W3C) == Written(
+        DateForm.IMPOSSIBLE, "there is no such time zone"
+    )
     date = f"Wed, 13 May 2026 10:00:00 {zone.replace(':', '')}"
-    assert written(date, Standard.RFC822) == Written(Form.IMPOSSIBLE, "there is no such time zone")
+    assert written(date, Standard.RFC822) == Written(DateForm.IMPOSSIBLE, "there is no such time zone")
 
 
 @pytest.mark.parametrize(
@@ -425,17 +427,17 @@ def test_no_text_makes_a_rule_fail_and_one_rule_says_how_it_is_written(text: str
     assert len(rules & ABOUT_THE_DAY) <= 1
     assert not rules & UNREADABLE or len(rules) == 1
     if format in ("xml-urlset", "xml-index"):
-        assert (rules <= ABOUT_THE_DAY) == (written(text, Standard.W3C).form is Form.LEGAL)
+        assert (rules <= ABOUT_THE_DAY) == (written(text, Standard.W3C).form is DateForm.LEGAL)
 
 
 @given(texts, st.sampled_from(Standard))
 def test_what_is_a_date_is_read_as_one(text: str, standard: Standard) -> None:
     text = text.strip()
     found_form = written(text, standard)
-    assert (found_form.form is Form.TOO_LONG) == (len(text.encode()) > MAX_BYTES)
+    assert (found_form.form is DateForm.TOO_LONG) == (len(text.encode()) > MAX_BYTES)
     if found_form.is_date and standard is not Standard.RFC822:
         moment = utc(text)
         overflows = found_form.day in ("0001-01-01", "9999-12-31")
         assert moment is not None or overflows
     if standard is not Standard.RFC822 and utc(text) is None:
-        assert found_form.form is not Form.LEGAL or found_form.day in ("0001-01-01", "9999-12-31")
+        assert found_form.form is not DateForm.LEGAL or found_form.day in ("0001-01-01", "9999-12-31")

@@ -18,7 +18,7 @@ from .judged_as import check
 from .judging import judge
 from .listing import RULES, file_at, listed, on_child, on_url, said_of
 
-OURS = rules_of("loc", "place")
+OURS = rules_of("loc")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 HOME = "https://example.com"
 NAMES = bad_files("loc")

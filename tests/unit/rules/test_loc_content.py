@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.rules import telltales
-from sitemapcrawler.rules.telltales import KINDS, find_telling
+from sitemapcrawler.rules.facts import suspects as telltales
+from sitemapcrawler.rules.facts.suspects import KINDS, find_telling
 
-from .expecting import bad_files, rules_of
+from .expecting import bad_files
 from .judging import judge
 
-OURS = rules_of("loc_content")
+OURS = ("loc-placeholder", "loc-tracking-parameter", "loc-double-slash", "loc-asset", "loc-utility-page")
 HOME = "https://example.com"
 
 

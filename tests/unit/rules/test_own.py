@@ -16,8 +16,7 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.jobs.job import program_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.own import load_rules
-from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.rules.registry import RULES, load_rules
 from tests.unit.rules.judging import URL, judge
 
 RULE = """

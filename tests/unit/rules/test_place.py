@@ -15,7 +15,7 @@ from .expecting import rules_of
 from .judging import judge
 from .listing import file_at, listed, on_child, on_url, said_of
 
-OURS = rules_of("place")
+OURS = rules_of("loc").keys() - {"loc-utility-page"}
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 

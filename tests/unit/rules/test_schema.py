@@ -14,12 +14,12 @@ from lxml import etree
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.reader.plain import read_plain
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules import judge as judging
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.families import schema as schema_rules
 from sitemapcrawler.schemas import schema
-from sitemapcrawler.schemas.repairs import RULES
+from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
 
-from .expecting import bad_files, rules_of
+from .expecting import bad_files
 from .judging import URL, judge
 from .mutated import CORE, DOCUMENTS, Mutation, good, mutations
 
@@ -42,7 +42,7 @@ BEYOND = r"video: double video:(?!video|tag|show_title)\w+"
 
 def faults(data: bytes) -> list[FindingRecord]:
     """Errors, warnings, and all that the schemas say."""
-    return [finding for finding in judge(data) if finding.severity != "info" or finding.rule in RULES]
+    return [finding for finding in judge(data) if finding.severity != "info" or finding.rule in SCHEMA_RULES]
 
 
 def rules_besides(mutation: Mutation) -> set[str]:
@@ -97,13 +97,13 @@ def test_each_exception_is_one(pattern: str) -> None:
 
 def test_there_are_faults_of_every_kind() -> None:
     rules = {finding.rule for case in CASES for finding in faults(case.text)}
-    assert rules >= RULES
+    assert rules >= SCHEMA_RULES
     assert len(CASES) > 500
 
 
 def test_each_rule_has_a_bad_file() -> None:
     names = bad_files("xml")
-    assert [rule for rule in rules_of("schema") if not any(name.startswith(f"{rule}-") for name in names)] == []
+    assert [rule for rule in SCHEMA_RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 # What plain entries can be
@@ -173,19 +173,19 @@ def test_rules_that_are_not_chosen_say_nothing_of_the_schema() -> None:
 @pytest.mark.parametrize("recovered", ["<loc>https://example.com/?a=1&b=2</loc>", "<loc>https://example.com/a</loc>&"])
 def test_a_repaired_entry_is_not_judged_again(recovered: str) -> None:
     found = faults(document(f"<url><lastmod>2026-05-01</lastmod>{recovered}</url>"))
-    assert [finding.rule for finding in found if finding.rule in RULES] == []
+    assert [finding.rule for finding in found if finding.rule in SCHEMA_RULES] == []
 
 
 def test_items_of_feeds_are_not_judged() -> None:
     data = b"<rss version='2.0'><channel><item>text<link>https://example.com/a</link><url/></item></channel></rss>"
-    assert [finding for finding in judge(data) if finding.rule in RULES] == []
+    assert [finding for finding in judge(data) if finding.rule in SCHEMA_RULES] == []
 
 
 def test_a_check_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(schema_rules, "violations", fail)
+    monkeypatch.setattr(judging, "violations", fail)
     monkeypatch.setattr(logging.getLogger("sitemapcrawler.rules.judge"), "disabled", True)
     found = judge(document("<url><loc>https://example.com/a b</loc><!-- --><lastmod/></url>"))
     assert [finding.value for finding in found if finding.rule == "internal-rule-failed"] == ["xml-schema-violation"]

@@ -17,7 +17,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from .expecting import BAD, bad_files, check_bad_file, places, rules_of
 from .judging import judge
 
-RULES = rules_of("video", "video_values")
+RULES = rules_of("video")
 CHECKED = {rule.id: rule for rule in all_rules()}
 ROOT = (
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" '

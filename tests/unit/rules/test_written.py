@@ -8,40 +8,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.facts.written import Form, Standard, span, written
+from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 
 
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("2024-05-01", Form.LEGAL),
-        ("2024-05-01T10:00:00Z", Form.LEGAL),
-        ("2024-05-01T10:00:00.5+05:30", Form.LEGAL),
-        ("2024-05-01T10:00:00+14:00", Form.LEGAL),
-        ("2024-05-01T10:00-03:00", Form.NO_SECONDS),
-        ("2024-05-01T10:00:00", Form.NO_ZONE),
-        ("2024-05-01T10:00", Form.OTHER),
-        ("2024-05", Form.COARSE),
-        ("2024", Form.COARSE),
-        ("2024-05-01+02:00", Form.ZONED_DAY),
-        ("2024-05-01Z", Form.ZONED_DAY),
-        ("2024-05-01+15:00", Form.IMPOSSIBLE),
-        ("2024-02-30Z", Form.IMPOSSIBLE),
-        ("2024-13-01", Form.IMPOSSIBLE),
-        ("2024-05-01T10:00:00+14:01", Form.IMPOSSIBLE),
-        ("2024-05-01T10:00:00-02:60", Form.IMPOSSIBLE),
-        ("2024-05-01T10:00:00 Z", Form.OTHER),
-        ("2024-05Z", Form.OTHER),
-        ("yesterday", Form.OTHER),
-        ("", Form.EMPTY),
+        ("2024-05-01", DateForm.LEGAL),
+        ("2024-05-01T10:00:00Z", DateForm.LEGAL),
+        ("2024-05-01T10:00:00.5+05:30", DateForm.LEGAL),
+        ("2024-05-01T10:00:00+14:00", DateForm.LEGAL),
+        ("2024-05-01T10:00-03:00", DateForm.NO_SECONDS),
+        ("2024-05-01T10:00:00", DateForm.NO_ZONE),
+        ("2024-05-01T10:00", DateForm.OTHER),
+        ("2024-05", DateForm.COARSE),
+        ("2024", DateForm.COARSE),
+        ("2024-05-01+02:00", DateForm.ZONED_DAY),
+        ("2024-05-01Z", DateForm.ZONED_DAY),
+        ("2024-05-01+15:00", DateForm.IMPOSSIBLE),
+        ("2024-02-30Z", DateForm.IMPOSSIBLE),
+        ("2024-13-01", DateForm.IMPOSSIBLE),
+        ("2024-05-01T10:00:00+14:01", DateForm.IMPOSSIBLE),
+        ("2024-05-01T10:00:00-02:60", DateForm.IMPOSSIBLE),
+        ("2024-05-01T10:00:00 Z", DateForm.OTHER),
+        ("2024-05Z", DateForm.OTHER),
+        ("yesterday", DateForm.OTHER),
+        ("", DateForm.EMPTY),
     ],
 )
-def test_the_form_of_a_date_in_a_sitemap(text: str, form: Form) -> None:
+def test_the_form_of_a_date_in_a_sitemap(text: str, form: DateForm) -> None:
     assert written(text, Standard.W3C).form is form
 
 
 def test_a_day_with_a_zone_is_no_date_of_a_feed() -> None:
-    assert written("2024-05-01Z", Standard.RFC3339).form is Form.OTHER
+    assert written("2024-05-01Z", Standard.RFC3339).form is DateForm.OTHER
 
 
 def test_a_day_lasts_until_it_is_over_everywhere() -> None:
@@ -64,4 +64,4 @@ def test_what_names_no_day_that_there_is_has_no_span(text: str) -> None:
 def test_the_span_of_a_date_is_in_order(text: str) -> None:
     when = span(text)
     assert when is None or when[0] <= when[1]
-    assert when is None or written(text, Standard.W3C).form not in (Form.OTHER, Form.IMPOSSIBLE, Form.EMPTY)
+    assert when is None or written(text, Standard.W3C).form not in (DateForm.OTHER, DateForm.IMPOSSIBLE, DateForm.EMPTY)

@@ -12,7 +12,7 @@ from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import judge
 
 RULES = rules_of("xml")
-CHECKED = rules_of("xml", "schema", "document", "transport", "text")
+CHECKED = rules_of("xml", "doc", "security", "internal", "txt", "feed")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 GOOD = "<url><loc>https://example.com/a</loc></url>"
 PIECES = [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.facts.estimate import CONFIDENCE, estimate, most
+from sitemapcrawler.rules.facts.replied import CONFIDENCE, estimate, most
 from sitemapcrawler.verification.sampling import Share, Smallest
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.facts.trust import CAPACITY, Frequent
+from sitemapcrawler.rules.facts.tally import CAPACITY, Frequent
 
 VALUES = st.lists(st.lists(st.integers(0, 300).map(str)), max_size=8)
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import News
 from sitemapcrawler.reader.dates import iso, utc
-from sitemapcrawler.rules.facts.tally import Tally
-from sitemapcrawler.rules.facts.trust import Evidence, Match, Trust, header_date, match
+from sitemapcrawler.rules.facts.tally import Evidence, Match, Tally, Trust, header_date, match
 
 NOW = datetime(2026, 5, 20, 12, 0, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Rules on the priority of pages among those of their site."""
+"""The hints changefreq and priority, which most search engines ignore."""
 
 from __future__ import annotations
 
@@ -7,37 +7,110 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 
-from sitemapcrawler.rules.facts.fields import field, text_of
+from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.facts.objects import line_of
-from sitemapcrawler.rules.facts.tally import ENTRIES, share
+from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
+from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown
 
-PRIORITY = "https://www.sitemaps.org/protocol.html#prioritydef"
+CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
+ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
+"""The frequencies as the protocol lists them."""
+
+
+@rule("changefreq-invalid", Severity.ERROR, CHANGEFREQ, also={"Search Console": "Invalid tag value"})
+def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
+    """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
+
+    Why: the schema allows these values only, letter by letter. Search engines ignore any other.
+    Bad: `<changefreq>Daily</changefreq>`, `<changefreq>every week</changefreq>`, `<changefreq></changefreq>`
+    Good: `<changefreq>daily</changefreq>`
+    """
+    element, text = field(entry, "changefreq"), entry.record.changefreq
+    if element is not None:
+        text = text_of(element)
+    if text is not None and text not in FREQUENCIES and size_of(text) <= MAX_BYTES:
+        said = f"{shown(text)} is none of {', '.join(ORDER)}" if text else "the changefreq is empty"
+        yield Message(said, line_of(element), value=text)
+    elif element is not None and text in FREQUENCIES and raw_text(element) != text:
+        said = f"blanks around {text!r}: by the schema they are part of the value"
+        yield Message(said, element.line, value=raw_text(element), severity=Severity.INFO)
+
+
+@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX)
+def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
+    """The frequency is longer than 100 bytes.
+
+    Why: Yandex takes no more, and no frequency needs as much.
+    Bad: `<changefreq>` with a sentence in it
+    Good: `<changefreq>daily</changefreq>`
+    """
+    element, text = field(entry, "changefreq"), entry.record.changefreq
+    if text is not None and size_of(text) > MAX_BYTES:
+        yield Message(f"{shown(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", line_of(element), value=text)
+
+
+@rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE)
+def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
+    """Entries say how often the page changes, which Google and Bing ignore. Once for a file, with their number.
+
+    Why: it costs bytes and work, and does nothing there; a right lastmod does.
+    Bad: `<changefreq>daily</changefreq>`
+    Good: `<lastmod>2026-01-05</lastmod>`
+    """
+    tally = file.tally
+    if tally.frequencies:
+        text = share(tally.frequencies, tally.entries, ENTRY_NOUNS, ("has a changefreq", "have a changefreq"))
+        yield Message(f"{text}, which Google and Bing ignore")
+
+
+@rule("changefreq-contradicts-lastmod", Severity.INFO, CHANGEFREQ, Needs.FILE)
+def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
+    """Pages are said to change weekly or more often, and were not changed for a year; or monthly, and for two years.
+    Once for a file, with their number.
+
+    Why: one of the two is wrong, and makes the other hard to believe.
+    Bad: `<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>`
+    Good: `<lastmod>2012-01-05</lastmod><changefreq>never</changefreq>`
+    """
+    tally = file.tally
+    if tally.contradicting:
+        what = "entry with a changefreq", "entries with a changefreq"
+        text = share(tally.contradicting, tally.frequencies, what, ("is", "are"))
+        yield Message(
+            f"{text} said to change weekly or more often but did not for a year, or monthly but did not for two"
+        )
+
+
+PRIORITY = "https://www.sitemaps.org/protocol.html#prioritydef"
+
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 """Source: XML Schema, part 2, 3.2.3"""
+
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+
 DEFAULT = 0.5
 """The priority of a page that has none. Source: the protocol"""
+
 MIN_ALIKE = 20
 """Entries that must all have one priority: it may be right for a few."""
 
 
-def _written(entry: UrlFacts, fault: str) -> str | None:
+def _written_priority(entry: UrlFacts, fault: str) -> str | None:
     """The priority as written where it has this `fault_of`, else None; a number where the element is not at hand."""
     element, number = field(entry, "priority"), entry.record.priority
     if element is None and number is None:
         return None
     text = text_of(element) if element is not None else str(number)
-    return text if fault_of(text) == fault else None
+    return text if priority_fault(text) == fault else None
 
 
 @lru_cache(maxsize=256)
-def fault_of(text: str) -> str:
+def priority_fault(text: str) -> str:
     """What is wrong with a priority: `long`, `invalid` or `range`; empty where nothing is. Kept, since they repeat."""
     if size_of(text) > MAX_BYTES:
         return "long"
@@ -46,7 +119,7 @@ def fault_of(text: str) -> str:
     return "" if 0 <= Decimal(text) <= 1 else "range"
 
 
-def _line(entry: UrlFacts) -> int | None:
+def _priority_line(entry: UrlFacts) -> int | None:
     return line_of(field(entry, "priority"))
 
 
@@ -58,11 +131,11 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<priority>0,5</priority>`, `<priority>5e-1</priority>`, `<priority>high</priority>`, `<priority></priority>`
     Good: `<priority>0.5</priority>`
     """
-    text = _written(entry, "invalid")
+    text = _written_priority(entry, "invalid")
     if text is not None:
         said = f"{shown(text)} is no decimal number" if text else "the priority is empty"
         said += f": write {text.replace(',', '.')}" if COMMA.fullmatch(text) else ""
-        yield Message(said, _line(entry), value=text)
+        yield Message(said, _priority_line(entry), value=text)
 
 
 @rule("priority-out-of-range", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"})
@@ -73,9 +146,9 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<priority>10</priority>`
     Good: `<priority>1.0</priority>`
     """
-    text = _written(entry, "range")
+    text = _written_priority(entry, "range")
     if text is not None:
-        yield Message(f"{shown(text)} is not between 0.0 and 1.0", _line(entry), value=text)
+        yield Message(f"{shown(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
 @rule("priority-over-100-bytes", Severity.ERROR, YANDEX)
@@ -86,9 +159,11 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<priority>` with a sentence, or a hundred digits, in it
     Good: `<priority>0.5</priority>`
     """
-    text = _written(entry, "long")
+    text = _written_priority(entry, "long")
     if text is not None:
-        yield Message(f"{shown(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", _line(entry), value=text)
+        yield Message(
+            f"{shown(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", _priority_line(entry), value=text
+        )
 
 
 @rule("priority-ignored", Severity.INFO, GOOGLE, Needs.FILE)
@@ -100,7 +175,7 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
     Good: no priority, or one for each page that differs as the pages do
     """
     if file.tally.prioritised:
-        text = share(file.tally.prioritised, file.tally.entries, ENTRIES, ("has a priority", "have a priority"))
+        text = share(file.tally.prioritised, file.tally.entries, ENTRY_NOUNS, ("has a priority", "have a priority"))
         yield Message(f"{text}, which Google and Bing ignore; Yandex may use it")
 
 

@@ -1,0 +1,97 @@
+"""Which robots.txt files are judged, the notes on their lines, and the names of crawlers in messages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from sitemapcrawler.robots import AGENTS, Content, Kind, Note, Outcome, robots_url
+from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.rules.facts.given import RobotsFacts
+from sitemapcrawler.rules.registry import Message
+
+RFC = "https://www.rfc-editor.org/rfc/rfc9309"
+
+NO_RULES = {
+    Content.MARKUP: "an HTML page or other markup",
+    Content.JSON: "JSON",
+    Content.BINARY: "binary data",
+}
+
+
+def is_of_site(facts: RobotsFacts) -> bool:
+    """True for the robots.txt of a site of the crawl. Where that of another site answered, it is told there."""
+    final = facts.record.final_url
+    return facts.start and (final is None or final != robots_url(final))
+
+
+def is_parsed(facts: RobotsFacts) -> bool:
+    """True for such a file where it was answered, so that its rules hold."""
+    return is_of_site(facts) and facts.policy.outcome is Outcome.PARSED
+
+
+def is_text(facts: RobotsFacts) -> bool:
+    """True for such a file that is what it should be, line by line."""
+    return is_parsed(facts) and facts.policy.facts.content not in NO_RULES
+
+
+WRITTEN = {
+    name: name.capitalize() for name in ("user-agent", "allow", "disallow", "crawl-delay", "request-rate", "visit-time")
+}
+"""How a field is to be written."""
+
+MEANT = {**WRITTEN, "sitemap": "Sitemap"}
+"""Fields that a misspelt one may mean."""
+
+NEAR = 0.8
+"""Share of letters in common, as difflib counts them, from which a field is taken for another one misspelt."""
+
+
+def nearest(text: str) -> str | None:
+    """The field that a line means whose own field nobody knows, `Sitemap` or such; None where it is like none."""
+    near = difflib.get_close_matches(field_name(text), MEANT, 1, NEAR)
+    return MEANT[near[0]] if near else None
+
+
+def notes(facts: RobotsFacts, *kinds: Kind) -> list[Note]:
+    """The notes of these kinds on the lines of a file that is one of rules."""
+    return [note for note in facts.policy.notes if note.kind in kinds] if is_text(facts) else []
+
+
+def misspelt_notes(facts: RobotsFacts) -> list[Note]:
+    """Lines that mean a field of a group, and that no crawler takes for it."""
+    unread = notes(facts, Kind.UNKNOWN_FIELD, Kind.NOT_A_LINE)
+    return [note for note in unread if nearest(note.text) in WRITTEN.values()]
+
+
+def beyond_notes(facts: RobotsFacts, kind: Kind, what: str) -> Iterator[Message]:
+    """What is said of lines of which no notes were kept."""
+    left = facts.policy.note_counts.get(kind, 0) - MAX_NOTES
+    if is_text(facts) and left > 0:
+        yield Message(f"{left:,} more {what}")
+
+
+def field_name(text: str) -> str:
+    """The field of a line, in lower case. Without a colon: its first word, where a path follows it."""
+    name, colon, _ = text.partition(":")
+    first, _, rest = text.partition(" ")
+    if not colon:
+        name = first if rest.lstrip()[:1] in {"/", "*"} else ""
+    return " ".join(name.split()).lower()
+
+
+NAMES = {agent.name.lower(): agent.name for agent in AGENTS}
+"""Product tokens of the crawlers that are known, as their operators write them."""
+
+MAX_NAMES = 8
+"""Crawlers that a message names."""
+
+
+def crawler_names(tokens: Sequence[str], number: int | None = None) -> str:
+    """Crawlers as a message names them: the first `MAX_NAMES`, and how many more there are of `number` in all."""
+    names = [NAMES.get(token.lower(), token) for token in tokens[:MAX_NAMES]]
+    more = (number or len(tokens)) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt"

@@ -1,0 +1,297 @@
+"""Links between files and pages of a site: discovery, hreflang, canonicals and redirects; the crawl itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.items import READ
+from sitemapcrawler.jobs.store.sites import site_of as site_of_url
+from sitemapcrawler.rules.choice import Allowance
+from sitemapcrawler.rules.facts.given import Failure
+from sitemapcrawler.rules.facts.languages import LOCALIZED
+from sitemapcrawler.rules.facts.site import SITES, WHOLE, SiteFacts, file_of, on_entry, row_of
+from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIRST_LOST, LEADING, LINKS, UNRETURNED
+from sitemapcrawler.rules.registry import Message, Needs, Severity, SiteMessage, rule
+from sitemapcrawler.urls import origin, site_of, visit_key
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted
+
+CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
+REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"
+SUBMIT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#addsitemap"
+PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
+SITEMAPS = ("xml-urlset", "xml-index", "text")
+"""Formats of files that are nothing but sitemaps: a home page links to feeds for readers."""
+NAMED = """
+    SELECT unnest(sitemaps) FROM robots
+    UNION ALL SELECT loc FROM children
+    UNION ALL SELECT final_url FROM sitemaps
+    WHERE found_by NOT IN ('common-path', 'html-link') AND final_url IS NOT NULL"""
+"""SQL for the URLs that robots.txt and indexes name, and those that they lead to."""
+
+
+OF_THE_SITE = f"""
+    (final_url IS NULL OR final_url NOT IN (SELECT robots FROM robots))
+    AND {site_of_url("robots")} IN (
+        SELECT site FROM temp.site_sites UNION SELECT {site_of_url("sitemap")} FROM children)"""
+"""SQL that is true for the robots.txt of a site of the crawl; of one that redirects to another one, that is told of."""
+
+
+@rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
+def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A sitemap that was found at a usual path is in no robots.txt, in no index, and not linked by the home page.
+
+    Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
+    its URLs are out of date.
+    Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
+    Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
+    """
+    for sitemap in _unnamed_sitemaps(site, "common-path"):
+        yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
+
+
+@rule("cross-discovery-inconsistent", Severity.INFO, PROTOCOL, Needs.WHOLE_SITE)
+def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
+    """The home page links to a sitemap that robots.txt and the indexes do not name, though robots.txt names others. Or
+    none of those that robots.txt names can be read, and others can.
+
+    Why: search engines go by robots.txt. What only the other way leads to is unknown to them.
+    Bad: `<link rel="sitemap" href="/sitemap-new.xml">`, and `Sitemap: https://example.com/sitemap-old.xml`
+    Good: the same sitemaps in both
+    """
+    naming = {site_of(robots) for (robots,) in site.query("SELECT robots FROM robots WHERE len(sitemaps) > 0")}
+    for sitemap in _unnamed_sitemaps(site, "html-link"):
+        if site_of(sitemap) in naming:
+            yield SiteMessage(
+                "linked by the home page, and not named by robots.txt, which names others", sitemap=sitemap
+            )
+    whole = site.whole_sites
+    for robots, number in [one for one in site.query(ALL_UNREAD, list(READ)) if site_of(one[0]) in whole]:
+        others = site.query(FOUND, list(READ))
+        other = next((url for (url,) in list(others) if origin(url) == origin(robots)), None)
+        if other is not None:
+            named = "the sitemap that it names" if number == 1 else f"none of the {number} sitemaps that it names"
+            text = (
+                f"{named} could {'not ' if number == 1 else ''}be read; {shown(other)}, which it does not name, could"
+            )
+            yield SiteMessage(text, sitemap=robots, value=other)
+
+
+@rule("robots-lists-child-and-index", Severity.INFO, PROTOCOL, Needs.SITE)
+def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
+    """robots.txt names an index, and files that the index lists. Once for a robots.txt.
+
+    Why: no harm is done; each of them is known twice, and one place is forgotten when the other is changed.
+    Bad: `Sitemap: https://example.com/index.xml` and `Sitemap: https://example.com/posts.xml`, which the index lists
+    Good: the index alone
+    """
+    site.need(SITES)
+    both = f"""
+        WITH named AS (SELECT robots, unnest(sitemaps) AS sitemap FROM robots WHERE {OF_THE_SITE})
+        SELECT n.robots, count(DISTINCT c.loc), min(c.loc), min_by(c.sitemap, c.loc)
+        FROM named n JOIN children c ON c.loc = n.sitemap AND c.sitemap <> c.loc
+        JOIN named i ON i.robots = n.robots AND i.sitemap = c.sitemap
+        GROUP BY n.robots ORDER BY n.robots"""
+    for robots, number, child, index in site.query(both):
+        more = f" and {counted(number - 1, 'more file')}" if number > 1 else ""
+        text = f"names {shown(child)}{more}, and {shown(index)}, which lists {'them' if more else 'it'}"
+        yield SiteMessage(text, sitemap=robots, value=child)
+
+
+ALL_UNREAD = f"""
+    SELECT r.robots, count(*) FROM (SELECT robots, unnest(sitemaps) AS sitemap FROM robots WHERE {OF_THE_SITE}) r
+    LEFT JOIN sitemaps s ON s.sitemap = r.sitemap
+    GROUP BY r.robots
+    HAVING count(s.outcome) = count(*) AND count(*) FILTER (s.outcome IN ? OR s.outcome = 'truncated') = 0
+    ORDER BY r.robots"""
+"""SQL for each robots.txt whose sitemaps were all asked for, in vain."""
+FOUND = "SELECT sitemap FROM sitemaps WHERE found_by IN ('common-path', 'html-link') AND outcome IN ? ORDER BY sitemap"
+
+
+def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:
+    """Sitemaps that were found in this way and that nothing else names, in the order of their URLs."""
+    site.need(WHOLE)
+    found = """
+        SELECT sitemap, final_url FROM sitemaps JOIN temp.site_sites USING (sitemap)
+        WHERE found_by = ? AND outcome IN ? AND format IN ? AND site IN (SELECT site FROM temp.site_whole)"""
+    rows = site.query(found, found_by, list(READ), list(SITEMAPS))
+    unnamed = {sitemap: {visit_key(sitemap), visit_key(final or sitemap)} for sitemap, final in rows}
+    keys = {key: sitemap for sitemap, places in unnamed.items() for key in places}
+    for (url,) in site.query(NAMED) if keys else ():
+        unnamed.pop(keys.get(visit_key(url), ""), None)
+    return sorted(unnamed)
+
+
+GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
+
+FROG = "Screaming Frog"
+
+
+@rule("hreflang-return-missing", Severity.ERROR, GUIDELINES, Needs.SITE, also={FROG: "Missing Return Links"})
+def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Pages link to a listed page as a language version, and its entry does not link back to them.
+
+    Nothing is said of pages that are not listed, and of links by a page that does not list itself, which is told.
+
+    Why: search engines ignore a link that is not returned, lest anybody could claim the pages of another site.
+    Bad: `https://example.com/en/` links to `https://example.com/de/`, whose entry has no links
+    Good: each of the two links to both
+    """
+    if not site.has("alternates"):
+        return
+    site.need(UNRETURNED)
+    faults = (
+        "SELECT target AS place, count(*) AS number, min(source) AS other FROM temp.site_unreturned GROUP BY target"
+    )
+    for fault in site.faults(faults):
+        pages = f"{fault.number} pages that list it, such as " if (fault.number or 0) > 1 else ""
+        text = f"{shown(fault.url)} does not link back to {pages}{shown(fault.other)}"
+        yield on_entry(fault, text + ("" if pages else ", which lists it"), fault.other)
+
+
+@rule(
+    "hreflang-return-inconsistent", Severity.ERROR, GUIDELINES, Needs.SITE,
+    also={FROG: "Inconsistent Language & Region Return Links"},
+)  # fmt: skip
+def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
+    """The entry gives a listed page another code than that page's own entry does, `x-default` apart.
+
+    Why: the two contradict each other, and which of them search engines believe is not defined.
+    Bad: `hreflang="de"` with `https://example.com/at/`, whose own entry calls it `de-AT`
+    Good: `de-AT` in both
+    """
+    if not site.has("alternates"):
+        return
+    site.need(CONTRADICTED)
+    faults = """
+        SELECT source AS place, count(*) AS number, min(target) AS other,
+               min_by(code || ' ' || own, target) AS what
+        FROM temp.site_contradicted GROUP BY source"""
+    for fault in site.faults(faults):
+        code, _, own = (fault.what or "").partition(" ")
+        more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
+        yield on_entry(fault, f"{shown(fault.other)} is {code} here, and {own} in its own entry{more}", code)
+
+
+@rule("hreflang-cluster-inconsistent", Severity.WARNING, GUIDELINES, Needs.SITE)
+def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
+    """One of the versions that the entry lists lists more, or others.
+
+    Silent where a page does not list itself, links are not returned or codes contradict, and where a page has several
+    entries with links.
+
+    Why: search engines know the versions of a page for sure only where all of them list the same.
+    Bad: the German entry lists `de` and `en`, the English one lists `de`, `en` and `fr`
+    Good: the same links in all entries
+    """
+    if not site.has("alternates"):
+        return
+    site.need(APART)
+    faults = """
+        SELECT a.page AS place, a.other, count(*) AS number, min(l.code) AS what
+        FROM temp.site_apart a JOIN temp.site_links l ON l.source = a.other AND l.code IS NOT NULL
+        WHERE NOT EXISTS (
+            FROM temp.site_back b WHERE b.source = a.page AND b.target = l.target AND b.code = l.code)
+        GROUP BY a.page, a.other"""
+    for fault in site.faults(faults):
+        more = f" (and {fault.number - 1} more)" if fault.number and fault.number > 1 else ""
+        text = f"its version {shown(fault.other)} links for {fault.what}{more} to a page that it does not list for that"
+        yield on_entry(fault, text, fault.what)
+
+
+@rule(
+    "hreflang-target-not-in-sitemap", Severity.WARNING, GUIDELINES, Needs.WHOLE_SITE,
+    also={FROG: "Unlinked Hreflang URLs"},
+)  # fmt: skip
+def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Language versions that the entry links to have no entry in any file, though their host was crawled.
+
+    URLs that differ in nothing but the spelling of host, port or escapes are the same; a final slash is a difference.
+
+    Why: in a sitemap only an entry can return the link, and a link that is not returned does not count.
+    Bad: `https://example.com/de` among the links, and `https://example.com/de/` in the sitemap
+    Good: an entry, letter by letter, for each URL that is linked to
+    """
+    if not site.has("alternates"):
+        return
+    site.need(LINKS)
+    faults = f"""
+        SELECT l.source AS place, count(*) AS number
+        FROM temp.site_links l JOIN temp.site_files f ON f.file = {file_of("l.source")}
+        WHERE l.surely AND l.code IS NOT NULL AND l.source NOT IN (SELECT page FROM temp.site_pages WHERE doubtful)
+          AND f.site IN (SELECT site FROM temp.site_whole)
+        GROUP BY l.source"""
+    for fault in site.faults(faults, FIRST_LOST):
+        more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
+        yield on_entry(fault, f"{shown(fault.what)} has no entry in any sitemap{more}", fault.what)
+
+
+@rule("page-canonical-other-listed-too", Severity.INFO, CANONICAL, Needs.SITE)
+def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A listed page names another URL as the one to index, and that is listed, too.
+
+    That the page names another one is told by `page-canonical-other`.
+
+    Why: nothing is lost, since the canonical is in the sitemap; this entry only costs visits, and can go.
+    Bad: both `https://example.com/shoes?sort=price` and its canonical `https://example.com/shoes`
+    Good: the canonical alone
+    """
+    yield from _on_listed_too(site, "ok", "its canonical is")
+
+
+@rule("status-redirect-target-listed-too", Severity.INFO, REDIRECTS, Needs.SITE)
+def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A listed URL redirects to another one that is listed, too.
+
+    That it redirects is told by `status-redirect` and its like.
+
+    Why: nothing is lost, since the page is in the sitemap; this entry only costs visits, and can go.
+    Bad: both `http://example.com/a` and `https://example.com/a`, to which it redirects
+    Good: the URL of the page alone
+    """
+    yield from _on_listed_too(site, "redirected", "it redirects to")
+
+
+def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessage]:
+    """Entries with this kind of reply that lead to another listed page; not to one that does not work, as is told."""
+    if not site.has("reply"):
+        return
+    site.need(ENDS)
+    faults = f"""
+        SELECT l.place, p.page AS other
+        FROM ({LEADING}) l
+        LEFT JOIN temp.site_ends s ON s.url = l.url
+        LEFT JOIN temp.site_ends e ON e.url = l.final
+        LEFT JOIN temp.site_again a ON a.place = l.place
+        JOIN temp.site_pages p ON p.key = coalesce(s.key, l.url)
+        JOIN urls u ON u.rowid = {row_of("p.page")}
+        WHERE l.kind = '{kind}' AND p.page <> coalesce(a.page, l.place)
+          AND (l.kind = 'redirected' OR p.key <> coalesce(e.key, l.final))
+          AND coalesce(u.reply.kind, 'unchecked') IN ('ok', 'unchecked')"""
+    for fault in site.faults(faults):
+        yield on_entry(fault, f"{what} {shown(fault.other)}, which is listed too", fault.other)
+
+
+@rule("internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE)
+def internal_rule_failed(failure: Failure) -> Iterator[Message]:
+    """A rule failed, so what it judges was not judged here.
+
+    Why: nothing found must not look like nothing wrong. The other rules and the crawl went on.
+    Bad: a value that the rule does not cope with
+    Good: none; the log holds what a report of the fault needs
+    """
+    error = failure.error
+    text = f"the rule {failure.rule} failed with {type(error).__name__}: it did not judge this"
+    yield Message(text, value=failure.rule)
+
+
+@rule("allow-expired", Severity.WARNING, "the entry itself says until when", Needs.ALLOWANCE)
+def allow_expired(allowance: Allowance) -> Iterator[Message]:
+    """An entry of the allowlist has expired, so it allows nothing any more.
+
+    Why: what was allowed for a time should have been mended by now, and its findings are back.
+    Bad: `until = 2020-12-31`
+    Good: a later date, or no entry
+    """
+    text = f"the allowance of {allowance.rule} for {allowance.pattern.pattern} ended on {allowance.until}"
+    yield Message(f"{text}; its reason was: {allowance.reason}", value=allowance.rule)
