@@ -26,7 +26,7 @@ from sitemapcrawler.commands.running import (
     without_options,
 )
 from sitemapcrawler.extensions.logs import guard_log
-from sitemapcrawler.fleet.control.domains import read_domains
+from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import take_from_environment
 
 

@@ -1,4 +1,4 @@
-"""A fleet run by its command: output, cluster, domains, the summary; how it ended as an exit code."""
+"""Runs a fleet for its command: claims the output, crawls, writes the summary; returns the exit code."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.commands.running import FEED_LOST, NOTHING_READ, STOPPED, complain, refuse
 from sitemapcrawler.feeds.folder import PAGE
-from sitemapcrawler.fleet.control.cluster import Cluster, ClusterFailed
-from sitemapcrawler.fleet.control.driver import Fleet, Stop
+from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
+from sitemapcrawler.fleet.control.driver import Fleet, FleetStop
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
-from sitemapcrawler.fleet.output.folders import telling
+from sitemapcrawler.fleet.output.folders import failing_as
+from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
-from sitemapcrawler.fleet.showing import Showing, closing_line
 from sitemapcrawler.fleet.worker.task import Plan
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger("sitemapcrawler")
 
 CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib3")
-"""Loggers of libraries whose INFO tells of their own parts."""
+"""Libraries that log their internals at level INFO."""
 
 CLAIM = "_fleet.json"
-"""What a data set was made with: a run with other arguments would mix two kinds of results."""
+"""File with the arguments of a data set; a run with other arguments would mix two kinds of results."""
 OF_A_RUN = frozenset({"domain", "max_time"})
-"""Arguments that may differ from one run to the next."""
+"""Arguments that may differ between runs."""
 
 
 def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
-    """Run it; the exit code."""
+    """Run a fleet; returns the exit code."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
@@ -55,44 +55,44 @@ def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argpar
 
 
 def claim(output: Output, arguments: dict[str, str]) -> None:
-    """Note what the data set is made with. ValueError where it was made with something else."""
-    asked = Params.parse({**arguments, "domain": "localhost"}).asks_for()
-    mine = {name: text for name, text in asked.items() if name not in OF_A_RUN}
-    held = output.read_bytes(CLAIM)
-    if held is None:
+    """Write the arguments to the data set. ValueError if it was made with others."""
+    named = Params.parse({**arguments, "domain": "localhost"}).asks_for()
+    mine = {name: text for name, text in named.items() if name not in OF_A_RUN}
+    claimed = output.read_bytes(CLAIM)
+    if claimed is None:
         if output.read_bytes(PAGE) is not None:
             raise ValueError(f"--out {output.url}: has a {PAGE} that is no fleet's; accepted: another place")
         output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
         return
     try:
-        theirs = dict(json.loads(held)["arguments"])
+        theirs = dict(json.loads(claimed)["arguments"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
     if theirs != mine:
         raise ValueError(
-            f"--out {output.url}: holds results with {_said(theirs)}, and this would be with {_said(mine)}; "
+            f"--out {output.url}: holds results with {_worded(theirs)}, and this would be with {_worded(mine)}; "
             "accepted: the same, or another place"
         )
 
 
-def _said(arguments: dict[str, str]) -> str:
+def _worded(arguments: dict[str, str]) -> str:
     return ", ".join(f"{name}={text}" for name, text in sorted(arguments.items())) or "no arguments"
 
 
 def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
     began = time.monotonic()
     plan = Plan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
-    stop, showing = Stop(), Showing(settings)
+    stop, showing = FleetStop(), FleetDisplay(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))
     again = in_states(output, opts.again) if opts.again else set()
-    with stop.heard():
-        with Cluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.shown():
+    with stop.handling_signals():
+        with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
             fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop, again)
-            tally = fleet.tally
-            told = f"{counted(tally.total, 'domain')}, {tally.earlier:,} of them done earlier, {cluster.room:,} at once"
-            logger.info("%s, into %s", told, output.url)
-            fleet.run(showing.look)
+            counts = fleet.counts
+            domains = f"{counted(counts.total, 'domain')}, {counts.earlier:,} of them done earlier"
+            logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
+            fleet.run(showing.update)
         if not stop.now and not fleet.broken:
             sum_up(output, fleet)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
@@ -102,10 +102,10 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
 
 
 def in_states(output: Output, states: Collection[str]) -> set[str]:
-    """Names of the domains of a data set that are in one of these states. OutputFailed."""
+    """Names of the domains of a data set in these states. OutputFailed."""
     query = "SELECT domain FROM results WHERE list_contains($states, state)"
     with (
-        telling(f"{output.url}: the domains cannot be read"),
+        failing_as(f"{output.url}: the domains cannot be read"),
         output.scratch() as folder,
         loaded(source_of(output), (), folder) as connection,
     ):
@@ -113,24 +113,24 @@ def in_states(output: Output, states: Collection[str]) -> set[str]:
 
 
 def source_of(output: Output) -> Source:
-    """The data set, to be read: files of this machine where they are."""
+    """The data set as a source for the summary: local files in place."""
     return (None, output.url) if output.is_local else output.filesystem()
 
 
 def sum_up(output: Output, fleet: Fleet) -> None:
-    """Write the summary and the page beside the tables. OutputFailed where they cannot be written."""
+    """Write the summary and the page beside the tables. OutputFailed."""
     with output.scratch() as folder:
-        with telling(f"{output.url}: the summary cannot be written"):
-            write_overview(source_of(output), fleet.tally.failed, folder)
+        with failing_as(f"{output.url}: the summary cannot be written"):
+            write_overview(source_of(output), fleet.counts.failed, folder)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)
 
 
 def code_of(fleet: Fleet) -> int:
-    """How a fleet ended, as an exit code."""
+    """Exit code of a fleet."""
     if fleet.broken:
         return FEED_LOST
     if fleet.stopped:
         return STOPPED
-    return NOTHING_READ if fleet.tally.failed else 0
+    return NOTHING_READ if fleet.counts.failed else 0

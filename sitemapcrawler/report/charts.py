@@ -44,7 +44,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """A bar of a chart; `state` is the class that colours it."""
 
     label: str
@@ -53,12 +53,12 @@ class Bar:
     tooltip: str = ""
 
 
-def columns(bars: Sequence[Bar], title: str) -> Markup:
+def columns(bars: Sequence[ChartBar], title: str) -> Markup:
     """Vertical bars, for a course of time; empty without bars."""
     return _both(lambda width: _columns(bars, width), title) if bars else Markup("")
 
 
-def rows(bars: Sequence[Bar], title: str) -> Markup:
+def rows(bars: Sequence[ChartBar], title: str) -> Markup:
     """Horizontal bars with their values, the first on top; empty without bars."""
     return _both(lambda width: _rows(bars, width), title) if bars else Markup("")
 
@@ -75,14 +75,14 @@ def _both(draw: Any, title: str) -> Markup:
     return Markup("").join(template.format(name, _svg(draw(width), title)) for name, width in pairs)
 
 
-def _values(bars: Sequence[Bar]) -> list[dict[str, Any]]:
+def _values(bars: Sequence[ChartBar]) -> list[dict[str, Any]]:
     return [
         {"value": bar.value, "tooltip": bar.tooltip or f"{bar.label}: {bar.value:,}", "node": {"class": bar.state}}
         for bar in bars
     ]
 
 
-def _columns(bars: Sequence[Bar], width: int) -> Any:
+def _columns(bars: Sequence[ChartBar], width: int) -> Any:
     every = -(-len(bars) // (width // 75))
     chart = pygal.Bar(
         **_OPTIONS,
@@ -101,7 +101,7 @@ def _columns(bars: Sequence[Bar], width: int) -> Any:
     return chart.render_tree()
 
 
-def _rows(bars: Sequence[Bar], width: int) -> Any:
+def _rows(bars: Sequence[ChartBar], width: int) -> Any:
     bars = bars[::-1]
     chart = pygal.HorizontalBar(
         **_OPTIONS,

@@ -19,7 +19,7 @@ from sitemapcrawler import __version__, urls
 from sitemapcrawler.items import Lastmods, RobotsRecord
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
-from sitemapcrawler.report.charts import Bar, History, history
+from sitemapcrawler.report.charts import ChartBar, History, history
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
 from sitemapcrawler.robots.agents import agent
@@ -162,13 +162,15 @@ def _trusted(found: Lastmods | None) -> str:
 
 
 def _lastmods(periods: History) -> Markup:
-    bars = [Bar(period.label, period.entries, "warning" if period.future else "plain") for period in periods.periods]
+    bars = [
+        ChartBar(period.label, period.entries, "warning" if period.future else "plain") for period in periods.periods
+    ]
     return charts.columns(bars, f"Entries by {periods.unit} of their last modification")
 
 
 def _statuses(report: Report) -> Markup | str:
     entries = [(name, number) for name, number in report.statuses.items() if number]
-    bars = [Bar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
+    bars = [ChartBar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
     return charts.rows(bars, "Checked entries by status")
 
 
@@ -177,7 +179,7 @@ def _shade(code: str) -> str:
 
 
 def _changes(report: Report) -> Markup | str:
-    bars = [Bar(name, report.changes.get(name, 0), shade) for name, shade in CHANGES.items()]
+    bars = [ChartBar(name, report.changes.get(name, 0), shade) for name, shade in CHANGES.items()]
     return charts.rows(bars, "Pages by what became of them since the baseline") if report.changes else ""
 
 

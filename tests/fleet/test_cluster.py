@@ -40,12 +40,12 @@ def test_its_machines_share_the_domains(address: str, tmp_path: Path) -> None:
 
 def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
     """Another machine may go away, and only its crawls with it."""
-    from sitemapcrawler.fleet.control.cluster import Cluster
+    from sitemapcrawler.fleet.control.cluster import RayCluster
 
     state, ray = import_module("ray._private.state"), import_module("ray")
     for _ in range(3):
-        with Cluster(address, None, 1, 0) as cluster:
-            cluster.look()
+        with RayCluster(address, None, 1, 0) as cluster:
+            cluster.running()
             control = state.actors()[cluster._control._actor_id.hex()]
             assert control["Address"]["NodeID"] == ray.get_runtime_context().get_node_id()
 
@@ -63,5 +63,5 @@ def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, m
 
     folder.mkdir()
     monkeypatch.setattr(cluster.shutil, "rmtree", remove)
-    cluster.remove(folder)
+    cluster.remove_folder(folder)
     assert removed == [folder, folder]

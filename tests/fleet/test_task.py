@@ -15,13 +15,11 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.commands.fleet import passed
-from sitemapcrawler.fleet.control.domains import domain
-from sitemapcrawler.fleet.control.leases import Control
-from sitemapcrawler.fleet.worker import conversation, task
-from sitemapcrawler.fleet.worker.children import Nursery
-from sitemapcrawler.fleet.worker.conversation import Superseded
-from sitemapcrawler.fleet.worker.results import CrawlDied
-from sitemapcrawler.fleet.worker.task import GivenUp, Plan, crawl_domain
+from sitemapcrawler.fleet.domains import domain
+from sitemapcrawler.fleet.leases import Control
+from sitemapcrawler.fleet.worker import task
+from sitemapcrawler.fleet.worker.nursery import Nursery
+from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, Plan, Superseded, crawl_domain
 from tests.fleet.fleets import Data, Site, sites
 from tests.fleet.test_faults import gated
 from tests.processes import children_of
@@ -105,7 +103,7 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
     with gated(site, "/1.xml"):
         stopping = when_asked(site, "/1.xml", lambda pid: os.kill(pid, signal.SIGSTOP))
         began = time.monotonic()
-        with pytest.raises(GivenUp, match="did not end within 9 s, and was killed"):
+        with pytest.raises(CrawlAbandoned, match="did not end within 9 s, and was killed"):
             crawl_domain(domain(site.url()), plan(tmp_path, max_time=8.0), Clocked(), nursery)
         stopping.join()
     assert time.monotonic() - began < PATIENCE_S
@@ -115,7 +113,7 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
 def test_a_worker_that_is_taken_for_dead_leaves_nothing(
     tmp_path: Path, site: Site, nursery: Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation, "BEAT_S", 0.1)
+    monkeypatch.setattr(task, "BEAT_S", 0.1)
     control = Clocked()
     with gated(site, "/1.xml"):
         overtaking = when_asked(site, "/1.xml", lambda pid: control.begin(site.url()))
@@ -131,5 +129,5 @@ def test_a_domain_whose_workers_die_again_and_again_is_given_up(tmp_path: Path, 
     control = Clocked()
     for _ in range(3):
         control.begin("a.example")  # and no end: Ray has killed the worker
-    with pytest.raises(GivenUp, match="its worker died 3 times"):
+    with pytest.raises(CrawlAbandoned, match="its worker died 3 times"):
         crawl_domain(domain("a.example"), plan(tmp_path), control, nursery)

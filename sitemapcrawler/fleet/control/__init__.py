@@ -1,4 +1,4 @@
-"""The driver of a fleet: which domain is crawled next, where, and who may request from a host.
+"""The driver of a fleet: which domain is crawled next, and on which cluster.
 
 May import `fleet.worker` and `fleet.output`. Start reading in `driver.py`.
 """

@@ -1,7 +1,7 @@
-"""Ray: the cluster that a fleet runs on, joined or started; what runs there stands in `work`.
+"""The Ray cluster that a fleet runs on, joined or started here, with its control actor and its tasks.
 
-Only imported where a fleet runs. Without an address a cluster of this machine's starts, which listens on the loopback
-interface alone, and sends no statistics of its use to Ray's makers.
+Only imported by a running fleet. Without an address, a local cluster starts. It listens on the loopback interface only,
+and sends no usage statistics.
 """
 
 from __future__ import annotations
@@ -24,52 +24,113 @@ from tempfile import gettempdir, mkdtemp
 from types import TracebackType
 from typing import Any, Self
 
-from sitemapcrawler.fleet.control.domains import Domain
-from sitemapcrawler.fleet.control.leases import Running
+from sitemapcrawler.fleet.domains import Domain, DomainRecord
+from sitemapcrawler.fleet.leases import Control, HeartbeatReply, Running
 from sitemapcrawler.fleet.output.destination import OutputFailed
-from sitemapcrawler.fleet.records import DomainRecord
-from sitemapcrawler.fleet.worker.conversation import Superseded
-from sitemapcrawler.fleet.worker.results import CrawlDied, CrawlFault
-from sitemapcrawler.fleet.worker.task import GivenUp, Plan
-from sitemapcrawler.fleet.worker.work import Clocked, ray, work
+from sitemapcrawler.fleet.worker.nursery import Nursery
+from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, CrawlFault, Plan, Superseded, crawl_domain
 from sitemapcrawler.urls.display import inert
 
+for _name, _value in {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # or it announces a change of its own at each start
+}.items():
+    os.environ.setdefault(_name, _value)
+ray: Any = import_module("ray")  # an import statement would ask type checkers for the types of what it brings along
 affinity: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 STORE_BYTES = 100 * 1024 * 1024
-"""Memory of a local cluster's object store, in bytes: results are rows of a kilobyte, and Ray wants 75 MB at least."""
+"""Object store of a local cluster in bytes: results are rows of a kilobyte, and Ray requires 75 MB."""
 CONNECT_S = 10.0
-"""Seconds in which the head of a cluster must take a connection."""
-LAST_WORDS_S, LOOK_S = 5.0, 0.1
-"""Seconds that processes of a cluster which has ended may still write, and between two looks at their folder."""
+"""Timeout in seconds of a connection to the head of a cluster."""
+SHUTDOWN_S, POLL_S = 5.0, 0.1
+"""Seconds for which processes of an ended cluster may still write, and between two checks of their folder."""
 PLACE, MAX_PLACE = "/tmp", 14
-"""Where sockets are whose names would be too long elsewhere, and the characters of such a place: a name ends at 107,
-and what follows the place takes some 90. Source: unix(7)"""
+"""Folder of sockets if the temporary folder's path is longer than this: names end at 107 characters, and Ray adds some
+90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 AGAIN = (CrawlDied, OutputFailed, Superseded)
-"""What a task may end with that is worth another attempt."""
+"""Errors of a task after which it is tried again."""
+
+
+class Clocked:
+    """`Control` as an actor with the clock of its machine, so that no two clocks are compared."""
+
+    def __init__(self) -> None:
+        self._control = Control()
+
+    def begin(self, domain: str) -> tuple[int, int]:
+        """See `Control`."""
+        return self._control.begin(domain, time.monotonic())
+
+    def beat(self, attempt: int, urls: int, sitemaps: int) -> HeartbeatReply:
+        """See `Control`."""
+        return self._control.beat(attempt, urls, sitemaps, time.monotonic())
+
+    def counts(self, attempt: int) -> bool:
+        """See `Control`."""
+        return self._control.counts(attempt)
+
+    def ask(self, attempt: int, host: str) -> float:
+        """See `Control`."""
+        return self._control.ask(attempt, host, time.monotonic())
+
+    def free(self, attempt: int, host: str, rest: float) -> None:
+        """See `Control`."""
+        self._control.free(attempt, host, rest, time.monotonic())
+
+    def end(self, attempt: int, died: bool) -> None:
+        """See `Control`."""
+        self._control.end(attempt, died, time.monotonic())
+
+    def done(self, domain: str) -> None:
+        """See `Control`."""
+        self._control.done(domain)
+
+    def running(self) -> list[Running]:
+        """See `Control`."""
+        return self._control.running(time.monotonic())
+
+
+class Remote:
+    """The control actor, as tasks use it."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._actor, name)
+        return lambda *arguments: ray.get(method.remote(*arguments))
+
+
+_nursery = Nursery()
+"""The nursery of this worker, which forks one crawl after the other."""
+
+
+def work(domain: Domain, plan: Plan, actor: Any) -> DomainRecord:
+    """Task of Ray: crawl one domain."""
+    return crawl_domain(domain, plan, Remote(actor), _nursery)
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class DomainFailure:
     """A domain without a result."""
 
     reason: str
     """One line."""
     common: bool
-    """True where that is likely to hold for all domains: an output that cannot be written, a fault in a worker."""
+    """True if other domains are likely to fail as well: the output cannot be written, or a worker has a fault."""
 
 
 class ClusterFailed(Exception):
-    """The cluster cannot be had, or is gone; one line."""
+    """The cluster cannot be started or reached, or is gone; one line."""
 
 
-class Murmur(io.TextIOBase):
-    """Takes what Ray prints on standard output while a fleet runs, tasks that are tried again for instance: the log has
-    it at level DEBUG."""
+class RayOutput(io.TextIOBase):
+    """Logs at level DEBUG what Ray prints on standard output."""
 
     def write(self, text: str) -> int:
         """A line or part of one."""
@@ -78,11 +139,11 @@ class Murmur(io.TextIOBase):
         return len(text)
 
 
-class Cluster:
-    """A Ray cluster, joined or started. A context manager: at its end all tasks are ended."""
+class RayCluster:
+    """A Ray cluster, joined or started. As a context manager, ends all tasks."""
 
     def __init__(self, address: str | None, workers: int | None, cpus: float, retries: int) -> None:
-        """`workers`: domains at once, None: as many as the cluster has room for; `cpus`: cores reserved for each;
+        """`workers`: domains at once, None: one for each reserved core; `cpus`: cores reserved for each domain;
         `retries`: further attempts at a domain whose crawl or output failed."""
         local = address is None
         self._workers = workers
@@ -90,7 +151,7 @@ class Cluster:
         self._folder: str | None = None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if local:
-            # Or Ray writes one to ~/.ray, if it may; all clusters that `ray start` begins there would ask for it.
+            # Else Ray writes a token to ~/.ray, which `ray start` would require from then on.
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
             self._workers = workers or os.cpu_count() or 1
             options |= {
@@ -101,8 +162,8 @@ class Cluster:
                 "_node_ip_address": LOOPBACK,
                 "_temp_dir": self._private_folder(),
             }
-        self._quiet = redirect_stdout(Murmur())
-        hear = signal.getsignal(signal.SIGTERM)
+        self._quiet = redirect_stdout(RayOutput())
+        handler = signal.getsignal(signal.SIGTERM)
         try:
             check_reachable(address)
             ray.init(address=address or "local", **options)
@@ -110,9 +171,9 @@ class Cluster:
             self._shut_down()
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
-            signal.signal(signal.SIGTERM, hear)  # which Ray has taken, to print a trace and end the process
+            signal.signal(signal.SIGTERM, handler)  # Ray replaces it by one that prints a trace and exits
         self._check_cores()
-        # Where the driver is, whose end is that of all: no other machine may take the fleet along when it goes.
+        # On the driver's machine, whose end is that of the fleet in any case.
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
         self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
         self._task = ray.remote(
@@ -130,18 +191,17 @@ class Cluster:
         self._quiet.__exit__(kind, error, trace)
 
     def _private_folder(self) -> str:
-        """Where a local cluster has its sockets and logs. Ray lets everybody read and write there, as in /tmp/ray: so
-        it lies in a folder that nobody else may enter."""
+        """Folder of a local cluster's sockets and logs. Ray makes it world-writable, so its parent is private."""
         self._folder = mkdtemp(prefix="sitemapcrawler-", dir=PLACE if len(gettempdir()) > MAX_PLACE else None)
         return f"{self._folder}/ray"
 
     def _shut_down(self) -> None:
         ray.shutdown()
         if self._folder is not None:
-            remove(Path(self._folder))
+            remove_folder(Path(self._folder))
 
     def _check_cores(self) -> None:
-        """ClusterFailed where a domain is to have more cores than any machine has."""
+        """ClusterFailed if no machine has the cores that a domain needs."""
         most = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
         if 0 < most < self._cpus:
             self._shut_down()
@@ -158,22 +218,22 @@ class Cluster:
         return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
 
     def start(self, domain: Domain, plan: Any) -> Any:
-        """Begin with a domain; the reference of its result."""
+        """Start a task; returns the reference of its result."""
         return self._task.options(name=domain.name).remote(domain, plan, self._control)
 
     def share(self, plan: Plan) -> Any:
-        """Put the plan where all tasks can read it."""
+        """Share the plan with all tasks; returns its reference."""
         return ray.put(plan)
 
     def wait(self, running: Sequence[Any], seconds: float) -> list[Any]:
-        """Wait until one of the references has its result; all that have."""
+        """Wait for a result; returns all references that have one."""
         done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
         if not done:
             done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
         return list(done)
 
-    def result(self, reference: Any, domain: Domain) -> DomainRecord | Failed:
-        """The row of a domain, or why there is none. ClusterFailed where the cluster is gone."""
+    def result(self, reference: Any, domain: Domain) -> DomainRecord | DomainFailure:
+        """The row of a domain, or why there is none. ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
         try:
             record: DomainRecord = ray.get(reference)
@@ -182,41 +242,41 @@ class Cluster:
             cause = getattr(error, "cause", error)
             if isinstance(cause, errors.RayError):  # of the control, which all need
                 raise ClusterFailed(first_line(cause)) from None
-            known = isinstance(cause, (*AGAIN, GivenUp))
+            known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
-            return Failed(reason, not known or isinstance(cause, (OutputFailed, CrawlFault)))
+            return DomainFailure(reason, not known or isinstance(cause, (OutputFailed, CrawlFault)))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
-            return Failed(f"its worker died again and again: {first_line(error)}", False)
+            return DomainFailure(f"its worker died again and again: {first_line(error)}", False)
         except errors.RayError as error:
             raise ClusterFailed(first_line(error)) from None
         finally:
             self._control.done.remote(domain.name)
 
-    def look(self) -> list[Running]:
-        """What runs."""
+    def running(self) -> list[Running]:
+        """Running attempts. ClusterFailed if the cluster is gone."""
         try:
-            seen: list[Running] = ray.get(self._control.look.remote())
-            return seen
+            running: list[Running] = ray.get(self._control.running.remote())
+            return running
         except ray.exceptions.RayError as error:
             raise ClusterFailed(first_line(error)) from None
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder in which Ray's processes may still make files for a moment."""
-    until = time.monotonic() + LAST_WORDS_S
+def remove_folder(folder: Path) -> None:
+    """Remove a folder in which Ray's processes may still create files for a moment."""
+    until = time.monotonic() + SHUTDOWN_S
     while True:
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists() or time.monotonic() > until:
             return
-        time.sleep(LOOK_S)  # nobody tells when the last of them has ended
+        time.sleep(POLL_S)  # Ray does not say when the last of them has ended
 
 
 def check_reachable(address: str | None) -> None:
-    """OSError where nobody listens at HOST:PORT: Ray would try for minutes."""
+    """OSError if nothing listens at HOST:PORT: Ray would try for minutes."""
     if address is not None and (found := _PLACE.fullmatch(address)):
         socket.create_connection((found[1].strip("[]"), int(found[2])), CONNECT_S).close()
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """First line of an error's message, or its type."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,4 +1,4 @@
-"""The fleet from where it is started: which domains are left to do, which may run, what has come of them."""
+"""Drives a fleet: submits domains, collects results, handles signals."""
 
 from __future__ import annotations
 
@@ -11,48 +11,44 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from sitemapcrawler.fleet.control.cluster import Cluster, Failed
-from sitemapcrawler.fleet.control.domains import Domain
-from sitemapcrawler.fleet.control.leases import Running
-from sitemapcrawler.fleet.control.resolving import Resolver
-from sitemapcrawler.fleet.control.schedule import Schedule
+from sitemapcrawler.fleet.control.cluster import DomainFailure, RayCluster
+from sitemapcrawler.fleet.control.schedule import Resolver, Schedule
+from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
+from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.fleet.output.destination import Output
-from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
-from sitemapcrawler.fleet.worker.results import place
-from sitemapcrawler.fleet.worker.task import Plan
+from sitemapcrawler.fleet.worker.task import Plan, file_name
 from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger(__name__)
 
 AHEAD = 10_000
-"""Domains whose addresses are looked up before their turn: enough that some can run while others share an address."""
+"""Domains whose addresses are looked up ahead: enough that some can run while others share an address."""
 WAIT_S = 0.2
-"""Seconds to wait for results before the next look at what else there is to do."""
+"""Seconds to wait for results before starting further domains."""
 IN_A_ROW = 3
-"""Domains that fail one after the other for a reason that holds for all, a full disk for instance, after which no more
-begin."""
+"""Domains in a row that fail for a common reason, a full disk for instance, after which no more start."""
 
 
 @dataclass(slots=True)
-class Tally:
-    """How far a fleet is."""
+class FleetCounts:
+    """Counts of a fleet's results."""
 
     total: int
     """Domains of the list."""
     earlier: int = 0
-    """Of these, done by an earlier run."""
+    """Domains done by an earlier run."""
     states: dict[str, int] = field(default_factory=dict)
     """Domains done by this run, by state."""
     urls: int = 0
-    """Url records of those."""
+    """URLs of domains done by this run."""
     sitemaps: int = 0
-    """Sitemap records of those."""
+    """Files of domains done by this run."""
     failed: list[DomainRecord] = field(default_factory=list)
-    """Those without a result."""
+    """Domains without a result."""
 
-    def take(self, domain: Domain, result: DomainRecord | Failed) -> None:
-        """Count what came of a domain."""
-        if isinstance(result, Failed):
+    def add(self, domain: Domain, result: DomainRecord | DomainFailure) -> None:
+        """Count the result of a domain."""
+        if isinstance(result, DomainFailure):
             self.failed.append(DomainRecord(domain=domain.name, state=FAILED, error=result.reason))
             logger.warning("no result of %s: %s", domain.name, inert(result.reason))
             return
@@ -62,34 +58,33 @@ class Tally:
 
     @property
     def done(self) -> int:
-        """Domains that need no more work, failed ones left out."""
+        """Domains with a result."""
         return self.earlier + sum(self.states.values())
 
 
-class Stop:
-    """Signals. The first SIGINT lets running domains come to their end; a second one, SIGTERM, or the end of the
-    terminal (SIGHUP) does not."""
+class FleetStop:
+    """Stop signals. The first SIGINT lets running domains finish; a second one, SIGTERM or SIGHUP ends them."""
 
     def __init__(self) -> None:
         self.begun = False
-        """No new domain begins."""
+        """True if no further domain starts."""
         self.now = False
-        """Nothing is waited for."""
+        """True if running domains are not waited for."""
 
-    def hear(self, number: int, frame: FrameType | None) -> None:
-        """A signal came."""
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
         self.now = self.now or self.begun or number != signal.SIGINT
-        self.begun = True  # before anything is told: whoever reads it may send the next one at once
+        self.begun = True  # before the log line, whose reader may send the next signal at once
         if not self.now:
             logger.info("no more domains are begun; those that run come to their end (again: end at once)")
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """While signals are heard here."""
+    def handling_signals(self) -> Iterator[None]:
+        """Handle signals within the context."""
         numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` ignores it
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
             numbers.append(signal.SIGHUP)
-        before = {number: signal.signal(number, self.hear) for number in numbers}
+        before = {number: signal.signal(number, self.on_signal) for number in numbers}
         try:
             yield
         finally:
@@ -105,16 +100,16 @@ class Fleet:
         domains: list[Domain],
         output: Output,
         plan: Plan,
-        cluster: Cluster,
+        cluster: RayCluster,
         per_address: int,
-        stop: Stop,
+        stop: FleetStop,
         again: Collection[str] = (),
     ) -> None:
-        """`again`: names of domains that are crawled though they are done."""
+        """`again`: names of domains to crawl although they are done."""
         done = finished(output)
-        left = [domain for domain in domains if domain.name in again or place(DOMAIN, domain) not in done]
+        left = [domain for domain in domains if domain.name in again or file_name(DOMAIN, domain) not in done]
         self._left = iter(left)
-        self.tally = Tally(len(domains), earlier=len(domains) - len(left))
+        self.counts = FleetCounts(len(domains), earlier=len(domains) - len(left))
         self._schedule = Schedule(per_address)
         self._resolver = Resolver()
         self._cluster = cluster
@@ -123,10 +118,10 @@ class Fleet:
         self.running: dict[Any, Domain] = {}
         self._lost = 0
         self.broken = False
-        """True where the fleet ends because of something that fails for all domains."""
+        """True if the fleet ends because of a failure common to all domains."""
 
     def run(self, show: Callable[[Fleet], None]) -> None:
-        """Run to the end, or to a stop. `show` is called now and then. ClusterFailed where the cluster is gone."""
+        """Run to the end or a stop, calling `show` between results. ClusterFailed if the cluster is gone."""
         try:
             while not self._stop.now:
                 if not self._stop.begun:
@@ -143,20 +138,20 @@ class Fleet:
 
     @property
     def waiting(self) -> int:
-        """Domains that are known to be left, running ones left out."""
+        """Domains that are scheduled or being looked up."""
         return self._schedule.waiting + self._resolver.pending
 
-    def look(self) -> list[Running]:
-        """What runs, as its workers say."""
-        return self._cluster.look()
+    def progress(self) -> list[Running]:
+        """Progress of running domains."""
+        return self._cluster.running()
 
     @property
     def stopped(self) -> bool:
-        """True where not every domain was taken on."""
+        """True if not every domain was started."""
         return self._stop.begun
 
     def _feed(self) -> None:
-        """Have addresses looked up, and domains scheduled whose addresses are known."""
+        """Look up addresses ahead, and schedule domains whose addresses are known."""
         while self.waiting < AHEAD and (domain := next(self._left, None)) is not None:
             self._resolver.submit(domain)
         for domain, addresses in self._resolver.ready():
@@ -170,20 +165,20 @@ class Fleet:
 
     def _collect(self) -> None:
         if not self.running:
-            time.sleep(WAIT_S / 10)  # names are being looked up, and nothing else is to be waited for
+            time.sleep(WAIT_S / 10)  # only look-ups are running
             return
         for reference in self._cluster.wait([*self.running], WAIT_S):
             domain = self.running.pop(reference)
             self._schedule.done(domain)
             result = self._cluster.result(reference, domain)
-            self.tally.take(domain, result)
-            self._lost = self._lost + 1 if isinstance(result, Failed) and result.common else 0
+            self.counts.add(domain, result)
+            self._lost = self._lost + 1 if isinstance(result, DomainFailure) and result.common else 0
             if self._lost >= IN_A_ROW and not self._stop.begun:
                 self.broken = self._stop.begun = True
-                told = "%d domains in a row have failed for a reason that is not theirs; no more are begun"
-                logger.error(told, self._lost)
+                message = "%d domains in a row have failed for a reason that is not theirs; no more are begun"
+                logger.error(message, self._lost)
 
 
 def finished(output: Output) -> set[str]:
-    """Names of the rows of domains that are done."""
+    """Files of the rows of domains that are done."""
     return {name for name in output.names(DOMAIN) if name.endswith(".parquet")}

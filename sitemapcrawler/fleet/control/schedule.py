@@ -1,87 +1,89 @@
-"""Which domain may be crawled next: never two of one site at once, and no more than a few that share an address.
+"""Schedule of domains: never two of one site at once, and few that share an IP address, which are looked up ahead.
 
-Domains with the same addresses form a group, of which the first one stands for all. A group that cannot go on waits at
-one of the addresses that are full, and is looked at again when that one has room; a domain whose site runs waits at
-that site. So nobody looks at all that wait, however many there are.
+Domains with the same addresses form a group. A group that is blocked waits at one of its full addresses until that has
+room; a domain whose site runs waits at that site. So a call never checks all waiting domains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import socket
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
+from queue import SimpleQueue
+from threading import Lock, Thread
 
-from sitemapcrawler.fleet.control.domains import Domain
+from sitemapcrawler.download.addresses import parse_address
+from sitemapcrawler.fleet.domains import Domain
 
 MAX_LOOKS = 1000
-"""Groups that one call of `next` looks at, some 5 ms. Where so many of those that have just got room are blocked at
-another address, the next call goes on behind them."""
+"""Most groups that one call of `next` checks, some 5 ms; the next call resumes behind them."""
 MAX_WOKEN = 16
-"""Sets of addresses that one site has: more than these wait until one of its domains has run again."""
+"""Most sets of addresses of a site that wake at once; others wait until one of its domains has run again."""
 
 Place = tuple[int, Domain]
-"""A domain, and its number in the order in which domains came."""
+"""A domain's number in order of arrival, and the domain."""
 Addresses = tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Group:
-    """Domains that wait and have the same addresses."""
+    """Waiting domains with the same addresses."""
 
     addresses: Addresses
     waiting: list[Place] = field(default_factory=list)
-    """A heap. It is empty only where the group stands nowhere."""
+    """A heap; empty only if the group is not queued."""
     queued: bool = False
-    """Whether the group stands somewhere: at an address, or among those to look at."""
+    """True if the group waits at an address or is ready to be checked."""
 
 
 @dataclass(slots=True)
 class _Address:
-    """An address on which a domain runs, or at which groups wait."""
+    """An address with running domains or waiting groups."""
 
     name: str
     running: int = 0
     groups: list[tuple[int, int, _Group]] = field(default_factory=list)
-    """A heap of those that wait for room, by their first domain."""
+    """A heap of waiting groups, by their first domain."""
     queued: bool = False
-    """Whether it stands among those to look at."""
+    """True if it is ready to be checked."""
 
 
 class Schedule:
-    """The domains that wait and those that run. First come, first served, but for those that are blocked.
+    """Waiting and running domains. First come, first served, except for blocked ones.
 
-    Memory: 100 bytes for each domain that waits, 600 for one whose addresses no other has. Time: O(log n) for each
-    call, taken over many.
+    Memory: 100 bytes for each waiting domain, 600 for one with addresses of its own. Time: O(log n) a call.
     """
 
     def __init__(self, per_address: int) -> None:
-        """`per_address`: domains that may run at once on an address that they share; 0: any number."""
+        """`per_address`: domains that may run at once on a shared address; 0: any number."""
         self.waiting = 0
-        """Domains that were added and do not run yet."""
+        """Domains that do not run yet."""
         self._per_address = per_address
         self._added = 0
         self._groups: dict[Addresses, _Group] = {}
         self._addresses: dict[str, _Address] = {}
-        # A heap, by the first domain, of what may hold one that can run.
+        # A heap, by their first domain, of groups and addresses to check.
         self._ready: list[tuple[int, int, _Group | _Address]] = []
         self._running: dict[str, tuple[Domain, Addresses]] = {}
         self._at_site: dict[str, dict[Addresses, list[Place]]] = {}
 
     @property
     def running(self) -> int:
-        """Domains that run."""
+        """Number of running domains."""
         return len(self._running)
 
     def add(self, domain: Domain, addresses: Collection[str]) -> None:
-        """Let a domain wait for its turn. Where it has no addresses, its site alone counts."""
+        """Queue a domain. Without addresses only its site counts."""
         self._added += 1
         self.waiting += 1
         self._join((self._added, domain), tuple(sorted(set(addresses))) if self._per_address else ())
 
     def next(self) -> Domain | None:
-        """The next domain whose site does not run and whose addresses all have room: it runs from now on. None where
-        all are blocked by those that run, or by `MAX_LOOKS`, and where none waits."""
+        """Start the next domain whose site does not run and whose addresses all have room. None if none waits, all are
+        blocked, or `MAX_LOOKS` groups were checked."""
         for _ in range(MAX_LOOKS):
             if not self._ready:
                 break
@@ -94,7 +96,7 @@ class Schedule:
         return None
 
     def done(self, domain: Domain) -> None:
-        """A domain does not run any more. KeyError where it did not."""
+        """End a running domain. KeyError if it does not run."""
         ran, addresses = self._running.get(domain.site, (None, ()))
         if ran != domain:
             raise KeyError(domain.name)
@@ -104,8 +106,8 @@ class Schedule:
         self._wake(domain.site)
 
     def _wake(self, site: str) -> None:
-        """Let domains of a site wait in their groups again: of those with the same addresses the first one, since the
-        next has no chance before that one has run, when the site is woken again."""
+        """Return domains of a site to their groups. Of those with the same addresses only the first, since the next
+        cannot run before it."""
         groups = self._at_site.get(site, {})
         for addresses in list(islice(groups, MAX_WOKEN)):
             places = groups.pop(addresses)
@@ -120,24 +122,24 @@ class Schedule:
         if group is None:
             group = self._groups[addresses] = _Group(addresses)
         heappush(group.waiting, place)
-        self._look_at(group)
+        self._queue_group(group)
 
-    def _look_at(self, group: _Group) -> None:
+    def _queue_group(self, group: _Group) -> None:
         if not group.queued:
             group.queued = True
             heappush(self._ready, (group.waiting[0][0], id(group), group))
 
     def _group_at(self, address: _Address) -> _Group | None:
-        """The first group that waits at an address, where that has room."""
+        """The first group that waits at an address, if that has room."""
         if address.running >= self._per_address:
             return None
         group = heappop(address.groups)[2]
         group.queued = False
-        self._tell(address)
+        self._queue_address(address)
         return group
 
     def _first_of(self, group: _Group) -> Domain | None:
-        """The first domain of a group that can run; what cannot waits at what blocks it."""
+        """The first domain of a group that can run. Blocked ones wait where they are blocked."""
         full = self._full(group.addresses)
         if full:
             group.queued = True
@@ -145,7 +147,7 @@ class Schedule:
             return None
         found = self._run_first(group)
         if group.waiting:
-            self._look_at(group)
+            self._queue_group(group)
         else:
             del self._groups[group.addresses]
         return found
@@ -174,12 +176,123 @@ class Schedule:
 
     def _leave(self, address: _Address) -> None:
         address.running -= 1
-        self._tell(address)
+        self._queue_address(address)
         if not address.running and not address.groups:
             del self._addresses[address.name]
 
-    def _tell(self, address: _Address) -> None:
-        """Have an address looked at that may have room for those that wait there."""
+    def _queue_address(self, address: _Address) -> None:
+        """Have an address checked that may have room for waiting groups."""
         if address.groups and not address.queued:
             address.queued = True
             heappush(self._ready, (address.groups[0][0], id(address), address))
+
+
+RESOLVE_S = 10.0
+"""Time limit for one host in seconds: twice the timeout of a name server (resolv.conf)."""
+MAX_STUCK = 256
+"""Most threads that may hang in slow look-ups, which cannot be cancelled; each is replaced by another."""
+
+Resolved = tuple[Domain, frozenset[str]]
+
+
+@dataclass(slots=True, eq=False)
+class _Lookup:
+    domain: Domain
+    began: float
+    given_up: bool = False
+
+
+def addresses_of(host: str) -> frozenset[str]:
+    """All addresses of a host. OSError if there are none."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return frozenset(str(address[4][0]).partition("%")[0] for address in found)
+
+
+class Resolver:
+    """Looks up hosts in daemon threads. To be used by one thread.
+
+    A host that is not found within `RESOLVE_S` seconds has no addresses; its crawl will report why.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[str], Collection[str]] = addresses_of,
+        threads: int = 32,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`resolve` returns the addresses of a host, or raises anything; `threads`: hosts looked up at once."""
+        self.pending = 0
+        """Submitted domains that `ready` has not returned yet."""
+        self._resolve, self._most, self._clock = resolve, threads, clock
+        self._queue: SimpleQueue[Domain | None] = SimpleQueue()
+        self._lock = Lock()
+        self._running: set[_Lookup] = set()
+        self._found: list[Resolved] = []
+        self._threads = 0
+        self._stuck = 0
+        self._closed = False
+
+    def submit(self, domain: Domain) -> None:
+        """Look up the host of a domain; an IP address needs no look-up."""
+        self.pending += 1
+        literal = parse_address(domain.host)
+        with self._lock:
+            if literal is not None:
+                self._found.append((domain, frozenset({str(literal)})))
+                return
+            self._queue.put(domain)
+            if self._threads < self._most:
+                self._start()
+
+    def ready(self) -> list[Resolved]:
+        """Domains looked up since the last call. Never blocks."""
+        with self._lock:
+            self._give_up(self._clock() - RESOLVE_S)
+            found, self._found = self._found, []
+        self.pending -= len(found)
+        return found
+
+    def close(self) -> None:
+        """Start no more look-ups; running ones end by themselves."""
+        with self._lock:
+            self._closed = True
+            for _ in range(self._threads):
+                self._queue.put(None)
+
+    def _start(self) -> None:
+        self._threads += 1
+        Thread(target=self._work, name="resolver", daemon=True).start()
+
+    def _give_up(self, before: float) -> None:
+        for lookup in [lookup for lookup in self._running if lookup.began < before]:
+            lookup.given_up = True
+            self._running.discard(lookup)
+            self._found.append((lookup.domain, frozenset()))
+            self._stuck += 1
+            if self._threads < self._most + MAX_STUCK:
+                self._start()
+
+    def _work(self) -> None:
+        while (domain := self._queue.get()) is not None and not self._closed:
+            lookup = _Lookup(domain, self._clock())
+            with self._lock:
+                self._running.add(lookup)
+            try:
+                addresses = frozenset(self._resolve(domain.host))
+            except Exception:  # whatever a resolver raises: UnicodeError for a label that is too long
+                addresses = frozenset()
+            if not self._record(lookup, addresses):
+                return
+
+    def _record(self, lookup: _Lookup, addresses: frozenset[str]) -> bool:
+        """Record the addresses; False if another thread has replaced this one."""
+        with self._lock:
+            if not lookup.given_up:
+                self._running.discard(lookup)
+                self._found.append((lookup.domain, addresses))
+                return True
+            self._stuck -= 1
+            if self._threads - self._stuck <= self._most:
+                return True
+            self._threads -= 1
+            return False

@@ -1,4 +1,4 @@
-"""Where a fleet writes: a folder or a bucket, results whole or not at all.
+"""Output of a fleet: a folder or bucket where files appear as a whole or not at all.
 
-Imports nothing of the rest of the fleet. Start reading in `destination.py`.
+May import only `fleet.domains` of the fleet. Start reading in `destination.py`.
 """

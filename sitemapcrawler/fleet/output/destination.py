@@ -1,22 +1,29 @@
-"""Where the results of a fleet go: a folder, or a prefix of a bucket, reached by fsspec.
+"""Output of a fleet: a folder, or a prefix of a bucket (S3, Google Cloud Storage and others of fsspec).
 
-Credentials and addresses come from the environment as the libraries read them: s3fs and botocore `AWS_ACCESS_KEY_ID`,
-`AWS_SECRET_ACCESS_KEY`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL` (also that of MinIO, R2 and others) and the
-files in `~/.aws`; gcsfs `GOOGLE_APPLICATION_CREDENTIALS`, what `gcloud auth application-default login` has left, and
-`STORAGE_EMULATOR_HOST`, which is asked without credentials; each the metadata service of its cloud after that.
+The libraries read credentials and addresses from the environment. s3fs and botocore: `AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL` (MinIO, R2 and others) and `~/.aws`. gcsfs:
+`GOOGLE_APPLICATION_CREDENTIALS`, the login of `gcloud auth application-default login`, and `STORAGE_EMULATOR_HOST`,
+without credentials. Both fall back to the metadata service of their cloud.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import re
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from importlib import import_module
+from math import ceil
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 from sitemapcrawler import urls
-from sitemapcrawler.fleet.output.folders import Folder, OutputFailed
-from sitemapcrawler.fleet.output.objects import ObjectStore
+from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason
+from sitemapcrawler.jobs.scratch import scratch
 
 __all__ = ["Output", "OutputFailed"]
 
@@ -24,68 +31,67 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://.*", re.IGNORECASE | re.DOTALL)
 
 
 class Output:
-    """The place that files are put to, each as a whole: a name is there with all of its bytes, or it is not.
+    """A folder or bucket where each file appears as a whole or not at all.
 
-    Names are relative, with `/`. What begins with `_` or `.` is no result. It can be pickled, and used after a fork.
-    OutputFailed is raised for whatever goes wrong later than `check`.
+    Names are relative, with `/`. Names that begin with `_` or `.` are not results. Can be pickled, and used after a
+    fork. Methods raise OutputFailed.
     """
 
     def __init__(self, url: str) -> None:
-        """`url`: a folder, or a URL that fsspec knows. ValueError, one line, where it cannot be used; nothing is asked
-        of any server yet."""
+        """`url`: a folder, or a URL that fsspec knows. ValueError, one line, if it cannot be used; sends no request
+        yet."""
         self._place = _place(url)
         self.url = self._place.url
-        """The folder's absolute path, or the URL without a slash at its end."""
+        """Absolute path of the folder, or URL without a trailing slash."""
         self.is_local = self._place.is_local
-        """Whether it is a folder: on several machines, the same one, mounted at the same path."""
+        """True for a folder, which all machines must have at the same path."""
 
     def __reduce__(self) -> tuple[type[Output], tuple[str]]:
         return Output, (self.url,)
 
     def check(self) -> None:
-        """Write a file and remove it. ValueError, one line, where that cannot be done."""
+        """Write and remove a file. ValueError, one line, if that fails."""
         try:
             self._place.check()
         except OutputFailed as error:
             raise ValueError(str(error)) from None
 
     def scratch(self) -> AbstractContextManager[Path]:
-        """A folder of this machine for one attempt, removed at its end: beside the results where these are local."""
+        """Local temporary folder for one attempt, beside the results if these are local."""
         return self._place.scratch()
 
     def publish(self, file: Path, name: str) -> None:
-        """Put a whole file to its place, over what may be there. Of a folder it is moved, and on the disk after it."""
+        """Publish a file, replacing an earlier one. A folder moves it, and syncs it to disk."""
         self._place.publish(file, _checked(name))
 
     def remove(self, name: str) -> None:
-        """Remove a file; nothing where there is none."""
+        """Remove a file if it exists."""
         self._place.remove(_checked(name))
 
     def read_bytes(self, name: str) -> bytes | None:
-        """What a file holds; None where there is none."""
+        """Content of a file; None if it does not exist."""
         return self._place.read_bytes(_checked(name))
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        """Put a small file to its place, over what may be there."""
+        """Write a small file, replacing an earlier one."""
         self._place.write_bytes(_checked(name), data)
 
     def names(self, folder: str) -> Iterator[str]:
-        """Names of the results below a folder, which begin with that folder, in any order; none where there is no such
-        folder. One folder is listed at a time."""
+        """Names of results below a folder, including the folder's, in any order."""
         return self._place.names(_checked(folder) if folder else "")
 
     def clean(self) -> None:
-        """Remove what killed runs have left: parts of files, uploads that were not completed. Not beside a fleet that
-        runs. What a store cannot tell, it removes by itself after some time, where its owner has it so."""
+        """Remove unfinished files and uploads of killed runs. Not while another fleet runs. Stores that cannot list
+        unfinished uploads expire them by themselves, if so configured."""
         self._place.clean()
 
     def filesystem(self) -> tuple[Any, str]:
-        """The file system as fsspec, pyarrow and DuckDB take it, of this process alone; and the path in it."""
+        """fsspec file system of this process, and the path in it."""
         return self._place.open()
 
     def lock(self) -> AbstractContextManager[None]:
-        """Keep other fleets out. ValueError where one writes there. In a bucket nobody is kept out: two fleets that
-        write to the same prefix do work twice, and the later result stands."""
+        """Lock the output. ValueError if another fleet has locked it. Buckets have no locks: two fleets with the same
+        prefix do work twice, and the later result stays."""
         return self._place.lock()
 
 
@@ -104,8 +110,193 @@ def _place(url: str) -> Folder | ObjectStore:
 
 
 def _checked(name: str) -> str:
-    """A name that leads out of the output, or to itself, is a ValueError."""
+    """ValueError for a name that leads out of the output, or to itself."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
         raise ValueError(f"{name!r} is no name of a file")
     return name
+
+
+S3, GCS = ("s3", "s3a"), ("gs", "gcs")
+"""Schemes of the two tested stores."""
+WHOLE = (*S3, *GCS, "abfs", "abfss", "az", "oss", "oci", "memory")
+"""Schemes of stores with atomic uploads; elsewhere a file is uploaded and then moved."""
+PACKAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {**dict.fromkeys(S3, ("s3fs", "s3")), **dict.fromkeys(GCS, ("gcsfs", "gcs"))}
+)
+"""Package that a scheme needs, and its extra of this project."""
+PART_BYTES = 16 * 2**20
+"""Bytes of a part of a large upload, held in memory. At least 5 MiB, except for the last, and a multiple of 256 KiB.
+Sources: S3's quotas of multipart uploads, GCS's resumable uploads."""
+PARTS_AT_ONCE = 4
+MAX_PARTS = 10_000  # of one upload, S3's quotas
+EMULATOR = "STORAGE_EMULATOR_HOST"
+"""Environment variable with the address of an emulator of Google Cloud Storage, which needs no credentials."""
+
+logger = logging.getLogger(__name__)
+
+
+class ObjectStore:
+    """Objects under a prefix. `Output` documents the methods.
+
+    Each process opens the file system itself: threads and connections do not survive a fork.
+    """
+
+    is_local = False
+
+    def __init__(self, url: str) -> None:
+        scheme, _, path = url.partition("://")
+        self.protocol = scheme.lower()
+        self.url = f"{self.protocol}://{path.rstrip('/')}"
+        if self.protocol in (*S3, *GCS) and not path.partition("/")[0]:
+            raise ValueError(f"{url} names no bucket")
+        _check_package(self.protocol)
+        # By process. That of the parent is kept: closing it would close the parent's connections.
+        self._opened: dict[int, tuple[Any, str]] = {}
+
+    def open(self) -> tuple[Any, str]:
+        """File system of this process, and the path in it."""
+        process = os.getpid()
+        if process not in self._opened:
+            self._opened[process] = _open_filesystem(self.protocol, self.url)
+        return self._opened[process]
+
+    @property
+    def fs(self) -> Any:
+        """File system of this process."""
+        return self.open()[0]
+
+    def check(self) -> None:
+        probe = self._at(f"_probe-{uuid4().hex}")
+        with failing_as(f"{self.url} cannot be written to"):
+            if self.fs.isfile(self._at("")):
+                raise OutputFailed(f"{self.url} is a file, and no folder")
+            if self.protocol not in WHOLE:
+                self.fs.makedirs(self._at(""), exist_ok=True)
+            self.fs.pipe_file(probe, b"probe")
+            self.fs.rm_file(probe)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        parent = Path(tempfile.gettempdir())
+        with ExitStack() as stack:
+            with failing_as(f"{parent} cannot be written to"):
+                folder = stack.enter_context(scratch(parent))
+            yield folder
+
+    def publish(self, file: Path, name: str) -> None:
+        with failing_as(f"{self.url}/{name} cannot be written"):
+            self._put(file, self._at(name))
+
+    def remove(self, name: str) -> None:
+        with failing_as(f"{self.url}/{name} cannot be removed"), suppress(FileNotFoundError):
+            self.fs.rm_file(self._at(name))
+
+    def read_bytes(self, name: str) -> bytes | None:
+        with failing_as(f"{self.url}/{name} cannot be read"):
+            try:
+                return bytes(self.fs.cat_file(self._at(name)))
+            except FileNotFoundError:
+                return None
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        if self.protocol in WHOLE:
+            with failing_as(f"{self.url}/{name} cannot be written"):
+                self.fs.pipe_file(self._at(name), data)
+            return
+        with self.scratch() as folder:
+            (folder / "part").write_bytes(data)
+            self.publish(folder / "part", name)
+
+    def names(self, folder: str) -> Iterator[str]:
+        with failing_as(f"{self.url}/{folder} cannot be listed"):
+            yield from self._names(self._at(folder), f"{folder}/" if folder else "")
+
+    def clean(self) -> None:
+        if self.protocol in S3:
+            try:
+                self._abort_uploads()
+            except Exception as error:  # of botocore, s3fs and what they use
+                logger.info("%s: uploads left incomplete cannot be aborted: %s", self.url, reason(error))
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        yield
+
+    def _names(self, path: str, prefix: str) -> Iterator[str]:
+        # Not by fsspec's walk, which leaves out what it cannot list.
+        try:
+            listed = self.fs.ls(path, detail=True)
+        except FileNotFoundError:
+            return
+        for entry in listed:
+            name = entry["name"].rstrip("/").rpartition("/")[2]
+            if name.startswith(HIDDEN) or entry["name"].strip("/") == path.strip("/"):
+                continue
+            if entry["type"] == "directory":
+                yield from self._names(f"{path}/{name}", f"{prefix}{name}/")
+            else:
+                yield prefix + name
+
+    def _at(self, name: str) -> str:
+        root = self.open()[1]
+        return f"{root}/{name}" if name else root
+
+    def _put(self, file: Path, path: str) -> None:
+        if self.protocol in WHOLE:
+            self.fs.put_file(str(file), path, **self._upload(file.stat().st_size))
+            return
+        part = self._at(f"{PARTS}/{uuid4().hex}")
+        self.fs.makedirs(self._at(PARTS), exist_ok=True)
+        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self.fs.put_file(str(file), part)
+        self.fs.mv(part, path)
+
+    def _upload(self, size: int) -> dict[str, int]:
+        """Options of an upload."""
+        part = max(PART_BYTES, ceil(size / MAX_PARTS / 2**18) * 2**18)
+        if self.protocol in S3:
+            return {"chunksize": part, "max_concurrency": PARTS_AT_ONCE}
+        return {"chunksize": part} if self.protocol in GCS else {}
+
+    def _abort_uploads(self) -> None:
+        bucket, _, prefix = self.open()[1].partition("/")
+        query = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else ""}
+        more: dict[str, str] = {}
+        while True:
+            page = self.fs.call_s3("list_multipart_uploads", **query, **more)
+            for upload in page.get("Uploads", []):
+                with suppress(FileNotFoundError):
+                    named = {"Key": upload["Key"], "UploadId": upload["UploadId"]}
+                    self.fs.call_s3("abort_multipart_upload", Bucket=bucket, **named)
+            if not page.get("IsTruncated"):
+                return
+            more = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
+
+
+def _open_filesystem(protocol: str, url: str) -> tuple[Any, str]:
+    # No cached listings: others write there as well.
+    options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
+    if protocol not in GCS:
+        opened: tuple[Any, str] = import_module("fsspec.core").url_to_fs(url, **options)
+        return opened
+    if EMULATOR in os.environ:
+        options["token"] = "anon"
+    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs what it raises
+    # The package's other file system speaks gRPC, which does not survive a fork.
+    return import_module("gcsfs.core").GCSFileSystem(**options), url.partition("://")[2]
+
+
+def _check_package(protocol: str) -> None:
+    """ValueError for an unknown scheme, or a missing package."""
+    package, extra = PACKAGES.get(protocol, ("", ""))
+    try:
+        import_module("fsspec").get_filesystem_class(protocol)
+    except ImportError as error:
+        if error.name == "fsspec":
+            package, extra = "fsspec", "fleet"
+        needs = f"{package}: pip install '.[{extra}]'" if package else f"a package: {reason(error)}"
+        raise ValueError(f"{protocol}:// needs {needs}") from None
+    except ValueError:
+        accepted = "a folder, s3://bucket/path, gs://bucket/path"
+        raise ValueError(f"{protocol}:// is not known; accepted: {accepted}") from None

@@ -1,4 +1,4 @@
-"""An output that is a folder of this machine, or one that all machines of a fleet have mounted at the same place."""
+"""Output in a folder, local or mounted at the same path on all machines of a fleet; errors of outputs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sitemapcrawler.jobs.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
 MAX_REASON = 300
-"""Characters of what a server said."""
+"""Most characters of an error message."""
 
 
 class OutputFailed(OSError):
-    """Something could not be written, read or removed. The text is one line; it can be pickled."""
+    """Something could not be written, read or removed; one line. Can be pickled."""
 
 
 def reason(error: Exception) -> str:
-    """Why, in a few words: of an error of this machine those of the system, of any other its first words."""
+    """Short reason of an error: the system's text for an OSError, else its message."""
     if isinstance(error, OSError) and error.errno in errno.errorcode and error.strerror:
         text = str(error.strerror)
     else:
@@ -36,8 +36,8 @@ def reason(error: Exception) -> str:
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
-    """OutputFailed in place of any error, with what was to be done: file systems raise errors of many libraries."""
+def failing_as(what: str) -> Iterator[None]:
+    """Raise any error as OutputFailed with a text in front: file systems raise errors of many libraries."""
     try:
         yield
     except OutputFailed:
@@ -47,18 +47,18 @@ def telling(what: str) -> Iterator[None]:
 
 
 PARTS = "_parts"
-"""Folder of what is being written."""
+"""Folder of unfinished files."""
 LOCK = "_lock"
 HIDDEN = ("_", ".")
-"""First characters of names that are no results: readers of data sets pass over them."""
+"""First characters of names that readers of data sets skip."""
 NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
-"""What file systems say that do not write a folder, or anything, at one's bidding."""
+"""Errors of file systems that do not support fsync."""
 _PATTERN = re.compile(r"[*?\[\\]")
-"""What DuckDB takes for a pattern in a path, and so for other files as well."""
+"""Patterns of DuckDB in a path."""
 
 
 class Folder:
-    """Files below a folder, each put in its place by a rename. `Output` says what its methods do."""
+    """Files below a folder, published by a rename. `Output` documents the methods."""
 
     is_local = True
 
@@ -67,7 +67,7 @@ class Folder:
         self.url = str(self.root)
         if found := _PATTERN.search(self.url):
             raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
-        with suppress(OSError):  # what may not be looked at, `check` finds
+        with suppress(OSError):  # `check` reports folders without access
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():
                     raise ValueError(f"{each} is a file, and no folder")
@@ -76,7 +76,7 @@ class Folder:
         return import_module("fsspec").filesystem("file"), self.url
 
     def check(self) -> None:
-        with telling(f"{self.root} cannot be written to"):
+        with failing_as(f"{self.root} cannot be written to"):
             probe = self._parts() / uuid4().hex
             probe.write_bytes(b"probe")
             probe.unlink()
@@ -84,13 +84,13 @@ class Folder:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         with ExitStack() as stack:
-            with telling(f"{self.root / PARTS} cannot be written to"):
+            with failing_as(f"{self.root / PARTS} cannot be written to"):
                 folder = stack.enter_context(scratch(self._parts()))
             yield folder
 
     def publish(self, file: Path, name: str) -> None:
         target = self.root / name
-        with telling(f"{target} cannot be written"):
+        with failing_as(f"{target} cannot be written"):
             _to_disk(file)
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -102,18 +102,18 @@ class Folder:
             _to_disk(target.parent)
 
     def remove(self, name: str) -> None:
-        with telling(f"{self.root / name} cannot be removed"):
+        with failing_as(f"{self.root / name} cannot be removed"):
             (self.root / name).unlink(missing_ok=True)
 
     def read_bytes(self, name: str) -> bytes | None:
-        with telling(f"{self.root / name} cannot be read"):
+        with failing_as(f"{self.root / name} cannot be read"):
             try:
                 return (self.root / name).read_bytes()
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        with telling(f"{self.root / name} cannot be written"):
+        with failing_as(f"{self.root / name} cannot be written"):
             part = self._parts() / uuid4().hex
             try:
                 part.write_bytes(data)
@@ -122,7 +122,7 @@ class Folder:
                 part.unlink(missing_ok=True)
 
     def names(self, folder: str) -> Iterator[str]:
-        with telling(f"{self.root / folder} cannot be listed"):
+        with failing_as(f"{self.root / folder} cannot be listed"):
             yield from _names(self.root / folder, f"{folder}/" if folder else "")
 
     def clean(self) -> None:
@@ -131,7 +131,7 @@ class Folder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         with ExitStack() as stack:
-            with telling(f"{self.root} cannot be written to"):
+            with failing_as(f"{self.root} cannot be written to"):
                 self.root.mkdir(parents=True, exist_ok=True)
                 file = stack.enter_context((self.root / LOCK).open("ab"))
             try:
@@ -172,8 +172,8 @@ def _names(folder: Path, prefix: str) -> Iterator[str]:
 
 
 def _to_disk(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk: a domain counts as done once its last file
-    is in its place, and then all others must be there, also after a power failure."""
+    """fsync a file or a folder: a domain is done once its last file is published, and then all others must be there,
+    even after a power failure."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -1,4 +1,4 @@
-"""The summary of a fleet: a Parquet file and an HTML page over all domains.
+"""The summary of a fleet: a table of its domains, and an HTML page with the templates of `sitemapcrawler.report`.
 
-May import `report` and `jobs.store`. Start reading in `page.py`.
+May import only `fleet.domains` of the fleet. Start reading in `page.py`.
 """

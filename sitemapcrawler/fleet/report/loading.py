@@ -1,6 +1,6 @@
-"""The tables of DuckDB that an overview is made of: a row for each domain, and what files of each format it has.
+"""Loads a data set into DuckDB for its summary: a row for each domain, and for each format of its files.
 
-Everything is read once, and lies on disk: neither memory nor the number of requests grows with what is asked later.
+Everything is read once, and kept on disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from sitemapcrawler.feeds.arrow import Columns, pa
-from sitemapcrawler.fleet.records import DOMAIN, FAILED, DomainRecord
+from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.jobs.store.columns import literal, quoted
 from sitemapcrawler.jobs.store.confining import ALONE, confine
@@ -24,49 +24,49 @@ from sitemapcrawler.jobs.store.errors import in_words
 from sitemapcrawler.reader.dates import iso
 
 AT_ONCE = 500
-"""Files that are read together: each of them is small, and holds one domain."""
+"""Files read at once; each is small, and holds one domain."""
 PARTITION = "bucket="
 SUFFIX = ".parquet"
 
 Source = tuple[Any | None, str]
-"""Where a data set is: a file system of fsspec, None for that of this machine, and the path of the folder in it."""
+"""fsspec file system of a data set, None for the local one, and the path in it."""
 
 
 def batches(source: Source, table: str, folder: Path) -> Iterator[list[str]]:
-    """Paths of the Parquet files of a table, up to `AT_ONCE` at a time, in order of their names. Files that were copied
-    lie in `folder` until the next ones are asked for. OSError where the data set cannot be read."""
+    """Paths of the Parquet files of a table, sorted by name, `AT_ONCE` at a time. Remote files are copied to `folder`,
+    and stay until the next batch. OSError if the data set cannot be read."""
     system, root = source
-    for bucket in _held(system, f"{root}/{table}"):
+    for bucket in _entries(system, f"{root}/{table}"):
         if not _name(bucket).startswith(PARTITION):
             continue
-        files = [path for path in _held(system, bucket) if _is_data(_name(path))]
+        files = [path for path in _entries(system, bucket) if _is_data(_name(path))]
         for start in range(0, len(files), AT_ONCE):
             paths = files[start : start + AT_ONCE]
             yield paths if system is None else _copied(system, paths, folder)
 
 
-def _held(system: Any | None, folder: str) -> list[str]:
-    """What lies in a folder; nothing where there is none."""
+def _entries(system: Any | None, folder: str) -> list[str]:
+    """Sorted paths in a folder; empty if it does not exist."""
     try:
         if system is None:
             return sorted(map(str, Path(folder).iterdir()))
-        system.invalidate_cache()  # it knows nothing of what others wrote, and would keep all names
-        return sorted(_asked(system.ls, folder, detail=False))
+        system.invalidate_cache()  # others write there as well
+        return sorted(_call(system.ls, folder, detail=False))
     except FileNotFoundError:
         return []
 
 
 def _copied(system: Any, paths: list[str], folder: Path) -> list[str]:
-    """Copy files, in requests that run at the same time; those before are gone."""
+    """Copy files at once, replacing the previous batch."""
     here = [str(folder / f"{at}{SUFFIX}") for at in range(len(paths))]
-    _asked(system.get, paths, here)
+    _call(system.get, paths, here)
     return here
 
 
-def _asked(ask: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What a file system answers; OSError for whatever its libraries raise."""
+def _call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call a method of a file system; raises its libraries' errors as OSError."""
     try:
-        return ask(*arguments, **options)
+        return function(*arguments, **options)
     except OSError:
         raise
     except Exception as error:
@@ -78,7 +78,7 @@ def _name(path: str) -> str:
 
 
 def _is_data(name: str) -> bool:
-    """False for what a writer that was killed left behind."""
+    """False for unfinished files of killed writers."""
     return name.endswith(SUFFIX) and not name.startswith((".", "_"))
 
 
@@ -88,9 +88,11 @@ CONFIG: dict[str, Any] = ALONE | {
     "preserve_insertion_order": False,
 }
 MAX_REASON = 300
-"""Characters kept of what went wrong with a file."""
+"""Most characters of a file's error."""
 ROWS = 50_000
 """Rows of a row group."""
+PARQUET = "read_parquet($paths, hive_partitioning = false)"
+"""SQL that reads the Parquet files of the parameter `paths`."""
 INDEX = "xml-index"
 """Format of files that list no pages."""
 FILES = f"""
@@ -100,15 +102,15 @@ FILES = f"""
         max(lastmod_max) AS newest, max(lastmod_max) FILTER (lastmod_max <= $now) AS past,
         min(left(error, {MAX_REASON})) FILTER (outcome IN {UNREAD}) AS error
     FROM {{source}} GROUP BY domain, format"""
-"""SQL for the rows of `files`. Parameters: the time now, ISO 8601 in UTC, and those of the source."""
+"""Rows of `files`. Parameters: the current time (ISO 8601, UTC), and those of the source."""
 RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
-"""Only these have rows in the other tables that count."""
+"""Domains with a result; rows of others in further tables do not count."""
 
 
 @contextmanager
 def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database of the tables `domains` and `files`, and the view `results`, for as long as it is needed. It lies in
-    `folder`. OSError where the data set cannot be read or the folder not be written, now or while it is asked."""
+    """Temporary database in `folder` with the tables `domains` and `files`, and the view `results`. OSError if the data
+    set cannot be read or the folder cannot be written, then or during queries."""
     with TemporaryDirectory(prefix=".overview.", dir=folder) as scratch:
         copies = Path(scratch, "copies")
         copies.mkdir()
@@ -124,8 +126,7 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
 
 
 def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write all domains to a Parquet file, by name, with the columns that their table in the data set has: DuckDB
-    sorts, and pyarrow adds what the columns say of themselves."""
+    """Write all domains to a Parquet file, sorted by name: DuckDB sorts, pyarrow adds the columns' descriptions."""
     schema = Columns(DomainRecord).schema
     parquet = import_module("pyarrow.parquet")
     sorted_ones = path.with_name(f".{path.name}.sorted")
@@ -142,12 +143,12 @@ def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 def _load_domains(
     connection: duckdb.DuckDBPyConnection, source: Source, failed: Sequence[DomainRecord], copies: Path
 ) -> None:
-    """A domain that has a result did not fail."""
+    """Load the rows of domains, and of failed ones without a row."""
     table = Columns(DomainRecord).table(failed)
     connection.register("failed", table)
     connection.execute("CREATE TABLE domains AS FROM failed LIMIT 0")
     for paths in batches(source, DOMAIN, copies):
-        connection.execute(f"INSERT INTO domains SELECT {_names(table.schema)} FROM {_reading()}", {"paths": paths})
+        connection.execute(f"INSERT INTO domains SELECT {_names(table.schema)} FROM {PARQUET}", {"paths": paths})
     connection.execute("INSERT INTO domains FROM failed ANTI JOIN domains USING (domain)")
     connection.unregister("failed")
 
@@ -158,12 +159,7 @@ def _load_files(connection: duckdb.DuckDBPyConnection, source: Source, copies: P
     connection.execute(f"CREATE TABLE files AS {FILES.format(source='none')} LIMIT 0", now)
     connection.unregister("none")
     for paths in batches(source, "sitemap", copies):
-        connection.execute(f"INSERT INTO files {FILES.format(source=_reading())}", now | {"paths": paths})
-
-
-def _reading() -> str:
-    """The SQL of a table function that reads Parquet files, those of the parameter `paths`."""
-    return "read_parquet($paths, hive_partitioning = false)"
+        connection.execute(f"INSERT INTO files {FILES.format(source=PARQUET)}", now | {"paths": paths})
 
 
 def _names(schema: Any) -> str:

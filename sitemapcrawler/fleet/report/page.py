@@ -1,4 +1,4 @@
-"""Writes what a fleet came to: the table of its domains, and the page."""
+"""Writes the summary of a fleet: the table of its domains, and the HTML page."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 from markupsafe import Markup
 
 from sitemapcrawler.feeds.folder import PAGE
-from sitemapcrawler.fleet.records import FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
+from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
 from sitemapcrawler.fleet.report.loading import Source, loaded, write_domains
-from sitemapcrawler.fleet.report.model import AGES, Overview
-from sitemapcrawler.fleet.report.sums import LIMITED, ORDER, sums
+from sitemapcrawler.fleet.report.overview import AGES, LIMITED, ORDER, Overview, summarize
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
-from sitemapcrawler.report.charts import Bar
+from sitemapcrawler.report.charts import ChartBar
 from sitemapcrawler.report.page import crawler_note, render
 from sitemapcrawler.report.wording import PARTIAL as ENDED_EARLY
 from sitemapcrawler.report.wording import Health, Level, listed
@@ -30,26 +29,26 @@ NAMES = {
     UNREAD: "no sitemap read",
     FAILED: "failed",
 }
-"""States of a domain, in words."""
+"""Wording of states of a domain."""
 MISSING = {
     FAILED: "failed",
     UNREAD: "without a sitemap that could be read",
     PARTIAL: "read in part",
     LIMITED: "read up to a limit",
 }
-"""What is said of how many domains."""
+"""Wording of states behind a number of domains."""
 SHADES = {FINISHED: "ok", LIMITED: "plain", PARTIAL: "warning", UNREAD: "error", FAILED: "unread"}
 """Colours of states."""
 FRESH = {"older": "warning", "future": "error", "undated": "rest"}
 """Colours of ages that are not fresh."""
 MAX_NAME = 100
-"""Characters shown of the name of a domain or machine. A host has 253 at most, a long one about 40."""
+"""Most characters shown of the name of a domain or machine; a long host has about 40."""
 MAX_REASON = 300
-"""Characters shown of a reason."""
+"""Most characters shown of a reason."""
 
 
 def content(overview: Overview) -> dict[str, Any]:
-    """The variables of the templates, by name."""
+    """Variables of the templates."""
     missing = sum(number for state, number in overview.states.items() if state != FINISHED)
     digits = [(_range(length), domains) for length, domains in overview.sizes.items()]
     ages = [(AGES[age], domains) for age, domains in overview.freshness.items()]
@@ -67,7 +66,7 @@ def content(overview: Overview) -> dict[str, Any]:
         "state": state,
         "rank": rank,
         "site": site,
-        "shown": shown,
+        "names": names,
         "why": why,
         "note": crawler_note,
         "words": words,
@@ -75,23 +74,23 @@ def content(overview: Overview) -> dict[str, Any]:
 
 
 def health(overview: Overview) -> Health:
-    """How the fleet did, in words."""
+    """Verdict on the fleet."""
     in_all, done = overview.totals.domains, results(overview)
     if not in_all:
         return Health(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
     states = [f"{overview.states[state]:,} {words}" for state, words in MISSING.items() if overview.states.get(state)]
-    told = [f"{listed(states)}."] if states else []
+    sentences = [f"{listed(states)}."] if states else []
     if erroneous := overview.totals.with_errors:
-        told.append(f"{counted(erroneous, 'domain has', 'domains have')} errors, of {done:,} with a result.")
+        sentences.append(f"{counted(erroneous, 'domain has', 'domains have')} errors, of {done:,} with a result.")
     read = sum(overview.states.get(state, 0) for state in (FINISHED, LIMITED))
     if read == in_all:
-        return Health(Level.OK, "Every domain was read", told)
+        return Health(Level.OK, "Every domain was read", sentences)
     headline = f"{read:,} of {counted(in_all, 'domain')} {'was' if in_all == 1 else 'were'} read"
-    return Health(Level.WARNING if read else Level.ERROR, headline if read else "No domain was read", told)
+    return Health(Level.WARNING if read else Level.ERROR, headline if read else "No domain was read", sentences)
 
 
 def results(overview: Overview) -> int:
-    """Domains that have a result."""
+    """Number of domains with a result."""
     return overview.totals.domains - overview.states.get(FAILED, 0)
 
 
@@ -101,22 +100,22 @@ def site(text: str) -> str:
 
 
 def state(name: str) -> str:
-    """A state in words."""
+    """Wording of a state."""
     return NAMES.get(name, name)
 
 
 def rank(name: str) -> int:
-    """Where a state or severity stands among its like, the worst first."""
-    return next((list(names).index(name) for names in (ORDER, SEVERITIES) if name in names), len(ORDER))
+    """Rank of a state or severity, the worst first."""
+    return next((list(ranks).index(name) for ranks in (ORDER, SEVERITIES) if name in ranks), len(ORDER))
 
 
-def shown(examples: Sequence[str]) -> str:
+def names(examples: Sequence[str]) -> str:
     """Names of some domains."""
     return ", ".join(map(site, examples))
 
 
 def why(reason: str) -> str:
-    """A reason in words."""
+    """Wording of a reason."""
     return inert(ENDED_EARLY.get(reason, reason), MAX_REASON)
 
 
@@ -126,42 +125,40 @@ def _range(digits: int) -> str:
 
 
 def _states(overview: Overview) -> Markup | str:
-    held = [state for state in NAMES if overview.states.get(state)]
-    bars = [Bar(NAMES[state], overview.states[state], SHADES[state]) for state in held]
+    present = [state for state in NAMES if overview.states.get(state)]
+    bars = [ChartBar(NAMES[state], overview.states[state], SHADES[state]) for state in present]
     return charts.rows(bars, "Domains by what came of their crawl")
 
 
 def _freshness(overview: Overview) -> Markup | str:
-    bars = [Bar(AGES[age], domains, FRESH.get(age, "ok")) for age, domains in overview.freshness.items()]
+    bars = [ChartBar(AGES[age], domains, FRESH.get(age, "ok")) for age, domains in overview.freshness.items()]
     return charts.rows(bars, "Domains by their newest lastmod")
 
 
 def _bars(figures: Sequence[tuple[str, int]], title: str) -> Markup | str:
-    bars = [Bar(label, number, "plain") for label, number in figures]
+    bars = [ChartBar(label, number, "plain") for label, number in figures]
     return charts.rows(bars, title)
 
 
 PACKAGE = "sitemapcrawler.fleet.report"
 SUMMARY = "summary.parquet"
-"""The table of domains, which the page leads to."""
+"""The table of domains, which the page links to."""
 
 
 def page(overview: Overview) -> str:
-    """The page, to be written as UTF-8; `layout.render` says what it does not do, whatever comes from the sites."""
+    """The report as HTML; see `render`."""
     return render("overview.html.j2", PACKAGE, summary=SUMMARY, **content(overview))
 
 
 def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Overview:
-    """Write `summary.parquet` and `report.html` to a folder of this machine, which is there; what the page shows.
+    """Write `summary.parquet` and `report.html` to an existing local folder; returns what the page shows.
 
-    Both are whole when this returns; until then, nobody should look for them there.
-
-    `source`: the data set, which may be empty, or hold domains that are not done. `failed`: rows of domains without a
-    result; those that have one after all are left out. `folder` has room for twice what all rows of domains take.
-    OSError where something cannot be read or written.
+    `source`: the data set, which may be empty, or have domains that are not done. `failed`: rows of domains without a
+    result; those that have one after all are left out. `folder` needs twice the room of all rows of domains. OSError if
+    something cannot be read or written.
     """
     with loaded(source, failed, folder) as connection:
         write_domains(connection, folder / SUMMARY)
-        overview = sums(connection)
+        overview = summarize(connection)
     (folder / PAGE).write_bytes(page(overview).encode("utf-8", "replace"))
     return overview

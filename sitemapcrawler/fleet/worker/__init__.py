@@ -1,4 +1,4 @@
-"""One task of a fleet: it crawls a domain in a process of its own and hands the result to the output.
+"""A task of a fleet: crawls one domain in a process of its own and publishes its results.
 
-May import `fleet.output`. Start reading in `task.py`.
+May import `fleet.output` and `fleet.leases`. Start reading in `task.py`.
 """

@@ -1,61 +1,80 @@
-"""One crawl of a fleet, in the process that a nursery has forked: our spider, its records as four Parquet files."""
+"""One crawl of a fleet, in a process that a nursery has forked; its records become four Parquet files.
+
+The crawl and its worker exchange JSON messages, lists that begin with a word. The first message to the crawl is
+its job, pickled.
+
+    from the crawl      ["ask", host]           ask for the lease on a host
+                        ["free", host, rest]    give it back; others may have it after `rest` seconds
+                        ["at", urls, sitemaps]  progress
+    to the crawl        ["granted", host]
+                        ["wanted", host...]     others wait for these hosts
+                        ["lost", host...]       others have got them
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy import Request, Spider, signals
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import Response
 from scrapy.settings import Settings
+from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.commands.running import check, quieten, run
+from sitemapcrawler.download.slots import may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
-from sitemapcrawler.fleet.records import DOMAIN, TABLES, WRITING
-from sitemapcrawler.fleet.worker.link import FAULT, Link
+from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 LOG = "log.txt"
 SUMMARY = "summary.jsonl"
 """Files beside the tables in the folder of a crawl."""
 LAST = 10_000
-"""Place among the downloader middlewares: behind all that may wait or answer by themselves, and before all that may put
-another request in the place of an answer, which those further from the downloader never hear of."""
+"""Order among the downloader middlewares: nearest to the downloader, behind all that may delay or answer a request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What a crawl is told."""
+class CrawlJob:
+    """What a crawl is started with."""
 
     domain: str
-    """The column `domain` of its rows, and the argument of the spider."""
+    """Column `domain` of its rows, and argument of the spider."""
     arguments: dict[str, str]
-    """The other arguments of the spider."""
+    """Other arguments of the spider."""
     settings: dict[str, tuple[Any, int]] = field(repr=False)
-    """{name: (value, priority)} of the settings that are not Scrapy's own."""
+    """{name: (value, priority)} of settings that are not Scrapy's defaults."""
     folder: str
-    """Where the files go; it is there, and empty."""
+    """Existing empty folder of its files."""
     path: tuple[str, ...] = ()
-    """Where the command finds modules: those of a project stand in none of the usual places."""
+    """`sys.path` of the command, which finds a project's modules."""
 
 
 def crawl(connection: Connection) -> int:
-    """Wait for the job and crawl; the exit code of `running.exit_code`."""
-    link = Link(connection)
-    job: Job = link.job()
+    """Wait for the job and run it; returns the exit code."""
+    link = WorkerLink(connection)
+    job: CrawlJob = link.job()
     try:
         return _crawl(job)
-    except Exception as error:  # of ours: the worker says it, and keeps the log
+    except Exception as error:  # the worker reports it, and keeps the log
         with (Path(job.folder) / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"ERROR: {inert_traceback(error)}\n")
         raise
 
 
-def _crawl(job: Job) -> int:
+def _crawl(job: CrawlJob) -> int:
     sys.path.extend(place for place in job.path if place not in sys.path)
     settings = settings_of(job)
     arguments = {**job.arguments, "domain": job.domain}
@@ -66,8 +85,8 @@ def _crawl(job: Job) -> int:
     return FAULT if process.bootstrap_failed else code
 
 
-def settings_of(job: Job) -> Settings:
-    """The settings of one crawl."""
+def settings_of(job: CrawlJob) -> Settings:
+    """Settings of one crawl."""
     settings = Settings()
     for name, (value, priority) in job.settings.items():
         settings.set(name, value, priority)
@@ -79,14 +98,14 @@ def settings_of(job: Job) -> Settings:
         "SITEMAP_PROGRESS": False,
     }
     settings.setdict(own, "cmdline")
-    settings["EXTENSIONS"]["sitemapcrawler.fleet.worker.link.Telling"] = 140
-    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.worker.hosts.OneCrawlAHost"] = LAST
+    settings["EXTENSIONS"]["sitemapcrawler.fleet.worker.crawling.ProgressMessages"] = 140
+    settings["DOWNLOADER_MIDDLEWARES"]["sitemapcrawler.fleet.worker.crawling.OneCrawlAHost"] = LAST
     return settings
 
 
 def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
     """The FEEDS setting: the four tables, and the summary."""
-    place = folder.absolute().as_uri()  # in a path, "%20" and "%(time)s" would stand for something else
+    place = folder.absolute().as_uri()  # feeds replace "%20" and "%(time)s" in a path
     common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
     tables = {
         f"{place}/{table}.parquet": {
@@ -101,6 +120,225 @@ def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    """The summary record of a crawl that has ended. OSError or ValueError where there is none."""
+    """Summary record of a crawl that has ended. OSError or ValueError if there is none."""
     record: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
     return record
+
+
+PROGRESS_S = 1.0
+"""Seconds between two messages of progress."""
+FAULT = 70
+"""Exit code of a crawl that could not begin, or raised; EX_SOFTWARE of sysexits.h."""
+ORPHANED = 71
+"""Exit code of a crawl whose worker is gone; EX_OSERR of sysexits.h."""
+
+Handler = Callable[..., None]
+"""Called with the items of a message behind its word."""
+
+
+class WorkerLink:
+    """The crawl's end of the connection to its worker; one per process."""
+
+    current: ClassVar[WorkerLink]
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._handlers: dict[str, Handler] = {}
+        WorkerLink.current = self
+
+    def job(self) -> Any:
+        """Wait for the job."""
+        return self._connection.recv()
+
+    def listen(self, word: str, handler: Handler) -> None:
+        """Set the handler of messages that begin with a word."""
+        self._handlers[word] = handler
+
+    def open(self) -> None:
+        """Handle messages in the event loop from now on."""
+        asyncio.get_running_loop().add_reader(self._connection.fileno(), self._handle_message)
+
+    def send(self, *message: Any) -> None:
+        """Send a message; exits if the worker is gone."""
+        try:
+            self._connection.send_bytes(json.dumps(message).encode())
+        except OSError:
+            os._exit(ORPHANED)
+
+    def _handle_message(self) -> None:
+        try:
+            word, *rest = json.loads(self._connection.recv_bytes())
+        except (OSError, EOFError):
+            os._exit(ORPHANED)
+        self._handlers[word](*rest)
+
+
+class ProgressMessages:
+    """Scrapy extension: sends progress to the worker."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._calls: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to signals."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.engine_stopped)
+        return extension
+
+    def opened(self, spider: Spider) -> None:
+        """Open the link and start sending."""
+        WorkerLink.current.open()
+        self._calls = create_looping_call(self._send)
+        self._calls.start(PROGRESS_S, now=False)
+
+    def closed(self) -> None:
+        """Send the final progress."""
+        if self._calls is not None and self._calls.running:
+            self._calls.stop()
+        self._send()
+
+    def _send(self) -> None:
+        stats = self._stats
+        WorkerLink.current.send("at", stats.get_value("sitemap/urls", 0), stats.get_value("sitemap/files", 0))
+
+
+HELD_KEY = "fleet_host"
+"""Key in `Request.meta`: host of the lease that the request uses."""
+
+
+@dataclass(slots=True)
+class HeldHost:
+    """State of the lease on a host."""
+
+    slot: str
+    """Key of its download slot."""
+    granted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while requests may start."""
+    asked: bool = False
+    """True from asking for the lease until it is granted."""
+    wanted: bool = False
+    """True if another crawl waits: no request starts, and the lease is given back after the last one."""
+    running: int = 0
+    """Running requests."""
+    waiting: int = 0
+    """Waiting requests."""
+
+
+class OneCrawlAHost:
+    """Downloader middleware: one crawl of the fleet at a time requests from a host. Holds requests until the host is
+    leased, and gives the lease back when others wait."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._link = WorkerLink.current
+        self._hosts: dict[str, HeldHost] = {}
+        self._stopped = asyncio.Event()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to messages and signals."""
+        middleware = cls(crawler)
+        middleware._link.listen("granted", middleware._granted)
+        middleware._link.listen("wanted", middleware._wanted)
+        middleware._link.listen("lost", middleware._lost)
+        crawler.signals.connect(middleware._stopped.set, signal=stopping)
+        crawler.signals.connect(middleware._closed, signal=signals.spider_closed)
+        return middleware
+
+    async def process_request(self, request: Request) -> None:
+        """Wait for the lease; DownloadCancelledError if the crawl is stopped before."""
+        parts = urlsplit(request.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            return
+        held = self._hosts.get(parts.hostname)
+        if held is None:
+            held = self._hosts[parts.hostname] = HeldHost(self._crawler.engine.downloader.get_slot_key(request))
+        while not held.granted.is_set():
+            self._ask(parts.hostname, held)
+            await self._wait(held, request)
+        held.running += 1
+        request.meta[HELD_KEY] = parts.hostname
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note the end of the request."""
+        self._ended(request)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note the end of the request."""
+        self._ended(request)
+
+    def _ask(self, host: str, held: HeldHost) -> None:
+        if not held.asked and not held.wanted:
+            held.asked = True
+            self._link.send("ask", host)
+
+    async def _wait(self, held: HeldHost, request: Request) -> None:
+        waits = [asyncio.ensure_future(held.granted.wait())]
+        if may_cancel(self._crawler, request):
+            waits.append(asyncio.ensure_future(self._stopped.wait()))
+        held.waiting += 1
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            held.waiting -= 1
+            for wait in waits:
+                wait.cancel()
+        if len(waits) > 1 and self._stopped.is_set():
+            raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
+
+    def _ended(self, request: Request) -> None:
+        host = request.meta.pop(HELD_KEY, None)
+        if host is not None:
+            self._hosts[host].running -= 1
+            self._give_back(host)
+
+    def _granted(self, host: str) -> None:
+        held = self._hosts[host]
+        held.asked = False
+        held.granted.set()
+
+    def _wanted(self, *hosts: str) -> None:
+        for host in hosts:
+            held = self._hosts[host]
+            if held.granted.is_set():
+                held.granted.clear()
+                held.wanted = True
+                self._give_back(host)
+
+    def _lost(self, *hosts: str) -> None:
+        """Others have got hosts, since the worker's heartbeats failed: queue behind them."""
+        for host in hosts:
+            held = self._hosts[host]
+            held.granted.clear()
+            held.wanted = False
+            if held.waiting:
+                self._ask(host, held)
+
+    def _give_back(self, host: str) -> None:
+        """Give a host to others that wait, and queue behind them if requests wait."""
+        held = self._hosts[host]
+        if held.wanted and not held.running:
+            held.wanted = False
+            self._link.send("free", host, self._rest(held.slot))
+            if held.waiting:
+                self._ask(host, held)
+
+    def _closed(self) -> None:
+        """Give back hosts that must rest; the control frees all others at the end."""
+        for host, held in self._hosts.items():
+            rest = self._rest(held.slot)
+            if rest and (held.granted.is_set() or held.wanted):
+                held.granted.clear()
+                held.wanted = False
+                self._link.send("free", host, rest)
+
+    def _rest(self, slot: str) -> float:
+        """Seconds for which the host must rest."""
+        politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
+        pause = politeness.resting(slot) if politeness is not None else 0.0
+        known = self._crawler.engine.downloader.slots.get(slot)
+        return max(pause, known.delay if known is not None else 0.0)

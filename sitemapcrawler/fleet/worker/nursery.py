@@ -1,24 +1,30 @@
-"""A process that has imported all that a crawl needs, and becomes a crawl each time it is told to: by fork.
+"""Fork server for crawls: a process with everything imported forks a child for each crawl.
 
-`children.Nursery` starts `python -m sitemapcrawler.fleet.worker.nursery FD`, and holds the other end of the socket FD.
-Each byte that comes by it brings the child's end of a connection along; the answers are two lines, the child's process
-id when it runs and its exit code when it has ended. Where the other end goes away, the child is killed, and so is it
-where this process dies.
+`Nursery` is the worker's side. It starts `python -m sitemapcrawler.fleet.worker.nursery FD`, where FD is one end of a
+socket pair. Each byte sent there passes the child's end of a connection along. The process replies with two lines: the
+child's pid when it runs, its exit code when it has ended. It kills the child when the socket is closed, and the kernel
+kills the child when the process dies.
+
+The forkserver of multiprocessing does not do: its children keep it alive when the worker is killed, so they survive as
+well, and its socket stays behind in the temporary folder.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import logging
 import os
 import select
 import signal
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import NoReturn
+from typing import Any, NoReturn, Self
 
 from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
@@ -26,32 +32,152 @@ from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.feeds.exporters import try_options
-from sitemapcrawler.fleet.records import TABLES
-from sitemapcrawler.fleet.worker.link import FAULT
+from sitemapcrawler.fleet.domains import TABLES
+from sitemapcrawler.fleet.worker.crawling import FAULT
 from sitemapcrawler.rules import all_rules
 
+START_S = 180.0
+"""Seconds until a nursery has imported everything and its first child runs, also on a busy machine: Ray's workers are
+nice, and get a thirtieth of a core beside three processes that are not."""
 PARTS = ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES")
-"""Settings that name components in an order."""
+"""Settings that list components in order."""
 NAMED = ("FEED_EXPORTERS", "FEED_STORAGES", "DOWNLOAD_HANDLERS")
-"""Settings that give components a name."""
-LATER = (
-    "duckdb",
-    "scrapy.core.engine",
-    "scrapy.pqueues",
-    "scrapy.squeues",
-    "scrapy.statscollectors",
-    "sitemapcrawler.fleet.worker.crawling",
-    "sitemapcrawler.fleet.worker.hosts",
-)
-"""Modules that a crawl imports where it first needs them."""
+"""Settings that map names to components."""
+LATER = ("duckdb", "scrapy.core.engine", "scrapy.pqueues", "scrapy.squeues", "scrapy.statscollectors")
+"""Modules that a crawl imports on first use."""
 REACTOR = "twisted.internet.reactor"
-"""A module that must not be imported before the fork: a reactor cannot be shared."""
+"""Module that must not be imported before the fork: processes cannot share a reactor."""
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2), on Linux."""
 
 
+class NurseryDied(Exception):
+    """The nursery has died, and its child with it."""
+
+
+class Nursery:
+    """A process that forks crawls, one at a time. Started with the first child, and again after its death."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._replies: socket.SocketIO | None = None
+
+    def start(self) -> Child:
+        """A child that waits for its job. NurseryDied if none starts."""
+        if self._process is None or self._process.poll() is not None:
+            self._begin()
+        assert self._control is not None
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+                pid = self.next_number(START_S)
+            except OSError as error:
+                ours.close()
+                self.close()  # or its late reply would be taken for another child's
+                raise NurseryDied(f"no process could be started: {error}") from None
+        return Child(self, pid, Connection(ours.detach()))
+
+    def next_number(self, seconds: float) -> int:
+        """The next number from the nursery. TimeoutError, or NurseryDied."""
+        assert self._control is not None and self._replies is not None
+        if not select.select([self._control], [], [], seconds)[0]:
+            raise TimeoutError(f"no answer in {seconds} s")
+        line = self._replies.readline()
+        if not line:
+            self.close()
+            raise NurseryDied("the process that starts crawls has died")
+        return int(line)
+
+    def fileno(self) -> int:
+        """Readable when a child has ended."""
+        assert self._control is not None
+        return self._control.fileno()
+
+    def close(self) -> None:
+        """End the nursery and its child."""
+        if self._process is None or self._control is None or self._replies is None:
+            return
+        self._replies.close()
+        self._control.close()
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def _begin(self) -> None:
+        self.close()
+        self._control, theirs = socket.socketpair()
+        self._replies = self._control.makefile("rb", buffering=0)  # select does not see what a buffer holds
+        with theirs:
+            command = [sys.executable, "-m", "sitemapcrawler.fleet.worker.nursery", str(theirs.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+
+class Child:
+    """The process of one crawl. As a context manager, kills it at the end if it still runs."""
+
+    def __init__(self, nursery: Nursery, pid: int, link: Connection) -> None:
+        self._nursery = nursery
+        self.pid = pid
+        self.link = link
+        self.code: int | None = None
+        """Exit code, negative for a signal; None while it runs."""
+        self._silent = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.code is None:
+            self.signal(signal.SIGKILL)
+            self._silent = True
+            with suppress(NurseryDied, OSError):
+                self.wait(START_S)
+        if self.code is None:
+            self._nursery.close()
+        self.link.close()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal if it runs."""
+        if self.code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def send(self, message: Any) -> bool:
+        """Send a JSON message. False if the pipe is full, since the crawl has not read for long. A message to a crawl
+        that has ended is dropped."""
+        if not select.select([], [self.link], [], 0)[1]:
+            return False
+        with suppress(OSError):
+            self.link.send_bytes(json.dumps(message).encode())
+        return True
+
+    def messages(self) -> Iterator[list[Any]]:
+        """Messages that have arrived."""
+        try:
+            while not self._silent and self.link.poll():
+                yield json.loads(self.link.recv_bytes())
+        except (EOFError, OSError):
+            self._silent = True
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end or a message; True if it has ended. NurseryDied if its exit code cannot be known: then it is
+        dead, or is killed here."""
+        nursery = self._nursery.fileno()
+        ready, _, _ = select.select([nursery] if self._silent else [nursery, self.link.fileno()], [], [], seconds)
+        if nursery in ready:
+            try:
+                self.code = self._nursery.next_number(seconds)
+            except NurseryDied:
+                self.signal(signal.SIGKILL)
+                self.code = -signal.SIGKILL
+                raise
+        return self.code is not None
+
+
 def preload() -> None:
-    """Import what a crawl needs. What cannot be imported is left to the crawl, which says so."""
+    """Import what a crawl needs. Failed imports are left to the crawl, which reports them."""
     settings = Settings()
     settings.setmodule(ours, "project")
     named = [path for setting in NAMED for path in settings.getwithbase(setting).values()]
@@ -63,13 +189,13 @@ def preload() -> None:
             __import__(module)
     all_rules()
     with suppress(ImportError):
-        for record in TABLES.values():  # what a table needs is made once, and pyarrow imports more with its first rows
+        for record in TABLES.values():  # pyarrow imports more when a table gets its first rows
             try_options({"item_classes": [record]})
     assert REACTOR not in sys.modules
 
 
 def main(descriptor: int) -> None:
-    """Serve until the other end of the socket goes away."""
+    """Serve until the other end of the socket is closed."""
     preload()
     gc.collect()
     gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
@@ -82,17 +208,17 @@ def main(descriptor: int) -> None:
 
 
 def _serve(control: socket.socket, link: int) -> None:
-    """One child, from its begin to its end."""
+    """Run one child from start to end."""
     alive, lifeline = os.pipe()
     nursery = os.getpid()
     child = os.fork()
     if child == 0:
         control.close()
         os.close(alive)
-        _become(link, nursery)
+        _become_crawl(link, nursery)
     os.close(lifeline)
     os.close(link)
-    with suppress(OSError):  # then it is gone, which the next line hears
+    with suppress(OSError):  # the worker is gone, as the next line notices
         control.sendall(b"%d\n" % child)
     ready, _, _ = select.select([control.fileno(), alive], [], [])
     if alive not in ready:
@@ -102,8 +228,8 @@ def _serve(control: socket.socket, link: int) -> None:
     control.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
-def _become(link: int, nursery: int) -> None:
-    """The child: never returns."""
+def _become_crawl(link: int, nursery: int) -> NoReturn:
+    """Run the crawl in the child."""
     code = FAULT
     try:
         die_with(nursery)
@@ -118,7 +244,7 @@ def _become(link: int, nursery: int) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends. Where it cannot, the link tells: its end is an end."""
+    """Have the kernel kill this process when its parent ends. Elsewhere than on Linux, the end of the link ends it."""
     with suppress(AttributeError, OSError):  # not Linux
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
@@ -126,7 +252,7 @@ def die_with(parent: int) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End at once, logs and standard streams flushed; nothing that the nursery set up is torn down."""
+    """Exit at once: flush logs and standard streams, but tear down nothing that the nursery has set up."""
     for flush in (logging.shutdown, *(stream.flush for stream in (sys.stdout, sys.stderr) if stream is not None)):
         with suppress(OSError, ValueError):
             flush()

@@ -1,35 +1,43 @@
-"""One domain, from the begin of its crawl to its tables in their places: what a worker of a fleet does."""
+"""Crawls one domain: starts the crawl's process, passes messages between it and the control, publishes its results."""
 
 from __future__ import annotations
 
+import platform
 import signal
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any, Protocol
 
-from sitemapcrawler.fleet.control.domains import Domain
+from sitemapcrawler.commands import running
+from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
+from sitemapcrawler.fleet.leases import HeartbeatReply
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
-from sitemapcrawler.fleet.records import DomainRecord
-from sitemapcrawler.fleet.worker.children import Child, Nursery, NurseryDied
-from sitemapcrawler.fleet.worker.conversation import ControlLike, Conversation, State, Superseded, pulse
-from sitemapcrawler.fleet.worker.crawling import Job
-from sitemapcrawler.fleet.worker.results import CrawlDied, keep_log, publish, record_of
+from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
+from sitemapcrawler.fleet.worker.crawling import FAULT, LOG, CrawlJob, summary
+from sitemapcrawler.fleet.worker.nursery import Child, Nursery, NurseryDied
+from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
 GRACE_S = 30.0
-"""Seconds that a crawl may take longer than its `max_time`: it ends by itself within 15, and writes its files."""
+"""Seconds that a crawl may exceed its `max_time`: it stops by itself within 15, and writes its files."""
 KILL_S = 30.0
-"""Seconds after which a crawl that was told to end is killed."""
+"""Seconds from SIGTERM to SIGKILL."""
 
 
-class GivenUp(Exception):
-    """A crawl that did not end even when it was told to, or whose worker died again and again: it is not worth another
-    attempt."""
+class CrawlAbandoned(Exception):
+    """A crawl that had to be killed, or whose worker died repeatedly; it is not tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is the same for all domains of a fleet."""
+    """Parameters common to all domains of a fleet."""
 
     output: str
     """URL of the folder that holds the data set."""
@@ -38,32 +46,32 @@ class Plan:
     settings: dict[str, tuple[Any, int]] = field(repr=False)
     """{name: (value, priority)} of settings."""
     max_time: float
-    """Seconds that a crawl may take."""
+    """Time limit of a crawl in seconds."""
     retries: int
-    """Attempts at a domain after the first."""
+    """Further attempts after the first."""
     path: tuple[str, ...] = ()
-    """Where the command finds modules."""
+    """`sys.path` of the command."""
 
 
 def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nursery) -> DomainRecord:
-    """Crawl a domain and put its results into their places, its own row last.
+    """Crawl a domain and publish its results, its own row last.
 
-    CrawlDied, GivenUp or `OutputFailed` where there are none; then nothing of it can be taken for a result.
+    CrawlDied, CrawlAbandoned, Superseded or OutputFailed if there is no result; the domain then has no row.
     """
     began = time.monotonic()
     output = Output(plan.output)
     attempt, tries = control.begin(domain.name)
     ended = False
     try:
-        if tries > plan.retries + 1:  # Ray itself does not count those that it ends for want of memory
-            raise GivenUp(f"its worker died {counted(tries - 1, 'time')}")
-        with output.scratch() as folder, pulse(control, attempt) as state:
-            job = Job(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
+        if tries > plan.retries + 1:  # Ray does not count workers that it kills when memory is short
+            raise CrawlAbandoned(f"its worker died {counted(tries - 1, 'time')}")
+        with output.scratch() as folder, heartbeats(control, attempt) as state:
+            job = CrawlJob(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
             try:
                 code = _crawl(job, attempt, plan, control, nursery, state)
                 ended = code >= 0
                 record = record_of(domain, folder, code, tries)
-            except (CrawlDied, GivenUp, OutputFailed):
+            except (CrawlDied, CrawlAbandoned, OutputFailed):
                 keep_log(output, domain, folder)
                 raise
 
@@ -77,8 +85,8 @@ def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nurs
         control.end(attempt, not ended)
 
 
-def _crawl(job: Job, attempt: int, plan: Plan, control: ControlLike, nursery: Nursery, state: State) -> int:
-    """Run the crawl in a process of its own; its exit code."""
+def _crawl(job: CrawlJob, attempt: int, plan: Plan, control: ControlLike, nursery: Nursery, state: TaskState) -> int:
+    """Run the crawl in a process of its own; returns its exit code."""
     try:
         with nursery.start() as child:
             child.link.send(job)
@@ -90,14 +98,255 @@ def _crawl(job: Job, attempt: int, plan: Plan, control: ControlLike, nursery: Nu
 
 
 def _accompany(child: Child, conversation: Conversation, max_time: float) -> None:
-    """Talk with a crawl until it ends; see that it ends."""
+    """Pass messages until the crawl ends; end it when its time is over."""
     end, kill = (time.monotonic() + max_time + seconds for seconds in (GRACE_S, GRACE_S + KILL_S))
     while not child.wait(conversation.patience):
-        conversation.go_on()
+        conversation.step()
         now = time.monotonic()
         if now > kill:
-            raise GivenUp(f"the crawl did not end within {max_time + GRACE_S + KILL_S:.0f} s, and was killed")
+            raise CrawlAbandoned(f"the crawl did not end within {max_time + GRACE_S + KILL_S:.0f} s, and was killed")
         if now > end:
             child.signal(signal.SIGTERM)
             end = kill
-    conversation.hear()  # its last words came with its end
+    conversation.handle_messages()  # those that came with its end
+
+
+BEAT_S = 2.0
+"""Seconds between two heartbeats."""
+WAIT_S = 0.2
+"""Seconds to wait for a message of the crawl before checking the clock."""
+
+
+class Superseded(Exception):
+    """A newer attempt at the domain has begun, so this one must not write results."""
+
+
+class ControlLike(Protocol):
+    """Interface of `leases.Control` to tasks, without times."""
+
+    def begin(self, domain: str) -> tuple[int, int]:
+        """Begin an attempt: its number, and the number of attempts."""
+
+    def beat(self, attempt: int, urls: int, sitemaps: int) -> HeartbeatReply:
+        """Send a heartbeat."""
+
+    def counts(self, attempt: int) -> bool:
+        """True if it may write results."""
+
+    def ask(self, attempt: int, host: str) -> float:
+        """Ask for a lease: 0, or the seconds after which to ask again."""
+
+    def free(self, attempt: int, host: str, rest: float) -> None:
+        """Give a lease back."""
+
+    def end(self, attempt: int, died: bool) -> None:
+        """End the attempt."""
+
+
+@dataclass(slots=True)
+class TaskState:
+    """Progress of a task, shared with its heartbeat thread."""
+
+    urls: int = 0
+    sitemaps: int = 0
+    superseded: bool = False
+    news: SimpleQueue[list[str]] = field(default_factory=SimpleQueue)
+    """Messages to the crawl."""
+
+
+@contextmanager
+def heartbeats(control: ControlLike, attempt: int) -> Iterator[TaskState]:
+    """Send heartbeats from a thread, so that a slow upload does not look like a dead worker."""
+    state, over = TaskState(), Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_S):
+            reply = control.beat(attempt, state.urls, state.sitemaps)
+            if not reply.go_on:
+                state.superseded = True
+                return
+            for word, hosts in (("lost", reply.lost), ("wanted", reply.wanted)):
+                if hosts:
+                    state.news.put([word, *hosts])
+
+    thread = Thread(target=beat, name="heartbeats", daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        over.set()
+        thread.join()
+
+
+class Conversation:
+    """Passes messages between a crawl and the control; `worker.crawling` lists them."""
+
+    def __init__(self, child: Child, attempt: int, control: ControlLike, state: TaskState) -> None:
+        self._child = child
+        self._attempt = attempt
+        self._control = control
+        self._state = state
+        self._pending: dict[str, float] = {}
+        self._handlers: Mapping[str, Callable[..., None]] = {"ask": self._ask, "free": self._free, "at": self._at}
+
+    @property
+    def patience(self) -> float:
+        """Seconds until the next lease must be asked for again."""
+        now = time.monotonic()
+        return max(0.0, min((due - now for due in self._pending.values()), default=WAIT_S))
+
+    def step(self) -> None:
+        """Handle messages in both directions. Superseded if the crawl must end."""
+        if self._state.superseded:
+            raise Superseded("another worker has begun with it")
+        self.handle_messages()
+        for host in [host for host, due in self._pending.items() if due <= time.monotonic()]:
+            self._ask(host)
+        with suppress(Empty):
+            self._child.send(self._state.news.get_nowait())
+
+    def handle_messages(self) -> None:
+        """Handle messages from the crawl."""
+        for word, *rest in self._child.messages():
+            self._handlers[word](*rest)
+
+    def _ask(self, host: str) -> None:
+        wait = self._control.ask(self._attempt, host) or (0.0 if self._child.send(["granted", host]) else WAIT_S)
+        if wait > 0:
+            self._pending[host] = time.monotonic() + wait
+        else:
+            self._pending.pop(host, None)
+
+    def _free(self, host: str, rest: float) -> None:
+        self._control.free(self._attempt, host, rest)
+
+    def _at(self, urls: int, sitemaps: int) -> None:
+        self._state.urls, self._state.sitemaps = urls, sitemaps
+
+
+Check = Callable[[], None]
+"""Raises an exception if results must not be published any more."""
+LOGS = "_logs"
+"""Folder of the logs of incomplete crawls."""
+LOG_BYTES = 1024 * 1024
+"""Bytes kept of the end of a log."""
+
+
+class CrawlDied(Exception):
+    """A crawl's process ended without a result; it may be tried again."""
+
+
+class CrawlFault(CrawlDied):
+    """A crawl could not begin, or raised: a setting, a package or our code is at fault, not the site."""
+
+
+def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
+    """Row of a domain from the files of its crawl. CrawlDied if there is no result, OutputFailed if its files could not
+    be written."""
+    states = {0: FINISHED, running.STOPPED: PARTIAL, running.NOTHING_READ: UNREAD}
+    if code == running.FEED_LOST:
+        raise OutputFailed(f"its files could not be written{last_error(folder)}")
+    if code == FAULT:
+        raise CrawlFault(f"its crawl could not run{last_error(folder)}")
+    if code not in states:
+        raise CrawlDied(f"{exit_reason(code)}{last_error(folder)}")
+    try:
+        found = summary(folder)
+        size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
+    except (OSError, ValueError) as error:
+        raise CrawlDied(f"its files are not whole: {error}") from None
+    bad = found.get("bad") or {}
+    same = {one.name: found[one.name] for one in fields(DomainRecord) if one.name in found and one.name != "bad"}
+    record = DomainRecord(**same)
+    state = PARTIAL if record.partial and code == 0 else states[code]
+    record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
+    record.node, record.findings = platform.node(), sum(record.severities.values())
+    record.bad, record.checked = bad.get("bad"), bad.get("checked")
+    record.worst = heaviest_severities(folder / "finding.parquet")
+    record.error = reason_of(folder) if state == UNREAD else None
+    return record
+
+
+def heaviest_severities(findings: Path) -> dict[str, str]:
+    """Heaviest severity of each rule's findings."""
+    table = import_module("pyarrow.parquet").read_table(findings, columns=["rule", "severity"], partitioning=None)
+    found: dict[str, str] = {}
+    for row in table.group_by(["rule", "severity"]).aggregate([]).to_pylist():
+        earlier = found.get(row["rule"], SEVERITIES[-1])
+        found[row["rule"]] = min(earlier, row["severity"], key=SEVERITIES.index)
+    return dict(sorted(found.items()))
+
+
+def reason_of(folder: Path) -> str | None:
+    """Why nothing could be read: the first error of a file, or of a robots.txt."""
+    for table in ("sitemap", "robots"):
+        path = folder / f"{table}.parquet"
+        errors = import_module("pyarrow.parquet").read_table(path, columns=["error"], partitioning=None)
+        for error in errors.column("error").drop_null().to_pylist():
+            return inert(error, MAX_REASON)
+    return None
+
+
+def exit_reason(code: int) -> str:
+    """How a process ended, as words."""
+    return (
+        f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with code {code}"
+    )
+
+
+def last_error(folder: Path) -> str:
+    """Last error of a log, with a colon in front; empty if there is none."""
+    try:
+        lines = tail(folder / LOG).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    begins = [number for number, line in enumerate(lines) if "ERROR: " in line]
+    if not begins:
+        return ""
+    first, *rest = lines[begins[-1] :]
+    trace = [line for line in rest if line and not line[0].isspace() and not line[0].isdigit()]
+    # The last line of a traceback has the exception.
+    error = trace[-1] if any(line.startswith("Traceback") for line in rest) else first.partition("ERROR: ")[2]
+    return f": {inert(error, MAX_REASON)}"
+
+
+def tail(log: Path) -> bytes:
+    """End of a log, `LOG_BYTES` at most."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - LOG_BYTES))
+        return file.read()
+
+
+def publish(
+    output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float, check: Check = lambda: None
+) -> None:
+    """Publish the tables of a domain, then its row; calls `check` before each. OutputFailed."""
+    if record.state != FINISHED:
+        keep_log(output, domain, folder)
+    for table in TABLES:
+        check()
+        output.publish(folder / f"{table}.parquet", file_name(table, domain))
+    record.wall_s = round(time.monotonic() - began, 3)
+    row = folder / f"{DOMAIN}.parquet"
+    with failing_as(f"{domain.name}: its row cannot be written"):
+        write_row(row, record)
+    check()
+    output.publish(row, file_name(DOMAIN, domain))
+
+
+def keep_log(output: Output, domain: Domain, folder: Path) -> None:
+    """Keep the end of a crawl's log if possible."""
+    with suppress(OSError):
+        output.write_bytes(f"{LOGS}/{domain.file}.txt", tail(folder / LOG))
+
+
+def file_name(table: str, domain: Domain) -> str:
+    """Name of a domain's file in a table."""
+    return f"{table}/bucket={domain.bucket}/{domain.file}.parquet"
+
+
+def write_row(path: Path, record: DomainRecord) -> None:
+    """Write a Parquet file with one row."""
+    from sitemapcrawler.feeds.arrow import Columns  # needs pyarrow
+
+    import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, **WRITING)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from sitemapcrawler.feeds.arrow import Columns
-from sitemapcrawler.fleet.records import BUCKETS, DOMAIN, TABLES, DomainRecord
+from sitemapcrawler.fleet.domains import BUCKETS, DOMAIN, TABLES, DomainRecord
 
 
 def write_domain(root: Path, record: DomainRecord, **rows: Sequence[Any]) -> None:

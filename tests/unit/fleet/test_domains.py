@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.fleet.control import domains
-from sitemapcrawler.fleet.control.domains import Domain, Listed, domain, read_domains
-from sitemapcrawler.fleet.records import BUCKETS
+from sitemapcrawler.fleet import domains
+from sitemapcrawler.fleet.domains import BUCKETS, Domain, DomainList, domain, read_domains
 
 IPV6 = "[2001:db8::1]"
 
 
-def names(listed: Listed) -> list[str]:
+def names(listed: DomainList) -> list[str]:
     return [each.name for each in listed.domains]
 
 

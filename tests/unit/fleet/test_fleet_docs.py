@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
-from sitemapcrawler.fleet.records import BUCKETS, DOMAIN, TABLES, DomainRecord
+from sitemapcrawler.fleet.domains import BUCKETS, DOMAIN, TABLES, DomainRecord
 from sitemapcrawler.fleet.report.page import write_overview
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.output import folders, objects
+from sitemapcrawler.fleet.output import destination, folders
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.output.folders import OutputFailed, reason
 
@@ -274,7 +274,7 @@ def test_reason_is_one_line(error: Exception, told: str) -> None:
 
 
 def test_store_without_whole_objects_gets_files_by_a_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "WHOLE", ())
+    monkeypatch.setattr(destination, "WHOLE", ())
     output = Output("memory://a-test-of-moves/out")
     output.check()
     part = tmp_path / "part"
@@ -307,6 +307,6 @@ class Uploads:
 
 def test_clean_aborts_uploads_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads = Uploads()
-    monkeypatch.setattr(objects, "_opened", lambda protocol, url: (uploads, "bucket/out"))
+    monkeypatch.setattr(destination, "_open_filesystem", lambda protocol, url: (uploads, "bucket/out"))
     Output("s3://bucket/out").clean()
     assert uploads.aborted == ["0", "1", "2", "3"]

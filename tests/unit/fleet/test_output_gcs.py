@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.fleet.output import objects
+from sitemapcrawler.fleet.output import destination
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import BUCKET, Fault, Proxy, environment, gcs_server, proxy
@@ -26,7 +26,7 @@ def server() -> Iterator[Proxy]:
 
 @pytest.fixture
 def out(server: Proxy, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Output:
-    monkeypatch.setattr(objects, "PART_BYTES", PART)
+    monkeypatch.setattr(destination, "PART_BYTES", PART)
     server.faults.clear()
     server.requests.clear()
     return Output(f"gs://{BUCKET}/{request.node.name}/")

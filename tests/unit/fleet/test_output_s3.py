@@ -14,7 +14,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from sitemapcrawler.fleet.output import objects
+from sitemapcrawler.fleet.output import destination
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import BUCKET, PAGE, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
@@ -34,7 +34,7 @@ def server() -> Iterator[Proxy]:
 @pytest.fixture
 def s3(server: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 2)
-    monkeypatch.setattr(objects, "PART_BYTES", PART)
+    monkeypatch.setattr(destination, "PART_BYTES", PART)
     server.faults.clear()
     server.requests.clear()
     return server

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
-from sitemapcrawler.fleet.records import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
+from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
 from sitemapcrawler.fleet.report import loading as source
-from sitemapcrawler.fleet.report.model import BadShare, Denied, Format, Overview, Reason, Totals, Trouble
+from sitemapcrawler.fleet.report.overview import BadShare, Denied, Format, Overview, Totals, Trouble, TroubleReason
 from sitemapcrawler.fleet.report.page import write_overview
 from sitemapcrawler.items import SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
@@ -147,7 +147,7 @@ def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -
         Trouble(BLOG.domain, PARTIAL, "max_time", 2, "two", 7),
         Trouble(LIMITED.domain, "limited", "max_urls", 1, "", 10),
     ]
-    assert found.reasons[0] == Reason(FAILED, "...: its process was ended by SIGKILL", 1, [LOST.domain])
+    assert found.reasons[0] == TroubleReason(FAILED, "...: its process was ended by SIGKILL", 1, [LOST.domain])
 
 
 def test_rules_by_severity_and_domains(written: tuple[Overview, Path]) -> None:

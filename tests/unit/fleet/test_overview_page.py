@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.report.model import (
+from sitemapcrawler.fleet.report.overview import (
     AGES,
     MAX_AGENTS,
     MAX_DOMAINS,
@@ -15,18 +15,18 @@ from sitemapcrawler.fleet.report.model import (
     MAX_REASONS,
     MAX_RULES,
     MAX_TROUBLES,
+    ORDER,
     BadShare,
     Denied,
     DomainSize,
     Format,
     Overview,
-    Reason,
     RuleSpread,
     Totals,
     Trouble,
+    TroubleReason,
 )
 from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, health, page
-from sitemapcrawler.fleet.report.sums import ORDER
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sitemaps", "sizes", "fleet"]
@@ -50,7 +50,7 @@ def overview(rows: int = 3, domain: str = "shop.example", what: str = "The page 
         ),
         states={"finished": 900_000, "limited": 100, "partial": 50_000, "unread": 40_000, "failed": 9_900},
         severities={"error": 4_000_000, "warning": 5_000_000, "info": 7},
-        reasons=[Reason("failed", what, 9_900 - at, names()) for at in range(min(rows, MAX_REASONS))],
+        reasons=[TroubleReason("failed", what, 9_900 - at, names()) for at in range(min(rows, MAX_REASONS))],
         troubles=[
             Trouble(name, state, what, 3, "node-7", 12) for state in ORDER for name in names(min(rows, MAX_TROUBLES))
         ],
@@ -98,7 +98,7 @@ def test_sections_without_data_say_why() -> None:
 
 
 def test_fleet_that_failed_as_a_whole_has_a_page() -> None:
-    reason = Reason("failed", "the disk is full", 2, ["a.example", "b.example"])
+    reason = TroubleReason("failed", "the disk is full", 2, ["a.example", "b.example"])
     trouble = Trouble("a.example", "failed", "the disk is full", 3, "", 0)
     failed = Overview(Totals(domains=2, repeated=2), {"failed": 2}, reasons=[reason], troubles=[trouble])
     tree = parsed(page(failed))

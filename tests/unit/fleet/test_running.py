@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.fleet.control import driver
-from sitemapcrawler.fleet.control.domains import domain
-from sitemapcrawler.fleet.control.driver import Stop
+from sitemapcrawler.fleet.control.driver import FleetStop
+from sitemapcrawler.fleet.domains import TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
-from sitemapcrawler.fleet.records import TABLES, DomainRecord
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
-from sitemapcrawler.fleet.worker import results
+from sitemapcrawler.fleet.worker import task
 
-FLEET: Any = SimpleNamespace(tally=SimpleNamespace(failed=[]))
+FLEET: Any = SimpleNamespace(counts=SimpleNamespace(failed=[]))
 
 
 @pytest.fixture
@@ -59,35 +58,35 @@ def test_a_row_that_the_disk_has_no_room_for_is_the_output_s_fault(
     def full(path: Path, record: DomainRecord) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(results, "write_row", full)
+    monkeypatch.setattr(task, "write_row", full)
     for table in TABLES:
         (tmp_path / f"{table}.parquet").touch()
     with pytest.raises(OutputFailed, match=r"example.com: its row cannot be written: No space left on device"):
-        results.publish(out, domain("example.com"), tmp_path, DomainRecord("example.com"), 0.0)
+        task.publish(out, domain("example.com"), tmp_path, DomainRecord("example.com"), 0.0)
     assert list(out.names("domain")) == []
 
 
 @pytest.mark.parametrize(("number", "now"), [(signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)])
 def test_signals_are_heard_and_a_terminal_that_goes_is_one(number: signal.Signals, now: bool) -> None:
-    before, stop = signal.getsignal(number), Stop()
-    with stop.heard():
+    before, stop = signal.getsignal(number), FleetStop()
+    with stop.handling_signals():
         signal.raise_signal(number)
     assert (stop.begun, stop.now) == (True, now)
     assert signal.getsignal(number) == before
 
 
 def test_second_ctrl_c_may_come_as_soon_as_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = Stop()
+    stop = FleetStop()
     monkeypatch.setattr(driver.logger, "info", lambda _: signal.raise_signal(signal.SIGINT))
-    with stop.heard():
+    with stop.handling_signals():
         signal.raise_signal(signal.SIGINT)
     assert stop.now
 
 
 def test_fleet_that_is_to_outlive_its_terminal_does() -> None:
-    before, stop = signal.signal(signal.SIGHUP, signal.SIG_IGN), Stop()
+    before, stop = signal.signal(signal.SIGHUP, signal.SIG_IGN), FleetStop()
     try:
-        with stop.heard():
+        with stop.handling_signals():
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)

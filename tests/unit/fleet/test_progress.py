@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sitemapcrawler.fleet.control.leases import Running
-from sitemapcrawler.fleet.showing import FleetProgress, line, rows
+from sitemapcrawler.fleet.leases import Running
+from sitemapcrawler.fleet.progress import FleetPace, FleetProgress, line, rows
 from sitemapcrawler.terminal.progress import Row
 
 SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
@@ -90,3 +90,32 @@ def test_figures_of_a_running_domain_stay_at_80_columns() -> None:
     row = texts(rows(replace(MIDDLE, shown=(HOSTILE._replace(urls=99_999_999, seconds=90_000),)), 80))[-1]
     assert "..." in row
     assert row.endswith("example   99,999,999 URLs   25:00:00")
+
+
+def pace(*moments: tuple[float, int, int]) -> FleetPace:
+    """A pace that knows (second, URLs, domains)."""
+    known = FleetPace(urls_s=10.0, domains_s=100.0)
+    for moment in moments:
+        known.add(*moment)
+    return known
+
+
+def test_urls_of_the_last_seconds_and_domains_of_the_last_minutes() -> None:
+    known = pace((0, 0, 0), (50, 10_000, 10), (90, 30_000, 10), (100, 31_000, 20))
+    assert known.urls_per_second == 100
+    assert known.domains_per_minute == pytest.approx(12)
+    assert known.seconds_left(30) == pytest.approx(150)
+
+
+def test_nothing_is_said_too_early_or_where_no_domain_ended_lately() -> None:
+    assert pace().urls_per_second is pace((0, 0, 0)).domains_per_minute is None
+    known = pace((0, 0, 5), (50, 700, 5))
+    assert (known.domains_per_minute, known.seconds_left(9)) == (0, None)
+
+
+def test_nothing_is_left_of_nothing() -> None:
+    assert pace((0, 0, 0), (5, 1, 1)).seconds_left(0) == 0
+
+
+def test_domain_that_is_begun_again_takes_no_speed_below_nothing() -> None:
+    assert pace((0, 9000, 0), (5, 100, 0)).urls_per_second == 0

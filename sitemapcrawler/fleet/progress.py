@@ -1,4 +1,4 @@
-"""Shows how far a fleet is: live on a terminal, as a line now and then in a log."""
+"""Progress of a fleet: live on a terminal, or as a line now and then in the log."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.extensions.progress import is_live, logs_elsewhere
-from sitemapcrawler.fleet.control.leases import Running
-from sitemapcrawler.fleet.records import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.terminal.gauge import Moment, Pace, seconds_left
 from sitemapcrawler.terminal.progress import (
     FAINT,
@@ -40,89 +40,88 @@ if TYPE_CHECKING:
 
 
 URLS_S = 30.0
-"""Seconds over which the speed of URLs is taken."""
+"""Seconds over which the speed of URLs is measured."""
 DOMAINS_S = 600.0
-"""Seconds over which that of domains is: they end in bursts, and a single one may take minutes."""
+"""The same for domains: they end in bursts, and one may take minutes."""
 MINUTE_S = 60
 
 
 class FleetPace:
-    """Speeds over the last minutes of a fleet."""
+    """Recent speeds of a fleet."""
 
     def __init__(self, urls_s: float = URLS_S, domains_s: float = DOMAINS_S) -> None:
-        """The seconds over which the speeds of URLs and of domains are taken."""
+        """Seconds over which the speeds of URLs and of domains are measured."""
         self._urls = Pace(urls_s)
         self._domains = Pace(domains_s)
 
     def add(self, at: float, urls: int, domains: int) -> None:
-        """Know how many there are at a moment of the monotonic clock, in seconds. `domains`: those that came to an end
-        in this run, whatever came of them."""
+        """Add a measurement. `at`: monotonic clock in seconds; `domains`: ended in this run, failed ones included."""
         self._urls.add(Moment(at, urls))
         self._domains.add(Moment(at, 0, checked_in_all=domains))
 
     @property
     def urls_per_second(self) -> float | None:
-        """None where it is too early to say. A domain that is begun again takes back what it had."""
+        """None if it is too early. A domain that starts again loses its URLs."""
         speed = self._urls.urls
         return None if speed is None else max(0.0, speed)
 
     @property
     def domains_per_minute(self) -> float | None:
-        """None where it is too early to say."""
+        """None if it is too early."""
         speed = self._domains.checked
         return None if speed is None else speed * MINUTE_S
 
     def seconds_left(self, domains: int) -> float | None:
-        """How long so many more domains take; None where none came to an end lately."""
+        """Time that so many domains take; None if none has ended lately."""
         return seconds_left(self._domains, domains, {})
 
 
 COLOURS = {FINISHED: "green", PARTIAL: "yellow", UNREAD: "yellow", FAILED: "red"}
 COUNTS = 31
-"""Columns of what is said of a running domain besides its name, gaps included."""
+"""Columns beside the name in the row of a running domain, gaps included."""
 MINUTE = "min"
 
 
 @dataclass(frozen=True, slots=True)
 class FleetProgress:
-    """How far a fleet is."""
+    """Figures that the display shows."""
 
     total: int
-    """Domains, those that were done before included."""
+    """Domains of the list, including those done earlier."""
     elapsed: float
-    """Seconds since this run began."""
+    """Seconds since the start of this run."""
     earlier: int = 0
-    """Domains that were done before this run."""
+    """Domains done by earlier runs."""
     done: Mapping[str, int] = field(default_factory=dict)
-    """Domains that this run has brought to an end, by state, failed ones included."""
+    """Domains ended by this run, by state, failed ones included."""
     running: int = 0
     waiting: int = 0
     urls: int = 0
-    """URLs listed in this run, also by domains that still run."""
+    """URLs listed in this run, including those of running domains."""
     sitemaps: int = 0
     """Files read, likewise."""
     urls_per_second: float | None = None
     domains_per_minute: float | None = None
     eta_s: float | None = None
-    """Seconds that the rest takes; None where that cannot be said."""
+    """Seconds left; None if unknown."""
     shown: tuple[Running, ...] = ()
-    """Those of the running ones that are shown, in order: those that have run longest tell most."""
+    """Running domains with a row, in order."""
 
     @property
     def ended(self) -> int:
-        """Domains of which nothing more is to come."""
+        """Domains that have ended."""
         return self.earlier + sum(self.done.values())
 
 
 def rows(progress: FleetProgress, width: int, unicode: bool = True) -> list[Row]:
-    """The rows for a terminal of `width` columns, of which the last is left free; none is empty."""
+    """Rows for a terminal of `width` columns, of which the last stays free; none is empty."""
     room = max(1, width - 1)
     found = [_first(progress, room, unicode), _read(progress), _done(progress), *_running(progress, width)]
     return [fitted(row, room) for row in found]
 
 
 def line(progress: FleetProgress) -> str:
-    """All in one line, as long as it takes."""
+    """The same as one line of the log."""
     earlier = f"{progress.earlier:,} of them earlier" if progress.earlier else ""
     parts = [
         _domains(progress) + in_brackets(progress.domains_per_minute, MINUTE),
@@ -138,7 +137,7 @@ def line(progress: FleetProgress) -> str:
 
 
 def _first(progress: FleetProgress, room: int, unicode: bool) -> Row:
-    """What is done, and how much of it."""
+    """Ended domains, time left, speed and a bar."""
     row: Row = [("fleet".ljust(LABEL), FAINT), (_domains(progress), "bold")]
     row += apart(
         (left(progress.eta_s), "bold"),
@@ -161,7 +160,7 @@ def _done(progress: FleetProgress) -> Row:
 
 
 def _running(progress: FleetProgress, width: int) -> list[Row]:
-    """How many run, and a row for each of some."""
+    """Number of running domains, and a row for some of them."""
     waiting = f"{progress.waiting:,} waiting" if progress.waiting else ""
     head: Row = [("running".ljust(LABEL), FAINT), (counted(progress.running, "domain"), ""), *apart((waiting, FAINT))]
     room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
@@ -183,7 +182,7 @@ def _domains(progress: FleetProgress) -> str:
 
 
 def _states(progress: FleetProgress) -> list[tuple[str, str]]:
-    """(how many domains came to a state, its colour), of those there are."""
+    """(number of domains in a state, its colour), for states with domains."""
     return [
         (f"{progress.done[state]:,} {state}", colour) for state, colour in COLOURS.items() if progress.done.get(state)
     ]
@@ -191,31 +190,31 @@ def _states(progress: FleetProgress) -> list[tuple[str, str]]:
 
 logger = logging.getLogger("sitemapcrawler")
 
-LOOK_S = 1.0
-"""Seconds between two looks at what runs, on a terminal."""
+REFRESH_S = 1.0
+"""Seconds between two updates on a terminal."""
 SHOWN = 5
-"""Domains that run which have a row: those that have run longest."""
+"""Running domains with a row: those that have run longest."""
 
 
-class Showing:
-    """Takes looks at a fleet, and shows what it sees."""
+class FleetDisplay:
+    """Live display or log lines of a fleet."""
 
     def __init__(self, settings: BaseSettings) -> None:
         self._live = is_live(settings)
         interval = settings.getfloat("SITEMAP_PROGRESS_INTERVAL")
-        told = (not self._live or logs_elsewhere()) and 0 < interval < math.inf
-        self._interval = interval if told else math.inf
+        logs = (not self._live or logs_elsewhere()) and 0 < interval < math.inf
+        self._interval = interval if logs else math.inf
         self._pace = FleetPace()
-        self._began = self._looked = self._told = time.monotonic()
+        self._began = self._refreshed = self._logged = time.monotonic()
         self._progress = FleetProgress(total=0, elapsed=0.0)
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
-        """While the fleet runs."""
+    def display(self) -> Iterator[None]:
+        """Show the live display within the context."""
         if not self._live:
             yield
             return
-        from sitemapcrawler.terminal.display import Display  # rich takes its time, and is of no use to a pipe
+        from sitemapcrawler.terminal.display import Display  # rich is slow to import, and useless in a pipe
 
         display = Display(sys.stderr, self._rows)
         display.start()
@@ -224,37 +223,37 @@ class Showing:
         finally:
             display.stop()
 
-    def look(self, fleet: Fleet) -> None:
-        """Look at the fleet, if it is time."""
+    def update(self, fleet: Fleet) -> None:
+        """Update the display or log a line, if it is time."""
         now = time.monotonic()
-        due = self._live and now - self._looked >= LOOK_S
-        tell = now - self._told >= self._interval
-        if due or tell:
-            self._looked = now
-            self._progress = self._taken(fleet, fleet.look(), now)
-        if tell:
-            self._told = now
+        due = self._live and now - self._refreshed >= REFRESH_S
+        log = now - self._logged >= self._interval
+        if due or log:
+            self._refreshed = now
+            self._progress = self._measured(fleet, fleet.progress(), now)
+        if log:
+            self._logged = now
             logger.info("%s", line(self._progress))
 
     def _rows(self, width: int, unicode: bool) -> Sequence[Row]:
         return rows(self._progress, width, unicode)
 
-    def _taken(self, fleet: Fleet, running: list[Running], now: float) -> FleetProgress:
-        tally = fleet.tally
-        done = {**tally.states, **({FAILED: len(tally.failed)} if tally.failed else {})}
-        urls = tally.urls + sum(one.urls for one in running)
+    def _measured(self, fleet: Fleet, running: list[Running], now: float) -> FleetProgress:
+        counts = fleet.counts
+        done = {**counts.states, **({FAILED: len(counts.failed)} if counts.failed else {})}
+        urls = counts.urls + sum(one.urls for one in running)
         self._pace.add(now, urls, sum(done.values()))
-        left = tally.total - tally.earlier - sum(done.values())
+        left = counts.total - counts.earlier - sum(done.values())
         longest = sorted(running, key=lambda one: one.seconds, reverse=True)[:SHOWN]
         return FleetProgress(
-            total=tally.total,
+            total=counts.total,
             elapsed=now - self._began,
-            earlier=tally.earlier,
+            earlier=counts.earlier,
             done=done,
             running=len(fleet.running),
             waiting=left - len(fleet.running),
             urls=urls,
-            sitemaps=tally.sitemaps + sum(one.sitemaps for one in running),
+            sitemaps=counts.sitemaps + sum(one.sitemaps for one in running),
             urls_per_second=self._pace.urls_per_second,
             domains_per_minute=self._pace.domains_per_minute,
             eta_s=self._pace.seconds_left(left),
@@ -263,14 +262,14 @@ class Showing:
 
 
 def closing_line(fleet: Fleet, seconds: float) -> str:
-    """What a fleet came to, in one line."""
-    tally = fleet.tally
-    states = [f"{count:,} {state}" for state, count in sorted(tally.states.items())]
+    """Result of a fleet in one line."""
+    counts = fleet.counts
+    states = [f"{count:,} {state}" for state, count in sorted(counts.states.items())]
     parts = [
-        f"{tally.done:,} of {counted(tally.total, 'domain')} done",
-        *([f"{tally.earlier:,} earlier"] if tally.earlier else []),
+        f"{counts.done:,} of {counted(counts.total, 'domain')} done",
+        *([f"{counts.earlier:,} earlier"] if counts.earlier else []),
         *states,
-        *([f"{len(tally.failed):,} without a result"] if tally.failed else []),
-        counted(tally.urls, "URL"),
+        *([f"{len(counts.failed):,} without a result"] if counts.failed else []),
+        counted(counts.urls, "URL"),
     ]
     return f"{', '.join(parts)} in {elapsed(seconds)}"

@@ -1,39 +1,206 @@
-"""The sums and samples of an overview, by SQL over the tables of `loading`: one query each, whatever their size."""
+"""Model of a fleet's report, sums and samples of bounded size, and the SQL queries that fill it.
+
+Text comes from the crawled sites and is untrusted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 
-from sitemapcrawler.fleet.records import FAILED, FINISHED, PARTIAL, UNREAD
-from sitemapcrawler.fleet.report.model import (
-    AGES,
-    MAX_AGENTS,
-    MAX_DOMAINS,
-    MAX_EXAMPLES,
-    MAX_REASONS,
-    MAX_RULES,
-    MAX_TROUBLES,
-    BadShare,
-    Denied,
-    DomainSize,
-    Format,
-    Overview,
-    Reason,
-    RuleSpread,
-    Totals,
-    Trouble,
-)
+from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES, Severity
 
+MAX_TROUBLES = 100
+"""Most domains shown of each incomplete state."""
+MAX_REASONS = 30
+"""Most reasons shown."""
+MAX_DOMAINS = 50
+"""Most domains in each other table."""
+MAX_RULES = 300
+"""Most rules shown."""
+MAX_AGENTS = 100
+"""Most crawlers shown."""
+MAX_EXAMPLES = 3
+"""Most example domains of a rule, reason or crawler."""
+
+
+@dataclass(slots=True)
+class Trouble:
+    """A domain without a full result."""
+
+    domain: str
+    state: str
+    """failed, unread, partial; limited if it finished at a limit."""
+    reason: str
+    """A sentence, or `partial` of its summary; may be empty."""
+    attempts: int
+    node: str
+    urls: int
+
+
+@dataclass(slots=True)
+class TroubleReason:
+    """Domains without a full result for the same reason."""
+
+    state: str
+    reason: str
+    """As in `Trouble`, `...` in place of the domain's name."""
+    domains: int
+    examples: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class RuleSpread:
+    """A rule and the domains with its findings."""
+
+    rule: str
+    severity: str
+    """error, warning or info: the heaviest of its findings, or of the rule if none was kept."""
+    what: str
+    """First line of the rule's documentation; empty if unknown here."""
+    domains: int
+    findings: int
+    examples: Mapping[str, int] = field(default_factory=dict)
+    """Findings by domain, of those with most."""
+
+
+@dataclass(slots=True)
+class Denied:
+    """A crawler and the domains whose robots.txt denies it listed URLs."""
+
+    agent: str
+    domains: int
+    """Domains that deny it any URL."""
+    wholly: int
+    """Domains that deny it every judged URL."""
+    urls: int
+    """Listed URLs that it is denied."""
+    examples: Sequence[str] = ()
+    """The largest of these domains."""
+
+
+@dataclass(slots=True)
+class BadShare:
+    """A domain with failed or redirected URLs."""
+
+    domain: str
+    bad: int
+    checked: int
+    low: float
+    """Lower end of the 95 % interval of the share of bad ones."""
+
+
+@dataclass(slots=True)
+class DomainSize:
+    """A domain in the tables of the largest, slowest and most erroneous."""
+
+    domain: str
+    urls: int
+    sitemaps: int
+    errors: int
+    warnings: int
+    elapsed_s: float
+    bytes: int
+
+
+@dataclass(slots=True)
+class Format:
+    """Sitemap files of one format."""
+
+    format: str
+    domains: int
+    files: int
+    unread: int
+    urls: int
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over all domains."""
+
+    domains: int = 0
+    urls: int = 0
+    sitemaps: int = 0
+    findings: int = 0
+    bytes: int = 0
+    """Size of the data set."""
+    crawl_s: float = 0.0
+    """Total duration of all crawls."""
+    median_s: float | None = None
+    """Median duration of a crawl; None without one."""
+    long_s: float | None = None
+    """99th percentile of the duration."""
+    peak_mb: float = 0.0
+    """Largest peak memory of a crawl."""
+    repeated: int = 0
+    """Domains with several attempts."""
+    bad: int = 0
+    checked: int = 0
+    listing: int = 0
+    """Domains with a listed URL."""
+    with_errors: int = 0
+    """Domains with errors."""
+    started: str | None = None
+    """Start of the first crawl, ISO 8601 in UTC; None if unknown."""
+    ended: str | None = None
+    """End of the last one."""
+    nodes: int = 0
+    """Machines."""
+
+
+@dataclass(slots=True)
+class Overview:
+    """Everything that the report of a fleet shows."""
+
+    totals: Totals = field(default_factory=Totals)
+    states: Mapping[str, int] = field(default_factory=dict)
+    """Domains by state: those of `Trouble`, and finished."""
+    severities: Mapping[str, int] = field(default_factory=dict)
+    """Findings by severity."""
+    reasons: Sequence[TroubleReason] = ()
+    troubles: Sequence[Trouble] = ()
+    rules: Sequence[RuleSpread] = ()
+    """By severity, then by domains."""
+    replies: Mapping[str, int] = field(default_factory=dict)
+    """Url records by kind of reply; empty where nothing was verified."""
+    bad: Sequence[BadShare] = ()
+    denied: Sequence[Denied] = ()
+    """Crawlers, those denied by most domains first."""
+    erroneous: Sequence[DomainSize] = ()
+    """Those with most errors."""
+    largest: Sequence[DomainSize] = ()
+    slowest: Sequence[DomainSize] = ()
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    """Domains with a result by digits of their number of URLs; 0 for those without a URL."""
+    formats: Sequence[Format] = ()
+    fetched: int = 0
+    """Bytes of sitemap files over the network."""
+    freshness: Mapping[str, int] = field(default_factory=dict)
+    """Domains with a URL by age of their newest lastmod, a key of `AGES`."""
+
+
+AGES = {
+    "week": "within a week",
+    "month": "within a month",
+    "quarter": "within three months",
+    "year": "within a year",
+    "older": "longer ago",
+    "future": "in the future",
+    "undated": "no date",
+}
+"""Wording of the time from the last modification to the crawl."""
+
+
 LIMITED = "limited"
-"""State of a domain that is finished with what a limit allows."""
+"""State of a domain that finished at a limit."""
 STATE = f"CASE WHEN state = '{FINISHED}' AND partial IS NOT NULL THEN '{LIMITED}' ELSE state END"
 ORDER = [FAILED, UNREAD, PARTIAL, LIMITED]
-"""States that are not a full result, the worst first."""
+"""Incomplete states, the worst first."""
 STATES = f"SELECT {STATE} AS name, count(*) AS number FROM domains GROUP BY name ORDER BY number DESC, name"
 TOTALS = """
     SELECT count(*) AS domains, sum(urls)::BIGINT AS urls, sum(sitemaps)::BIGINT AS sitemaps,
@@ -73,7 +240,7 @@ BAD = f"""
         - 1.96 * sqrt(share * (1 - share) / checked + 0.96 / checked / checked)) / (1 + 3.84 / checked)) AS low
     FROM (SELECT domain, bad, checked, bad / checked AS share FROM domains WHERE bad > 0)
     ORDER BY low DESC, domain LIMIT {MAX_DOMAINS}"""
-"""SQL for the worst shares, by Wilson's 95 % interval: one bad URL of one says little of a domain."""
+"""Worst shares of bad URLs, by the lower end of Wilson's 95 % interval."""
 DENIED = f"""
     SELECT agent, count(*) AS domains, count(*) FILTER (number >= judged), sum(number)::BIGINT,
         min_by(domain, {{'less': -urls, 'domain': domain}}, {MAX_EXAMPLES})
@@ -99,8 +266,8 @@ FRESHNESS = f"""
     WHERE urls > 0 GROUP BY age"""
 
 
-def sums(connection: duckdb.DuckDBPyConnection) -> Overview:
-    """Everything that the page shows. Raises what DuckDB raises."""
+def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
+    """Fill the model. Raises errors of DuckDB."""
 
     def ask(query: str) -> list[Any]:
         return connection.execute(query).fetchall()
@@ -110,7 +277,7 @@ def sums(connection: duckdb.DuckDBPyConnection) -> Overview:
         totals=_totals(connection),
         states=dict(ask(STATES)),
         severities=_summed(connection, "severities"),
-        reasons=[Reason(*row) for row in ask(REASONS)],
+        reasons=[TroubleReason(*row) for row in ask(REASONS)],
         troubles=[Trouble(*row) for row in ask(SHOWN_TROUBLES)],
         rules=_rules(ask(RULES)),
         replies=_summed(connection, "replies"),
@@ -135,7 +302,7 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> Totals:
 
 
 def _summed(connection: duckdb.DuckDBPyConnection, column: str) -> Mapping[str, int]:
-    """The sums of a map of counts, the largest first."""
+    """Sums of a column with a map of counts, the largest first."""
     return dict(
         connection.execute(f"""
             SELECT name, sum(number)::BIGINT AS total
@@ -145,7 +312,7 @@ def _summed(connection: duckdb.DuckDBPyConnection, column: str) -> Mapping[str, 
 
 
 def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]:
-    """The domains with the largest value, those without any left out."""
+    """Domains with the largest values, without those at 0."""
     query = f"SELECT {SIZE} FROM results WHERE {value} > 0 ORDER BY {value} DESC, domain LIMIT {MAX_DOMAINS}"
     return [DomainSize(*row) for row in connection.execute(query).fetchall()]
 
@@ -153,9 +320,9 @@ def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]
 def _rules(found: list[Any]) -> list[RuleSpread]:
     known = {rule.id: (str(rule.severity), rule.what) for rule in all_rules()}
     rules = []
-    for id, domains, findings, most, told in found:
+    for id, domains, findings, most, severities in found:
         usual, what = known.get(id, (str(Severity.WARNING), ""))
-        severity = min(told or [usual], key=SEVERITIES.index)
+        severity = min(severities or [usual], key=SEVERITIES.index)
         rules.append(RuleSpread(id, severity, what, domains, findings, _examples(most)))
     return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, rule.rule))
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitemapcrawler.fleet.worker.children import START_S, Child, Nursery, NurseryDied
-from sitemapcrawler.fleet.worker.nursery import FAULT
+from sitemapcrawler.fleet.worker.nursery import FAULT, START_S, Child, Nursery, NurseryDied
 from tests.processes import LOOK_S, PATIENCE_S, alive, children_of, parent_of, wait_for_end
 
 
@@ -24,7 +23,7 @@ def nursery() -> Iterator[Nursery]:
 def to_the_end(child: Child) -> int | None:
     deadline = time.monotonic() + PATIENCE_S
     while not child.wait(0.1):
-        list(child.heard())
+        list(child.messages())
         assert time.monotonic() < deadline
     return child.code
 
@@ -85,9 +84,9 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
         while children_of(parent):
             time.sleep(LOOK_S)  # between two looks
         monkeypatch.undo()
-        return self.answer(seconds)
+        return self.next_number(seconds)
 
-    monkeypatch.setattr(Nursery, "answer", late)
+    monkeypatch.setattr(Nursery, "next_number", late)
     with nursery.start() as child:
         assert to_the_end(child) == -signal.SIGKILL
 
@@ -95,7 +94,7 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
 def test_a_child_that_came_too_late_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     nursery = Nursery()
     with monkeypatch.context() as hasty, pytest.raises(NurseryDied):
-        hasty.setattr("sitemapcrawler.fleet.worker.children.START_S", 0.0)
+        hasty.setattr("sitemapcrawler.fleet.worker.nursery.START_S", 0.0)
         nursery.start()
     with nursery.start() as child:
         assert alive(child.pid)

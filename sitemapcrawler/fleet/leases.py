@@ -1,6 +1,6 @@
-"""What the tasks of a fleet must know of each other: who crawls which domain, which hosts are asked by whom.
+"""Leases on hosts, and the crawl attempts that hold them.
 
-Pure: times are those of one monotonic clock, in seconds, and come as arguments. `cluster` makes a Ray actor of it.
+Pure: times are arguments, in seconds of one monotonic clock. `cluster` makes a Ray actor of `Control`.
 """
 
 from __future__ import annotations
@@ -10,66 +10,68 @@ from itertools import count
 from typing import NamedTuple
 
 LEASE_S = 10.0
-"""Seconds that a lease lasts unless it is renewed: so long is a host left alone when a crawl has died unnoticed."""
+"""Term of a lease in seconds, unless it is renewed: so long a host rests after a crawl has died unnoticed."""
 MAX_WAIT_S = 0.5
-"""Seconds after which those who wait for a host ask again."""
+"""Seconds after which waiting crawls ask for a host again."""
 NEXT_WAIT_S = 0.1
-"""Seconds after which the first of them does while the host is held: so long it may be idle between two crawls."""
+"""The same for the first in the queue: the longest time that a host is idle between two crawls."""
 PLACE_S = 4 * MAX_WAIT_S
-"""Seconds after which one that has not asked again has lost its place in the queue."""
+"""Seconds after which a crawl that has not asked again loses its place in the queue."""
 SWEEP_S = 10.0
-"""Seconds between two times at which hosts that nobody needs are forgotten."""
+"""Seconds between two sweeps of unused hosts."""
 KEPT_S = 600.0
-"""Seconds for which an expired lease can be revived by a crawl that stood still, where nobody has taken it."""
+"""Seconds for which an expired lease can be renewed if no other crawl has got the host."""
 _NEVER = float("-inf")
 
 
 @dataclass(slots=True)
 class _Host:
+    """Lease and queue of a host."""
+
     holder: str | None = None
-    """Who has the lease, or had it until it expired."""
+    """Holder of the lease, also after it has expired."""
     expires: float = _NEVER
     rests: float = _NEVER
-    """When the host may be asked again after it was given back."""
+    """Time from which the host may be requested again after it was given back."""
     queue: dict[str, float] = field(default_factory=dict)
-    """Those who wait, the first first, each with the time it asked last."""
+    """Waiting holders in order, each with the time it asked last."""
 
     def late(self, holder: str, now: float) -> bool:
-        """Whether one that waited has not asked again in time."""
+        """True if a waiting holder has not asked again in time."""
         return self.queue.get(holder, now) + PLACE_S <= now
 
     def first(self, now: float) -> str | None:
-        """Whose turn it is of those who wait and still ask."""
+        """First waiting holder that still asks."""
         return next((holder for holder in self.queue if not self.late(holder, now)), None)
 
     def idle(self, now: float) -> bool:
-        """Whether there is nothing to remember."""
+        """True if there is nothing to remember."""
         held = self.holder is not None and self.expires + KEPT_S > now
         return not held and self.rests <= now and self.first(now) is None
 
 
 class Leases:
-    """The hosts that are asked, and who waits for them.
+    """Leases on hosts, each for one holder at a time, and queues for them.
 
-    Memory: an entry for each host that is held, waited for or at rest, and for seconds after.
+    Memory: an entry for each host that is leased, waited for or at rest, and for seconds after.
     """
 
     def __init__(self, term: float = LEASE_S) -> None:
-        """`term`: seconds that a lease lasts unless it is renewed."""
+        """`term`: term of a lease in seconds."""
         self._term = term
         self._hosts: dict[str, _Host] = {}
         self._lost: dict[str, set[str]] = {}
-        # Where each holder has a lease or a place in the queue.
-        self._of: dict[str, set[str]] = {}
+        # Hosts on which a holder has a lease or a place in the queue.
+        self._hosts_of: dict[str, set[str]] = {}
         self._swept = _NEVER
 
     def __len__(self) -> int:
-        """Hosts that are remembered."""
+        """Number of remembered hosts."""
         return len(self._hosts)
 
     def ask(self, host: str, holder: str, now: float) -> float:
-        """0.0: the host is the holder's from now on, or still. Else the seconds after which to ask again, at most
-        `MAX_WAIT_S`: it is queued, first come, first served, and loses its place when it asks no more."""
+        """0.0 if the holder has the lease from now on, or still. Else the seconds after which to ask again, at most
+        `MAX_WAIT_S`. Holders queue first come, first served; one that asks no more loses its place."""
         self._sweep(now)
         entry = self._hosts.setdefault(host, _Host())
         if entry.holder == holder and entry.expires > now:
@@ -86,10 +88,10 @@ class Leases:
         return 0.0
 
     def renew(self, holder: str, now: float) -> set[str]:
-        """Let all leases of a holder last from now; also those that have expired and that nobody else has taken.
-        Returns the hosts among them that others wait for."""
+        """Renew all leases of a holder, including expired ones that no other has got. Returns the hosts that others
+        wait for."""
         wanted = set()
-        for host in self._of.get(holder, ()):
+        for host in self._hosts_of.get(holder, ()):
             entry = self._hosts[host]
             if entry.holder == holder:
                 entry.expires = now + self._term
@@ -99,19 +101,19 @@ class Leases:
         return wanted
 
     def free(self, host: str, holder: str, rest: float, now: float) -> None:
-        """Give a host back; nobody gets it in the next `rest` seconds. Nothing, where it is not the holder's."""
+        """Give a host back and let it rest for `rest` seconds. Does nothing without the lease."""
         entry = self._hosts.get(host)
         if entry is not None and entry.holder == holder:
             entry.rests = max(entry.rests, now + rest)
             self._leave(host, holder)
 
     def lost(self, holder: str) -> set[str]:
-        """The hosts that others have got since the last call, for the leases of the holder had expired."""
+        """Hosts that others have got since the last call, since the holder's leases had expired."""
         return self._lost.pop(holder, set())
 
     def drop(self, holder: str, now: float, rest: float = 0.0) -> None:
-        """Forget a holder: its process has ended. Nobody gets its hosts in the next `rest` seconds."""
-        for host in list(self._of.get(holder, ())):
+        """Forget a holder whose process has ended. Its hosts rest for `rest` seconds."""
+        for host in list(self._hosts_of.get(holder, ())):
             if self._hosts[host].holder == holder:
                 self._hosts[host].rests = max(self._hosts[host].rests, now + rest)
             self._leave(host, holder)
@@ -119,19 +121,19 @@ class Leases:
         self._sweep(now)
 
     def holds(self, host: str, holder: str, now: float) -> bool:
-        """Whether the holder may ask the host."""
+        """True if the holder may request from the host."""
         entry = self._hosts.get(host)
         return entry is not None and entry.holder == holder and entry.expires > now
 
     def _queue(self, entry: _Host, host: str, holder: str, now: float) -> None:
-        """Note that one waits, behind all others where it is new or has lost its place."""
+        """Queue a holder, at the end if it is new or has lost its place."""
         while entry.queue and entry.late(name := next(iter(entry.queue)), now):
             del entry.queue[name]
             self._forget(entry, host, name)
         if entry.late(holder, now):
             del entry.queue[holder]
         entry.queue[holder] = now
-        self._of.setdefault(holder, set()).add(host)
+        self._hosts_of.setdefault(holder, set()).add(host)
 
     def _grant(self, entry: _Host, host: str, holder: str, now: float) -> None:
         before, entry.holder = entry.holder, holder
@@ -149,12 +151,12 @@ class Leases:
         self._forget(entry, host, holder)
 
     def _forget(self, entry: _Host, host: str, holder: str) -> None:
-        """Note that a host is nothing to a holder any more, where it is so."""
-        if entry.holder == holder or holder in entry.queue or holder not in self._of:
+        """Drop the link from a holder to a host if it neither has nor awaits it."""
+        if entry.holder == holder or holder in entry.queue or holder not in self._hosts_of:
             return
-        self._of[holder].discard(host)
-        if not self._of[holder]:
-            del self._of[holder]
+        self._hosts_of[holder].discard(host)
+        if not self._hosts_of[holder]:
+            del self._hosts_of[holder]
 
     def _sweep(self, now: float) -> None:
         if now - self._swept < SWEEP_S:
@@ -168,102 +170,101 @@ class Leases:
 
 
 LOST_S = 30.0
-"""Seconds without a word after which an attempt is taken for dead, and counts no more."""
-
+"""Seconds without a heartbeat after which an attempt counts as dead."""
 REST_S = 5.0
-"""Seconds for which the hosts of a crawl that died are left alone: longer than most delays."""
+"""Seconds for which the hosts of a crawl that died rest: longer than most delays."""
 
 
 @dataclass(slots=True)
-class Attempt:
-    """One attempt at a domain, by one worker."""
+class CrawlAttempt:
+    """An attempt at a domain by a worker."""
 
     domain: str
     begun: float
-    heard: float
+    last_beat: float
     urls: int = 0
-    """Url records so far."""
+    """URLs listed so far."""
     sitemaps: int = 0
-    """Sitemap records so far."""
+    """Files read so far."""
 
 
 @dataclass(slots=True)
-class Answer:
-    """What a worker is told when it says that it is alive."""
+class HeartbeatReply:
+    """Reply to a worker's heartbeat."""
 
     go_on: bool
-    """False where another attempt at the domain has begun: this one must end, and leave nothing."""
+    """False if a newer attempt at the domain has begun: this one must end without results."""
     wanted: list[str] = field(default_factory=list)
     """Hosts of the crawl that others wait for."""
     lost: list[str] = field(default_factory=list)
-    """Hosts that others have got, since nothing was heard of this worker for long."""
+    """Hosts that others have got since the last heartbeat was too long ago."""
 
 
 class Running(NamedTuple):
-    """An attempt that runs now."""
+    """A running attempt."""
 
     domain: str
     urls: int
-    """URLs that were listed so far."""
+    """URLs listed so far."""
     sitemaps: int
-    """Files that were read so far."""
+    """Files read so far."""
     seconds: float
-    """Since it began."""
+    """Time since it began."""
 
 
 class Control:
-    """Attempts at domains, of which the last one counts, and the hosts that they hold."""
+    """Attempts at domains, of which only the last counts, and their leases."""
 
     def __init__(self) -> None:
         self._leases = Leases()
-        self._attempts: dict[int, Attempt] = {}
+        self._attempts: dict[int, CrawlAttempt] = {}
         self._last: dict[str, int] = {}
         self._tries: dict[str, int] = {}
         self._ids = count(1)
 
     def begin(self, domain: str, now: float) -> tuple[int, int]:
-        """A new attempt at a domain: its number, and how many there have been. An earlier one counts no more."""
+        """Begin an attempt, which supersedes earlier ones: its number, and the number of attempts at the domain."""
         attempt = next(self._ids)
-        self._attempts[attempt] = Attempt(domain, now, now)
+        self._attempts[attempt] = CrawlAttempt(domain, now, now)
         self._last[domain] = attempt
         self._tries[domain] = self._tries.get(domain, 0) + 1
         return attempt, self._tries[domain]
 
-    def beat(self, attempt: int, urls: int, sitemaps: int, now: float) -> Answer:
-        """A worker says that it is alive, and how far it is; its hosts stay its own."""
+    def beat(self, attempt: int, urls: int, sitemaps: int, now: float) -> HeartbeatReply:
+        """Heartbeat of a worker: note its progress and renew its leases."""
         known = self._attempts.get(attempt)
         if known is None or not self.counts(attempt):
-            return Answer(False)
-        known.heard, known.urls, known.sitemaps = now, urls, sitemaps
+            return HeartbeatReply(False)
+        known.last_beat, known.urls, known.sitemaps = now, urls, sitemaps
         holder = str(attempt)
-        return Answer(True, sorted(self._leases.renew(holder, now)), sorted(self._leases.lost(holder)))
+        return HeartbeatReply(True, sorted(self._leases.renew(holder, now)), sorted(self._leases.lost(holder)))
 
     def counts(self, attempt: int) -> bool:
-        """True for the last attempt at its domain: it alone may leave results."""
+        """True for the last attempt at its domain, which alone may write results."""
         known = self._attempts.get(attempt)
         return known is not None and self._last.get(known.domain) == attempt
 
     def ask(self, attempt: int, host: str, now: float) -> float:
-        """0 where a host may be asked from now on, else the seconds after which to ask for it again."""
+        """See `Leases.ask`."""
         return self._leases.ask(host, str(attempt), now)
 
     def free(self, attempt: int, host: str, rest: float, now: float) -> None:
-        """A host is given back; nobody may ask it for `rest` seconds."""
+        """See `Leases.free`."""
         self._leases.free(host, str(attempt), rest, now)
 
     def end(self, attempt: int, died: bool, now: float) -> None:
-        """An attempt is over. `died`: its crawl could not say how long its hosts are to be left alone."""
+        """End an attempt. `died`: its crawl could not say how long its hosts must rest."""
         self._leases.drop(str(attempt), now, REST_S if died else 0.0)
         self._attempts.pop(attempt, None)
 
     def done(self, domain: str) -> None:
-        """A domain will not be tried again."""
+        """Forget a domain that will not be tried again."""
         self._last.pop(domain, None)
         self._tries.pop(domain, None)
 
-    def look(self, now: float) -> list[Running]:
-        """What runs. Attempts of workers that have died are forgotten; their hosts fall to others by themselves."""
-        for attempt in [number for number, one in self._attempts.items() if now - one.heard > LOST_S]:
+    def running(self, now: float) -> list[Running]:
+        """Running attempts. Forgets those without a heartbeat; their leases expire."""
+        for attempt in [number for number, one in self._attempts.items() if now - one.last_beat > LOST_S]:
             del self._attempts[attempt]
         alive = [one for number, one in self._attempts.items() if self.counts(number)]
         return [Running(one.domain, one.urls, one.sitemaps, now - one.begun) for one in alive]
