@@ -5,8 +5,8 @@ from __future__ import annotations
 from fuzz.inputs import cut, in_time
 from sitemapcrawler import urls
 from sitemapcrawler.audit.discovery import from_html
-from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, Head, HeadReader, PageFacts, page_of, plain_headers
-from sitemapcrawler.replies.page.elements import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
+from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, PageFacts, page_of, plain_headers
+from sitemapcrawler.replies.page.facts import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
 from sitemapcrawler.replies.page.head import MAX_TAGS
 from sitemapcrawler.replies.soft404 import heading, says_not_found, visible, words
 
@@ -31,10 +31,10 @@ def check(data: bytes) -> None:
         headers = plain_headers([(name.encode(), [data])])
         with in_time():
             facts = page_of(None, headers, URL)
-        _check_facts(facts, Head())
+        _check_facts(facts, HtmlHead())
 
 
-def _head(chunks: object) -> Head:
+def _head(chunks: object) -> HtmlHead:
     reader = HeadReader("text/html", sample=SAMPLE)
     with in_time():
         for chunk in chunks:  # type: ignore[attr-defined]  # any iterable of bytes
@@ -43,12 +43,12 @@ def _head(chunks: object) -> Head:
     return reader.close()
 
 
-def _check_facts(facts: PageFacts, head: Head) -> None:
+def _check_facts(facts: PageFacts, head: HtmlHead) -> None:
     assert len(head.tags) + len(head.behind) <= MAX_TAGS
     assert len(head.sample) <= SAMPLE <= HEAD_LIMIT
     assert len(facts.title or "") <= MAX_TITLE
     assert len(facts.alternates) <= MAX_ALTERNATES
     assert len(facts.dates) <= MAX_DATES
-    assert head == Head() or len(facts.canonicals) <= MAX_CANONICALS
+    assert head == HtmlHead() or len(facts.canonicals) <= MAX_CANONICALS
     assert facts.canonical is None or urls.is_web(facts.canonical)
     assert all(date.moment is None or date.moment.tzinfo for date in facts.dates)

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from html import unescape
-from io import BytesIO, TextIOWrapper
 from itertools import islice
 
 from sitemapcrawler import urls
@@ -19,8 +16,9 @@ from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.replies.page.head import Tokens, attributes
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
-from sitemapcrawler.robots.text import PERCENT, encoding_of
+from sitemapcrawler.robots.text import encoding_of, text_of
 from sitemapcrawler.words import counted
 
 # Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 19.
@@ -71,53 +69,17 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
     Only the first `HTML_BYTES` are looked at. The charset of the page does not matter: markup is ASCII, and other
     bytes of a URL are kept as %XX.
     """
-    with _text(body[:HTML_BYTES]) as page:
-        tags = list(_tags(page.read()))
-    bases = [attributes["href"] for name, attributes in tags if name == "base" and "href" in attributes]
+    start = body[:HTML_BYTES]
+    encoding, mark = encoding_of(start)
+    found = Tokens().feed(text_of(start[mark:], encoding))
+    tags = [(token.name, attributes(token.attributes)) for token in found if token.name in ("base", "link")]
+    bases = [tag["href"] for name, tag in tags if name == "base" and "href" in tag]
     base = (urls.resolve(base, bases[0]) if bases else None) or base
-    links = [attributes for name, attributes in tags if name == "link"]
+    links = [tag for name, tag in tags if name == "link"]
     return HtmlLinks(_hrefs(filter(_is_sitemap_link, links), base), _hrefs(filter(_is_feed_link, links), base))
 
 
-def _text(body: bytes) -> TextIOWrapper:
-    encoding, _ = encoding_of(body)
-    return TextIOWrapper(BytesIO(body), encoding, PERCENT if encoding == "utf-8" else "replace", newline=None)
-
-
-# Attributes are read as browsers do: a quote counts after "=" only. Possessive, so that no markup makes it slow.
-_TOKEN = re.compile(
-    r"""<!--(?:-?>|.*?(?:--!?>|\Z))
-    |<(?P<name>[a-z][^\s/>]*+)(?P<attributes>(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+)""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-_ATTRIBUTE = re.compile(r"""([^\s=/>]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++))?+""")
-_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
-_RAW_TEXT = {
-    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
-    for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
-}
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml"}
-
-
-def _tags(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Name and attributes of each `<base>` and `<link>` outside comments, scripts and other raw text."""
-    position = 0
-    while token := _TOKEN.search(text, position):
-        position = token.end()
-        name = (token["name"] or "").lower()
-        if name in _RAW_TEXT:
-            closing = _RAW_TEXT[name].search(text, position)
-            position = closing.end() if closing else len(text)
-        elif name in {"base", "link"} and text.startswith(">", position):
-            yield name, _attributes(token["attributes"])
-
-
-def _attributes(text: str) -> dict[str, str]:
-    attributes: dict[str, str] = {}
-    for name, value in _ATTRIBUTE.findall(text):
-        plain = value[1:-1] if value[:1] in {'"', "'"} and value[-1:] == value[:1] else value
-        attributes.setdefault(name.lower(), _REFERENCE.sub(lambda reference: unescape(reference[0]), plain))
-    return attributes
 
 
 def _is_sitemap_link(link: dict[str, str]) -> bool:

@@ -4,25 +4,24 @@ May import `reader`, `robots`, `items` and `urls`, never Scrapy. Start reading i
 """
 
 from sitemapcrawler.items import ReplyRecord
-from sitemapcrawler.replies.chase import MAX_REDIRECTS, Ask, Chase
+from sitemapcrawler.replies.chase import MAX_REDIRECTS, MAX_RETRY_AFTER, Ask, Chase, http_date, retry_after
 from sitemapcrawler.replies.kinds import (
     AddressRefused,
     Answer,
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Reason,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     Trail,
     Unchecked,
     kind_of,
     record,
 )
-from sitemapcrawler.replies.waiting import MAX_RETRY_AFTER, http_date, retry_after
 
 __all__ = [
     "MAX_REDIRECTS",
@@ -34,12 +33,12 @@ __all__ = [
     "Cut",
     "Failed",
     "HttpError",
-    "Kind",
     "Ok",
     "Reason",
     "RedirectLoop",
     "Redirected",
     "Reply",
+    "ReplyKind",
     "ReplyRecord",
     "Trail",
     "Unchecked",

@@ -1,8 +1,14 @@
-"""One request of a chase, in a form that can be kept: what came of it, whoever needs to know."""
+"""From a listed URL to its reply: which request comes next, what redirects and Retry-After mean.
+
+A `Chase` decides; a `Step` is the result of one of its requests in a form that can be stored.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import ada_url
@@ -15,18 +21,18 @@ from sitemapcrawler.replies.kinds import (
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Reason,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     Unchecked,
 )
 from sitemapcrawler.replies.page import Headers, PageFacts
 from sitemapcrawler.urls.display import masked_url
 
-MAX_TOLD = 200  # characters of a value in a message
+MAX_EXCERPT = 200  # characters of a value in a message
 
 
 class NoTarget(ValueError):
@@ -48,18 +54,18 @@ def target(location: str | None, base: str) -> str:
     try:
         read = ada_url.URL(location, base)
     except ValueError:
-        raise NoTarget(f"a redirect to {_told(location)}, which is no URL") from None
+        raise NoTarget(f"a redirect to {_excerpt(location)}, which is no URL") from None
     if read.protocol not in {"http:", "https:"}:
-        raise OtherScheme(_told(read.href))
+        raise OtherScheme(_excerpt(read.href))
     read.username = read.password = ""
     if not urls.is_web(read.href):
-        raise NoTarget(f"a redirect to {_told(location)}, a host that cannot be asked")
+        raise NoTarget(f"a redirect to {_excerpt(location)}, a host that cannot be asked")
     return str(read.href)
 
 
-def _told(text: str) -> str:
+def _excerpt(text: str) -> str:
     text = masked_url(" ".join(text.split()))
-    return text if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}..."
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
 
 
 MAX_REDIRECTS = 10  # hops; as many as Google's crawlers follow
@@ -68,7 +74,7 @@ REDIRECTS = frozenset((301, 302, 303, 307, 308))
 since it would hand the request to a stranger, 306 is not used. Source: RFC 9110, 15.4"""
 GET_INSTEAD = frozenset((400, 403, 404, 405, 501))
 """Statuses by which servers refuse HEAD, also for pages that they give to GET."""
-NOTHING = frozenset((Kind.TIMEOUT, Kind.RESET, Kind.TRUNCATED))
+NOTHING = frozenset((ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED))
 """Ways in which servers do not answer HEAD. A host that cannot be reached is none of them: GET would fare no better."""
 NO_ANSWER = 0
 """`head_status` where HEAD got none."""
@@ -112,7 +118,7 @@ class Chase:
         attempts: int = 1,
         elapsed_ms: int = 0,
         page: PageFacts | None = None,
-        cut: Kind | None = None,
+        cut: ReplyKind | None = None,
     ) -> Ask | Reply:
         """A server answered.
 
@@ -132,11 +138,11 @@ class Chase:
         found = Redirected if self._hops else Ok
         return found(**self._answer(status, headers), **_indexing(page))
 
-    def failed(self, kind: Kind | Reason, why: str, *, attempts: int = 1, elapsed_ms: int = 0) -> Ask | Reply:
+    def failed(self, kind: ReplyKind | Reason, why: str, *, attempts: int = 1, elapsed_ms: int = 0) -> Ask | Reply:
         """No server answered. `kind`: see `failures.kind_of`; `why`: one sentence."""
         if isinstance(kind, Reason):
             return self.left_out(kind)
-        if kind is Kind.ADDRESS_REFUSED:
+        if kind is ReplyKind.ADDRESS_REFUSED:
             return AddressRefused(**self._trail(), final_url=self._url, error=why)
         self._count(attempts, elapsed_ms)
         if self._method == "HEAD" and kind in NOTHING:
@@ -196,8 +202,8 @@ class Chase:
 
 
 _CUT = {
-    Kind.TRUNCATED: "the connection ended before the body did",
-    Kind.TOO_LARGE: "the body is larger than the limit",
+    ReplyKind.TRUNCATED: "the connection ended before the body did",
+    ReplyKind.TOO_LARGE: "the body is larger than the limit",
 }
 
 
@@ -222,7 +228,7 @@ class Step:
     headers: dict[str, list[str]] = field(default_factory=dict)
     """Those of `HEADERS` that came."""
     failure: str | None = None
-    """Kind or reason of a failure."""
+    """ReplyKind or reason of a failure."""
     why: str = ""
     """The failure in one sentence."""
     attempts: int = 1
@@ -239,13 +245,46 @@ class Step:
     def tell(self, chase: Chase) -> Ask | Reply:
         """Tell a chase what came of what it asked for."""
         if self.status is None:
-            failure = self.failure or Kind.RESET
-            kind = Reason(failure) if failure in list(Reason) else Kind(failure)
+            failure = self.failure or ReplyKind.RESET
+            kind = Reason(failure) if failure in list(Reason) else ReplyKind(failure)
             return chase.failed(kind, self.why, attempts=self.attempts, elapsed_ms=self.elapsed_ms)
-        cut = None if self.cut is None else Kind(self.cut)
+        cut = None if self.cut is None else ReplyKind(self.cut)
         own = {"attempts": self.attempts, "elapsed_ms": self.elapsed_ms}
         return chase.answered(self.status, self.headers, **own, page=self.page, cut=cut)
 
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Step).decode
+
+
+MAX_DATE = 100  # characters; the longest form of a date in a header has 33
+MAX_RETRY_AFTER = 600.0
+"""Seconds; a server that demands more is not waited for. WordPress demands as much while it is updated."""
+# Fractions break the grammar and are sent all the same, as are several headers, which join with a comma.
+_SECONDS = re.compile(r"\s*([+-]?)([0-9]+)(\.[0-9]*)?\s*(?:s|sec|seconds)?\s*(?:,.*)?", re.IGNORECASE | re.DOTALL)
+_MANY_DIGITS = 12
+
+
+def http_date(text: str) -> datetime | None:
+    """The moment of a date in a header (RFC 9110, 5.6.7), in UTC; None for anything else."""
+    if len(text) > MAX_DATE:
+        return None
+    try:
+        moment = parsedate_to_datetime(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def retry_after(value: str, now: datetime) -> float | None:
+    """Seconds from `now` (with a zone) that a Retry-After header demands (RFC 9110, 10.2.3): 0 to `MAX_RETRY_AFTER`.
+
+    A negative number and a date that is past are 0; what is neither number nor date is None.
+    """
+    found = _SECONDS.fullmatch(value[:1000])
+    if found is not None:
+        whole = found[2].lstrip("0")
+        seconds = MAX_RETRY_AFTER if len(whole) > _MANY_DIGITS else float(f"{whole or 0}{(found[3] or '')[:9]}")
+        return 0.0 if found[1] == "-" else min(seconds, MAX_RETRY_AFTER)
+    moment = http_date(value)
+    return None if moment is None else min(max((moment - now).total_seconds(), 0.0), MAX_RETRY_AFTER)

@@ -1,4 +1,4 @@
-"""The reply as feeds have it: one flat record, null where a kind has no such field."""
+"""The kinds of reply to a request for a listed URL, and the flat record that feeds have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 from sitemapcrawler.items import Hop, ReplyRecord
 
 
-class Kind(StrEnum):
+class ReplyKind(StrEnum):
     """The kinds of reply."""
 
     OK = "ok"
@@ -86,21 +86,21 @@ class Reached(Answer):
 class Ok(Reached):
     """The listed URL itself answers so."""
 
-    kind: ClassVar[Kind] = Kind.OK
+    kind: ClassVar[ReplyKind] = ReplyKind.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirected(Reached):
     """Another URL does, behind one or more redirects."""
 
-    kind: ClassVar[Kind] = Kind.REDIRECTED
+    kind: ClassVar[ReplyKind] = ReplyKind.REDIRECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpError(Answer):
     """Any other status; 3xx where it leads nowhere."""
 
-    kind: ClassVar[Kind] = Kind.HTTP_ERROR
+    kind: ClassVar[ReplyKind] = ReplyKind.HTTP_ERROR
     error: str
 
 
@@ -108,7 +108,7 @@ class HttpError(Answer):
 class Cut(Answer):
     """An answer of 200 to 299 whose body is not whole."""
 
-    kind: Kind
+    kind: ReplyKind
     """truncated: the connection ended before the body did; too-large: the body is larger than we take."""
     error: str
 
@@ -117,7 +117,7 @@ class Cut(Answer):
 class RedirectLoop(Answer):
     """Redirects that come back to a URL of before, or do not end. `status` is that of the last redirect."""
 
-    kind: ClassVar[Kind] = Kind.REDIRECT_LOOP
+    kind: ClassVar[ReplyKind] = ReplyKind.REDIRECT_LOOP
     error: str
 
 
@@ -125,7 +125,7 @@ class RedirectLoop(Answer):
 class Failed(Trail):
     """No answer, or none that can be told of."""
 
-    kind: Kind
+    kind: ReplyKind
     """timeout, dns, tls, refused (no connection) or reset (a connection that ended without an answer); truncated and
     too-large where not even the status is known."""
     final_url: str
@@ -137,7 +137,7 @@ class Failed(Trail):
 class AddressRefused(Trail):
     """A URL that is never asked: of another scheme than http and https, or at an address that is not public."""
 
-    kind: ClassVar[Kind] = Kind.ADDRESS_REFUSED
+    kind: ClassVar[ReplyKind] = ReplyKind.ADDRESS_REFUSED
     final_url: str
     """That URL: the listed one, or the target of the last redirect."""
     error: str
@@ -147,15 +147,15 @@ class AddressRefused(Trail):
 class Unchecked(Trail):
     """A URL that was not asked, or whose redirect was not followed."""
 
-    kind: ClassVar[Kind] = Kind.UNCHECKED
+    kind: ClassVar[ReplyKind] = ReplyKind.UNCHECKED
     reason: Reason
 
 
 Reply = Ok | Redirected | HttpError | Cut | RedirectLoop | Failed | AddressRefused | Unchecked
 
 
-NAMES: dict[Kind | Reason, tuple[str, ...]] = {
-    Kind.ADDRESS_REFUSED: (
+NAMES: dict[ReplyKind | Reason, tuple[str, ...]] = {
+    ReplyKind.ADDRESS_REFUSED: (
         "AddressRefused",
         "SchemeRefused",
         "SchemeNotSupported",
@@ -164,11 +164,11 @@ NAMES: dict[Kind | Reason, tuple[str, ...]] = {
     ),
     Reason.BLOCKED: ("Forbidden", "IgnoreRequest"),
     Reason.STOPPED: ("DownloadCancelledError",),
-    Kind.TLS: ("OpenSSL.SSL.Error", "SSLError", "CertificateError", "VerificationError"),
-    Kind.DNS: ("CannotResolveHostError", "DNSLookupError", "UnknownHostError", "gaierror"),
-    Kind.TIMEOUT: ("DownloadTimeoutError", "TimeoutError", "TCPTimedOutError"),
-    Kind.REFUSED: ("DownloadConnectionRefusedError", "ConnectionRefusedError", "ConnectError", "TunnelError"),
-    Kind.TRUNCATED: ("ResponseDataLossError", "_DataLoss", "PotentialDataLoss"),
+    ReplyKind.TLS: ("OpenSSL.SSL.Error", "SSLError", "CertificateError", "VerificationError"),
+    ReplyKind.DNS: ("CannotResolveHostError", "DNSLookupError", "UnknownHostError", "gaierror"),
+    ReplyKind.TIMEOUT: ("DownloadTimeoutError", "TimeoutError", "TCPTimedOutError"),
+    ReplyKind.REFUSED: ("DownloadConnectionRefusedError", "ConnectionRefusedError", "ConnectError", "TunnelError"),
+    ReplyKind.TRUNCATED: ("ResponseDataLossError", "_DataLoss", "PotentialDataLoss"),
 }
 """Kind -> names of exception classes and of their bases, those that say most first; with the module where it takes
 that to tell. Twisted's ConnectError is the base of all that happens before there is a connection."""
@@ -177,16 +177,16 @@ TOO_LARGE = "max size"
 MAX_CAUSES = 20  # exceptions looked at
 
 
-def kind_of(error: BaseException) -> Kind | Reason:
+def kind_of(error: BaseException) -> ReplyKind | Reason:
     """The kind of a failed request, or the reason why it was not made. What is not known is a `reset`: a connection
     that gave no answer that can be read."""
     names: set[str] = set()
     for cause in _causes(error):
         own = {base.__name__ for base in type(cause).__mro__}
         if "DownloadCancelledError" in own and TOO_LARGE in str(cause):
-            return Kind.TOO_LARGE
+            return ReplyKind.TOO_LARGE
         names |= own | {f"{base.__module__}.{base.__name__}" for base in type(cause).__mro__}
-    return next((kind for kind, known in NAMES.items() if names.intersection(known)), Kind.RESET)
+    return next((kind for kind, known in NAMES.items() if names.intersection(known)), ReplyKind.RESET)
 
 
 def cause_of(error: BaseException) -> BaseException:

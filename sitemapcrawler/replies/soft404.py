@@ -172,7 +172,7 @@ class Fingerprint:
     """CRC-32 of each triple of words."""
 
     @classmethod
-    def of(cls, page: PageFacts, asked: str) -> Self:
+    def of_page(cls, page: PageFacts, asked: str) -> Self:
         """The fingerprint of a page (answered with 200, read with `sample`) that was asked for as `asked`."""
         text = words(_without_echo(visible(page.sample), asked))
         triples = zip(*(text[start:] for start in range(SHINGLE)), strict=False)
@@ -219,7 +219,7 @@ def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None
     same_title = nonsense is not None and nonsense.title == _title(page, asked)
     if said is None and not same_title:  # the usual case, at the price of a title
         return None
-    own = Fingerprint.of(page, asked)
+    own = Fingerprint.of_page(page, asked)
     likeness = own.likeness(nonsense) if nonsense is not None else 0.0
     if same_title and likeness >= ALIKE and (said or own.words >= MIN_WORDS):
         return "the same page as the site gives for a path that does not exist"

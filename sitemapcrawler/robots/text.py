@@ -152,8 +152,13 @@ def _is_utf8(line: bytes) -> bool:
         return False
 
 
+def text_of(data: bytes, encoding: str) -> str:
+    """The text of a file in an encoding that `encoding_of` found; bytes that are not UTF-8 become %XX."""
+    return data.decode(encoding, PERCENT if encoding == "utf-8" else "replace")
+
+
 def _lines(data: bytes, encoding: str, cut: bool) -> tuple[list[str], str]:
-    text = data.decode(encoding, PERCENT if encoding == "utf-8" else "replace")
+    text = text_of(data, encoding)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if cut or not lines[-1]:
         lines.pop()

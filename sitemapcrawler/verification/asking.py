@@ -20,9 +20,9 @@ from sitemapcrawler.download.answers import Unanswered, reason
 from sitemapcrawler.download.bodies import PageHead
 from sitemapcrawler.download.certificates import strict_meta
 from sitemapcrawler.download.slots import Attempts
-from sitemapcrawler.replies import Ask, Chase, Kind, Reason, Reply, kind_of
+from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
-from sitemapcrawler.replies.page import Head, PageFacts, page_of, plain_headers
+from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
 from sitemapcrawler.replies.soft404 import Fingerprint, is_soft_404, nonsense_url, witness
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.words import counted
@@ -95,7 +95,7 @@ def _digest(method: str, key: str) -> bytes:
 
 
 MS = 1000
-CUT_SHORT = {"dataloss": Kind.TRUNCATED}
+CUT_SHORT = {"dataloss": ReplyKind.TRUNCATED}
 """Response flags that say: there was more. (`partial` stands on every answer that ends with its connection, and
 `download_stopped` where we had enough.)"""
 OF_PAGES = ("x-robots-tag", "link", "refresh")
@@ -126,7 +126,7 @@ class Sender:
         try:
             request = Request(as_sent(url), NO_CALLBACK, method, meta=meta, dont_filter=True)
         except ValueError as error:  # a host that only a browser would take
-            return Step(failure=Kind.ADDRESS_REFUSED, why=reason(error), attempts=0)
+            return Step(failure=ReplyKind.ADDRESS_REFUSED, why=reason(error), attempts=0)
         host = host_of(url)
         if self._errors[host] >= self._max_errors > 0:
             why = f"{host} failed {counted(self._max_errors, 'time')} in a row"
@@ -136,7 +136,7 @@ class Sender:
         except Exception as error:
             cause = error.__cause__ if isinstance(error, Unanswered) else None
             kind = kind_of(cause or error)
-            if kind is Kind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
+            if kind is ReplyKind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
                 kind = Reason.STOPPED  # which breaks connections in ways of its own
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
         return answered(response, attempts, head if method == "GET" else None)
@@ -144,7 +144,7 @@ class Sender:
     def count(self, url: str, step: Step) -> None:
         """Count the URLs of a host that fail in a row. `step`: what asking came to at last, of the URL `url`."""
         host = host_of(url)
-        if step.failure in list(Reason) or step.failure == Kind.ADDRESS_REFUSED:
+        if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
             return
         if step.status is None or step.status >= FAULTS_OF_HOST or step.status == TOO_MANY:
             self._errors[host] += 1
@@ -162,7 +162,7 @@ def answered(response: Response, attempts: Attempts, head: PageHead | None) -> S
     if head is not None:
         page = head.facts(response, headers, whole=cut is None)
     else:
-        page = page_of(Head(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
+        page = page_of(HtmlHead(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
     return Step(
         response.status,
         {name: headers[name] for name in HEADERS if name in headers},
@@ -232,7 +232,7 @@ class Witnesses:
             came = asked[key]
             page = came.page if came.status == OK else None
             step = came.tell(chase)
-        return None if page is None or not page.sampled else Fingerprint.of(page, url)
+        return None if page is None or not page.sampled else Fingerprint.of_page(page, url)
 
     def _of(self, url: str) -> Fingerprint | None:
         asked = self._asked.get(urls.origin(url) or "")

@@ -11,7 +11,7 @@ from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
-from sitemapcrawler.replies import Kind, Ok, Reason, Unchecked
+from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
@@ -44,7 +44,7 @@ class Trusts:
     def compare(self, record: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
         """Compare the date of an entry with what its page and server say."""
         reply = outcome.reply
-        if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not Kind.OK:
+        if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not ReplyKind.OK:
             return
         trust = self._files.get(record.sitemap) or self._of_site(
             self._site_of.get(record.sitemap) or site_of(record.sitemap)
@@ -273,7 +273,7 @@ class Status:
         for url, outcome in outcomes.items():
             if not isinstance(outcome.reply, Unchecked) and self._asker.is_first(url):
                 self._checked += 1
-                self._bad += outcome.reply.kind is not Kind.OK or outcome.soft_404 is not None
+                self._bad += outcome.reply.kind is not ReplyKind.OK or outcome.soft_404 is not None
 
     def _facts(self, one: UrlRecord, outcome: Outcome, canonicals: Mapping[str, Outcome]) -> ReplyFacts:
         page = outcome.page
@@ -337,6 +337,6 @@ def kind_of(reply: ReplyRecord) -> str:
 def other_canonical(outcome: Outcome) -> str | None:
     """The canonical of a page that answers, where that is another URL."""
     page = outcome.page
-    if page is None or page.canonical is None or outcome.reply.kind not in (Kind.OK, Kind.REDIRECTED):
+    if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None
     return page.canonical if urls.visit_key(page.canonical) != urls.visit_key(page.url) else None

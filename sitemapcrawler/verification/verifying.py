@@ -12,7 +12,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.replies import Failed, Kind, Reason, Unchecked
+from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
 from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import host_of
@@ -149,7 +149,7 @@ class Verifier:
             return await ask(url)
         except Exception as error:
             logger.exception("%s could not be asked", url)
-            return Outcome(Failed(kind=Kind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
+            return Outcome(Failed(kind=ReplyKind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
 
 
 def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:

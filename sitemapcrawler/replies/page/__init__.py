@@ -3,12 +3,9 @@
 May import `reader`, `robots` and `urls`. Start reading in `facts.py`.
 """
 
-from sitemapcrawler.replies.page.canonical import Canonical
-from sitemapcrawler.replies.page.dates import PageDate
-from sitemapcrawler.replies.page.directives import Denial, Place
-from sitemapcrawler.replies.page.elements import Refresh
-from sitemapcrawler.replies.page.facts import Headers, PageFacts, page_of, plain_headers, read_page
-from sitemapcrawler.replies.page.head import ACCEPTED, HEAD_LIMIT, SAMPLE, Head, HeadReader, is_html
+from sitemapcrawler.replies.page.facts import Headers, PageFacts, Refresh, page_of, plain_headers, read_page
+from sitemapcrawler.replies.page.head import ACCEPTED, HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html
+from sitemapcrawler.replies.page.metadata import Canonical, Denial, PageDate, Place
 
 __all__ = [
     "ACCEPTED",
@@ -16,9 +13,9 @@ __all__ = [
     "SAMPLE",
     "Canonical",
     "Denial",
-    "Head",
     "HeadReader",
     "Headers",
+    "HtmlHead",
     "PageDate",
     "PageFacts",
     "Place",

@@ -1,8 +1,13 @@
-"""The head of an HTML page, read while it arrives, and not a byte more than needed.
+"""HTML tokenizer, and the head of a page read while it arrives, not a byte more than needed.
 
-Two things end a head. By the standard it ends before the first thing that may not stand in it, be it an `<img>` or a
-word of text, and Google reads its metadata no further than that. Its author means `</head>` or `<body>`. Both are told:
-the tags behind the first end are kept apart.
+Source: https://html.spec.whatwg.org/multipage/parsing.html#tokenization
+Scripting counts as enabled, as in browsers and for Google: the content of `<noscript>` is text. So is that of
+`<template>`, which belongs to no document. Not implemented is a `<script>` that opens inside a comment inside a script
+(the "double escaped" states): the script then ends early.
+
+Two things end a head. By the standard it ends before the first thing that is not allowed in it, such as an `<img>` or a
+word of text, and Google reads metadata no further than that. Its author means `</head>` or `<body>`. Both are reported:
+the tags after the first end are kept apart.
 Sources: https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead,
 https://developers.google.com/search/docs/crawling-indexing/valid-page-metadata
 """
@@ -10,16 +15,154 @@ https://developers.google.com/search/docs/crawling-indexing/valid-page-metadata
 from __future__ import annotations
 
 import codecs
+import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, cast
+from html.entities import html5
+from typing import Any, NamedTuple, cast
 
 from isal import isal_zlib
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
 
 from sitemapcrawler.reader.decode import ASCII, CHARACTER_SETS
-from sitemapcrawler.replies.page.markup import Token, Tokens
+
+BLANK = " \t\n\f\r"
+"""White space of HTML; letters that look blank, NBSP for instance, are text."""
+RAW_TEXT = frozenset(
+    ("script", "style", "title", "textarea", "noscript", "template", "iframe", "noframes", "noembed", "xmp")
+)
+"""Elements whose content is not markup."""
+
+_BLANKS = re.compile(rf"[{BLANK}\0]*+")
+# A quote counts behind "=" only, and then up to the next one, ">" or not. Possessive, so that no markup makes it slow.
+_TAG = re.compile(
+    rf"""[{BLANK}\0]*+<(/?+[a-zA-Z][^{BLANK}/>]*+)((?:[^>=]++|=[{BLANK}]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^{BLANK}>]*+))*+)>"""
+)
+_ATTRIBUTE = re.compile(rf"""([^{BLANK}/>=]++)(?:[{BLANK}]*+=[{BLANK}]*+("[^"]*+"|'[^']*+'|[^{BLANK}>]++))?+""")
+_REFERENCE = re.compile(
+    r"&(?:#[0-9]{1,7}+(?![0-9]);?|#[xX][0-9a-fA-F]{1,6}+(?![0-9a-fA-F]);?|([a-zA-Z][a-zA-Z0-9]{1,31}(?:;|(?![a-zA-Z0-9=;]))))"
+)
+_COMMENT_END = re.compile(r"--!?>")
+_DECLARATION_END = re.compile(">")
+_EMPTY_COMMENT = re.compile(r"<!---?>")
+_UNDECIDED = re.compile(r"<(?:!-?|/?(?:[a-zA-Z].*+)?)?\Z", re.DOTALL)
+"""The end of a text that may become a tag or a comment."""
+# Without IGNORECASE, which would make the search twenty times slower.
+_CLOSINGS = {
+    name: re.compile("</" + "".join(f"[{c}{c.upper()}]" for c in name) + rf"(?=[{BLANK}/>])") for name in RAW_TEXT
+}
+
+
+OVERLAP = 64
+"""Characters in which the beginning of an end tag may have come already."""
+
+
+class Token(NamedTuple):
+    """A tag, or text outside of tags."""
+
+    name: str
+    """Lower case; of an end tag with the slash, `/head`; of text that is not blank, empty."""
+    attributes: str = ""
+    """As written."""
+    text: str = ""
+    """The content of a raw text element, as written."""
+
+
+TEXT = Token("")
+
+
+class Tokens:
+    """The tokens of a document, whose text arrives in pieces. The time it takes is linear, whatever the text."""
+
+    def __init__(self) -> None:
+        self.cut = 0
+        """Characters that were cut into tokens so far."""
+        self._text = ""
+        self._at = 0
+        self._awaited: re.Pattern[str] | None = None
+        self._wait = 0
+
+    @property
+    def remaining(self) -> str:
+        """What is there and not cut yet."""
+        return self._text[self._at :]
+
+    def feed(self, text: str) -> Iterator[Token]:
+        """The tokens that are complete now."""
+        known = len(self._text) - self._at
+        self._text, self._at = self.remaining + text, 0
+        if self._is_incomplete(known):
+            return
+        while not isinstance(found := _next(self._text, self._at), Incomplete):
+            token, end = found
+            self.cut += end - self._at
+            self._at = end
+            if token is not None:
+                yield token
+        self._awaited = found.awaited
+        self._wait = 2 * (len(self._text) - self._at)
+
+    def _is_incomplete(self, known: int) -> bool:
+        """True where a token is still without its end. To be sure it is read again, but only when it has doubled, so
+        that it is not read over and over."""
+        if len(self._text) >= self._wait:
+            return False
+        return self._awaited is None or self._awaited.search(self._text, max(known - OVERLAP, 0)) is None
+
+
+class Incomplete(NamedTuple):
+    """The end of the text comes before that of a token."""
+
+    awaited: re.Pattern[str] | None
+    """Without this in what comes it remains so."""
+
+
+def _next(text: str, at: int) -> tuple[Token | None, int] | Incomplete:
+    """The token at a place, None for a comment or blanks, and its end."""
+    tag = _TAG.match(text, at)
+    if tag is not None:
+        name = tag[1].lower()
+        return _raw(text, name, tag) if name in RAW_TEXT else (Token(name, tag[2]), tag.end())
+    blanks = _BLANKS.match(text, at)
+    start = blanks.end() if blanks else at
+    if text.startswith("<!--", start):
+        end = _EMPTY_COMMENT.match(text, start) or _COMMENT_END.search(text, start + 4)
+        return (None, end.end()) if end else Incomplete(_COMMENT_END)
+    if start == len(text):
+        return (None, start) if start > at else Incomplete(None)
+    if _UNDECIDED.match(text, start):
+        return Incomplete(None)
+    if text.startswith(("<!", "<?", "</"), start):
+        end = _DECLARATION_END.search(text, start)
+        return (None, end.end()) if end else Incomplete(_DECLARATION_END)
+    after = text.find("<", start + 1)
+    return TEXT, after if after > 0 else len(text)
+
+
+def _raw(text: str, name: str, tag: re.Match[str]) -> tuple[Token, int] | Incomplete:
+    closing = _CLOSINGS[name].search(text, tag.end())
+    end = _DECLARATION_END.search(text, closing.end()) if closing else None
+    if closing is None or end is None:
+        return Incomplete(_CLOSINGS[name])
+    return Token(name, tag[2], text[tag.end() : closing.start()]), end.end()
+
+
+def attributes(text: str) -> dict[str, str]:
+    """Attributes by name in lower case, entities replaced; of two with one name the first counts."""
+    found: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(text):
+        plain = value[1:-1] if value[:1] in {'"', "'"} else value
+        found.setdefault(name.lower(), _REFERENCE.sub(_character, plain) if "&" in plain else plain)
+    return found
+
+
+def _character(reference: re.Match[str]) -> str:
+    """In an attribute `&copy=` and `&notit;` stay as they are: a URL's parameters are no entities."""
+    name = reference[1]
+    return html.unescape(reference[0]) if name is None else html5.get(name, reference[0])
+
 
 PRESCAN = 1024  # bytes in which <meta charset> is looked for, in the standard and here
 FALLBACK = "cp1252"
@@ -141,7 +284,7 @@ _JSON_LD = re.compile(r"ld\+json", re.IGNORECASE)
 
 
 @dataclass(slots=True)
-class Head:
+class HtmlHead:
     """What stands in the head of a page."""
 
     encoding: str = FALLBACK
@@ -181,7 +324,7 @@ class HeadReader:
         self._broken_at = 0
         self._taken = 0
         self._ended = False
-        self._head = Head()
+        self._head = HtmlHead()
 
     @property
     def enough(self) -> bool:
@@ -201,7 +344,7 @@ class HeadReader:
                 self._begin(self._start)
         return self.enough
 
-    def close(self, whole: bool = True) -> Head:
+    def close(self, whole: bool = True) -> HtmlHead:
         """The head. `whole`: False where the body was cut short by something other than `enough`."""
         if self._start is not None:
             self._begin(self._start)
@@ -227,12 +370,12 @@ class HeadReader:
             if token.name in _ENDS:
                 self._ended, head.sample = True, tokens.remaining[:SAMPLE]
                 return
-            self._take(token)
+            self._add(token)
             if self._is_far_behind():
                 self._ended = True
                 return
 
-    def _take(self, token: Token) -> None:
+    def _add(self, token: Token) -> None:
         head = self._head
         if token.name not in _ALLOWED and head.broken_by is None and not token.name.startswith("/"):
             head.broken_by = token.name or "text"

@@ -21,11 +21,11 @@ from sitemapcrawler.replies import (
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     Unchecked,
 )
 from sitemapcrawler.replies.page import PageFacts
@@ -40,11 +40,11 @@ TOO_MANY = 429
 EMPTY = frozenset((204, 205))
 """Statuses of an answer that has no content. Source: RFC 9110, 15.3.5 and 15.3.6"""
 FAILURES = {
-    Kind.TIMEOUT: "status-timeout",
-    Kind.DNS: "status-dns",
-    Kind.TLS: "status-tls",
-    Kind.TRUNCATED: "status-truncated",
-    Kind.TOO_LARGE: "status-truncated",
+    ReplyKind.TIMEOUT: "status-timeout",
+    ReplyKind.DNS: "status-dns",
+    ReplyKind.TLS: "status-tls",
+    ReplyKind.TRUNCATED: "status-truncated",
+    ReplyKind.TOO_LARGE: "status-truncated",
 }
 """Kind of a failure -> its rule; for all others `status-connection`."""
 HOME = re.compile(r"/?(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)

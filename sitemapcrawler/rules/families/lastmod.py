@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
 from sitemapcrawler.replies import Ok
-from sitemapcrawler.replies.page.dates import MODIFIED
+from sitemapcrawler.replies.page.metadata import MODIFIED
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.objects import date_of, is_in_feed, line_of, standard_of, text_of
 from sitemapcrawler.rules.facts.replied import fault_of

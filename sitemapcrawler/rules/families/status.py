@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies import Cut, Failed, HttpError, Kind, Ok, Reason, Redirected, RedirectLoop, Unchecked
+from sitemapcrawler.replies import Cut, Failed, HttpError, ReplyKind, Ok, Reason, Redirected, RedirectLoop, Unchecked
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
@@ -262,7 +262,7 @@ def _answered(file: FileFacts | Drawn) -> int:
 def _bad_share(file: FileFacts | Drawn) -> Estimate:
     """The share of URLs that do not answer with a page, by those that were asked, of those that the sample is of."""
     asked = _answered(file)
-    return estimate(asked - file.replies[Kind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
+    return estimate(asked - file.replies[ReplyKind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
 
 
 @rule(
@@ -283,7 +283,7 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     """
     found = _bad_share(file)
     if found.checked and found.low > MAX_DIRT:
-        kinds = [(kind, number) for kind, number in file.replies.most_common() if kind not in {Kind.OK, *Reason}]
+        kinds = [(kind, number) for kind, number in file.replies.most_common() if kind not in {ReplyKind.OK, *Reason}]
         told = ", ".join(f"{number:,} {kind}" for kind, number in kinds[:MAX_KINDS])
         more = ", ..." if len(kinds) > MAX_KINDS else ""
         of_all = "" if found.exact else f"; estimated share: {found}"

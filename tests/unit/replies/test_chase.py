@@ -17,15 +17,15 @@ from sitemapcrawler.replies import (
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Reason,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     Unchecked,
 )
-from sitemapcrawler.replies.page import Head, page_of, plain_headers, read_page
+from sitemapcrawler.replies.page import HtmlHead, page_of, plain_headers, read_page
 
 URL = "https://e.com/dir/a"
 HTML = {"content-type": ["text/html"]}
@@ -62,7 +62,7 @@ def test_any_2xx_is_ok(status: int) -> None:
 def test_status_that_is_not_followed_is_an_http_error(status: int) -> None:
     reply = begun().answered(status, to("/b"))
     assert isinstance(reply, HttpError)
-    assert (reply.kind, reply.status, reply.final_url, reply.hops) == (Kind.HTTP_ERROR, status, URL, ())
+    assert (reply.kind, reply.status, reply.final_url, reply.hops) == (ReplyKind.HTTP_ERROR, status, URL, ())
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -231,8 +231,8 @@ def test_head_and_get_that_agree_are_no_difference() -> None:
     assert (reply.head_status, reply.attempts) == (None, 2)
 
 
-@pytest.mark.parametrize("kind", [Kind.TIMEOUT, Kind.RESET, Kind.TRUNCATED])
-def test_nothing_to_head_is_asked_again_by_get(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED])
+def test_nothing_to_head_is_asked_again_by_get(kind: ReplyKind) -> None:
     chase = begun(head=True)
     assert chase.failed(kind, "nothing came", attempts=3) == Ask(URL, "GET")
     reply = chase.answered(200, {})
@@ -240,24 +240,24 @@ def test_nothing_to_head_is_asked_again_by_get(kind: Kind) -> None:
     assert (reply.head_status, reply.attempts) == (0, 4)
 
 
-@pytest.mark.parametrize("kind", [Kind.DNS, Kind.TLS, Kind.REFUSED])
-def test_host_that_cannot_be_reached_is_not_asked_again(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ReplyKind.DNS, ReplyKind.TLS, ReplyKind.REFUSED])
+def test_host_that_cannot_be_reached_is_not_asked_again(kind: ReplyKind) -> None:
     reply = begun(head=True).failed(kind, "no way", attempts=3)
     assert reply == Failed(kind=kind, final_url=URL, error="no way", attempts=3)
 
 
 def test_nothing_to_head_and_nothing_to_get_is_no_difference() -> None:
     chase = begun(head=True)
-    chase.failed(Kind.TIMEOUT, "no answer in time")
-    reply = chase.failed(Kind.TIMEOUT, "no answer in time")
+    chase.failed(ReplyKind.TIMEOUT, "no answer in time")
+    reply = chase.failed(ReplyKind.TIMEOUT, "no answer in time")
     assert isinstance(reply, Failed)
-    assert (reply.kind, reply.head_status, reply.attempts) == (Kind.TIMEOUT, None, 2)
+    assert (reply.kind, reply.head_status, reply.attempts) == (ReplyKind.TIMEOUT, None, 2)
 
 
 def test_get_that_fails_where_head_was_refused_is_a_difference() -> None:
     chase = begun(head=True)
     chase.answered(405, {})
-    reply = chase.failed(Kind.RESET, "the connection broke")
+    reply = chase.failed(ReplyKind.RESET, "the connection broke")
     assert isinstance(reply, Failed)
     assert reply.head_status == 405
 
@@ -281,15 +281,15 @@ def test_redirect_of_head_goes_on_by_head() -> None:
 def test_failure_behind_a_redirect_names_the_url_that_failed() -> None:
     chase = begun()
     chase.answered(301, to("https://gone.com/"))
-    assert chase.failed(Kind.DNS, "no such host") == Failed(
-        kind=Kind.DNS, final_url="https://gone.com/", error="no such host", hops=(Hop(301, URL),), attempts=2
+    assert chase.failed(ReplyKind.DNS, "no such host") == Failed(
+        kind=ReplyKind.DNS, final_url="https://gone.com/", error="no such host", hops=(Hop(301, URL),), attempts=2
     )
 
 
 def test_refused_address_behind_a_redirect_is_refused() -> None:
     chase = begun()
     chase.answered(302, to("http://169.254.169.254/"))
-    reply = chase.failed(Kind.ADDRESS_REFUSED, "not public")
+    reply = chase.failed(ReplyKind.ADDRESS_REFUSED, "not public")
     assert reply == AddressRefused(
         final_url="http://169.254.169.254/", error="not public", hops=(Hop(302, URL),), attempts=1
     )
@@ -303,15 +303,15 @@ def test_what_is_left_out_keeps_its_hops(reason: Reason) -> None:
     assert chase.failed(reason, "") == chase.left_out(reason)
 
 
-@pytest.mark.parametrize("kind", [Kind.TRUNCATED, Kind.TOO_LARGE])
-def test_body_that_is_not_whole(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE])
+def test_body_that_is_not_whole(kind: ReplyKind) -> None:
     reply = begun().answered(200, HTML, cut=kind)
     assert isinstance(reply, Cut)
     assert (reply.kind, reply.status) == (kind, 200)
 
 
 def test_error_with_a_cut_body_is_an_error() -> None:
-    assert isinstance(begun().answered(500, HTML, cut=Kind.TRUNCATED), HttpError)
+    assert isinstance(begun().answered(500, HTML, cut=ReplyKind.TRUNCATED), HttpError)
 
 
 def test_what_the_page_says_goes_into_the_reply() -> None:
@@ -330,10 +330,10 @@ def test_page_that_was_read_and_says_nothing_may_be_indexed() -> None:
 
 
 def test_headers_alone_do_not_say_that_a_page_may_be_indexed() -> None:
-    reply = begun(head=True).answered(200, HTML, page=page_of(Head(), HTML, URL))
+    reply = begun(head=True).answered(200, HTML, page=page_of(HtmlHead(), HTML, URL))
     assert isinstance(reply, Ok)
     assert reply.noindex is None
-    denied = page_of(Head(), {"x-robots-tag": ["noindex"]}, URL)
+    denied = page_of(HtmlHead(), {"x-robots-tag": ["noindex"]}, URL)
     reply = begun(head=True).answered(200, HTML, page=denied)
     assert isinstance(reply, Ok)
     assert reply.noindex is True
@@ -346,17 +346,19 @@ def answers() -> st.SearchStrategy[tuple[int, str]]:
 
 
 @given(
-    st.text() | st.just(URL), st.booleans(), st.lists(answers() | st.sampled_from(list(Kind)), min_size=30, max_size=30)
+    st.text() | st.just(URL),
+    st.booleans(),
+    st.lists(answers() | st.sampled_from(list(ReplyKind)), min_size=30, max_size=30),
 )
-def test_every_chase_ends(url: str, head: bool, events: list[tuple[int, str] | Kind]) -> None:
+def test_every_chase_ends(url: str, head: bool, events: list[tuple[int, str] | ReplyKind]) -> None:
     chase = Chase(url, head)
     step = chase.begin()
-    coming: Iterator[tuple[int, str] | Kind] = iter(events)
+    coming: Iterator[tuple[int, str] | ReplyKind] = iter(events)
     asked = []
     while isinstance(step, Ask):
         asked.append(step)
         event = next(coming)
-        step = chase.failed(event, "x") if isinstance(event, Kind) else chase.answered(event[0], to(event[1]))
+        step = chase.failed(event, "x") if isinstance(event, ReplyKind) else chase.answered(event[0], to(event[1]))
     assert len(asked) == len(set(asked)) <= MAX_REDIRECTS + 2
     assert isinstance(step, Reply)
     assert len(step.hops) <= MAX_REDIRECTS + 1

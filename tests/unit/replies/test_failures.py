@@ -23,7 +23,7 @@ from twisted.web.http import _DataLoss
 from sitemapcrawler.download.addresses import AddressRefused
 from sitemapcrawler.download.handlers import SchemeRefused
 from sitemapcrawler.middlewares.robots import Forbidden
-from sitemapcrawler.replies import Kind, Reason, kind_of
+from sitemapcrawler.replies import Reason, ReplyKind, kind_of
 from sitemapcrawler.replies.kinds import bare
 
 
@@ -40,45 +40,45 @@ def never_received(error: Exception) -> Exception:
     return ResponseNeverReceived([Failure(error)])
 
 
-KINDS: list[tuple[Exception, Kind | Reason]] = [
-    (twisted.DNSLookupError("no results for hostname lookup"), Kind.DNS),
-    (twisted.ConnectionRefusedError("111"), Kind.REFUSED),
-    (twisted.NoRouteError("113"), Kind.REFUSED),
-    (twisted.ConnectError("cannot"), Kind.REFUSED),
-    (twisted.TimeoutError("10 seconds"), Kind.TIMEOUT),
-    (twisted.TCPTimedOutError("110"), Kind.TIMEOUT),
-    (twisted.ConnectionLost("lost"), Kind.RESET),
-    (never_received(twisted.ConnectionLost("lost")), Kind.RESET),
-    (never_received(twisted.ConnectionDone("closed cleanly")), Kind.RESET),
-    (never_received(ParseError("not HTTP", b"x")), Kind.RESET),
-    (never_received(SSL.Error([("SSL routines", "", "certificate verify failed")])), Kind.TLS),
-    (never_received(VerificationError(errors=[])), Kind.TLS),
-    (ResponseFailed([Failure(_DataLoss("cut"))]), Kind.TRUNCATED),
-    (ResponseFailed([Failure(twisted.ConnectionLost("lost")), Failure(_DataLoss("cut"))]), Kind.TRUNCATED),
-    (scrapy.ResponseDataLossError("cut"), Kind.TRUNCATED),
-    (scrapy.DownloadTimeoutError("took longer than 10 seconds"), Kind.TIMEOUT),
-    (scrapy.CannotResolveHostError("x"), Kind.DNS),
-    (scrapy.DownloadConnectionRefusedError("x"), Kind.REFUSED),
-    (scrapy.DownloadFailedError("x"), Kind.RESET),
-    (scrapy.UnsupportedURLSchemeError("ftp"), Kind.ADDRESS_REFUSED),
-    (scrapy.DownloadCancelledError("Expected to receive 9 bytes which is larger than download max size (1)"), Kind.TOO_LARGE),
+KINDS: list[tuple[Exception, ReplyKind | Reason]] = [
+    (twisted.DNSLookupError("no results for hostname lookup"), ReplyKind.DNS),
+    (twisted.ConnectionRefusedError("111"), ReplyKind.REFUSED),
+    (twisted.NoRouteError("113"), ReplyKind.REFUSED),
+    (twisted.ConnectError("cannot"), ReplyKind.REFUSED),
+    (twisted.TimeoutError("10 seconds"), ReplyKind.TIMEOUT),
+    (twisted.TCPTimedOutError("110"), ReplyKind.TIMEOUT),
+    (twisted.ConnectionLost("lost"), ReplyKind.RESET),
+    (never_received(twisted.ConnectionLost("lost")), ReplyKind.RESET),
+    (never_received(twisted.ConnectionDone("closed cleanly")), ReplyKind.RESET),
+    (never_received(ParseError("not HTTP", b"x")), ReplyKind.RESET),
+    (never_received(SSL.Error([("SSL routines", "", "certificate verify failed")])), ReplyKind.TLS),
+    (never_received(VerificationError(errors=[])), ReplyKind.TLS),
+    (ResponseFailed([Failure(_DataLoss("cut"))]), ReplyKind.TRUNCATED),
+    (ResponseFailed([Failure(twisted.ConnectionLost("lost")), Failure(_DataLoss("cut"))]), ReplyKind.TRUNCATED),
+    (scrapy.ResponseDataLossError("cut"), ReplyKind.TRUNCATED),
+    (scrapy.DownloadTimeoutError("took longer than 10 seconds"), ReplyKind.TIMEOUT),
+    (scrapy.CannotResolveHostError("x"), ReplyKind.DNS),
+    (scrapy.DownloadConnectionRefusedError("x"), ReplyKind.REFUSED),
+    (scrapy.DownloadFailedError("x"), ReplyKind.RESET),
+    (scrapy.UnsupportedURLSchemeError("ftp"), ReplyKind.ADDRESS_REFUSED),
+    (scrapy.DownloadCancelledError("Expected to receive 9 bytes which is larger than download max size (1)"), ReplyKind.TOO_LARGE),
     (scrapy.DownloadCancelledError("the crawl was stopped"), Reason.STOPPED),
     (scrapy.IgnoreRequest("robots.txt"), Reason.BLOCKED),
-    (TunnelError("the proxy says 407"), Kind.REFUSED),
+    (TunnelError("the proxy says 407"), ReplyKind.REFUSED),
     (Forbidden("robots.txt"), Reason.BLOCKED),
-    (AddressRefused("127.0.0.1"), Kind.ADDRESS_REFUSED),
-    (SchemeRefused("file:"), Kind.ADDRESS_REFUSED),
-    (socket.gaierror(-2, "Name or service not known"), Kind.DNS),
-    (ConnectionRefusedError(111, "refused"), Kind.REFUSED),
-    (ConnectionResetError(104, "reset"), Kind.RESET),
-    (TimeoutError(), Kind.TIMEOUT),
-    (ssl.SSLCertVerificationError("self-signed"), Kind.TLS),
-    (ValueError("something else"), Kind.RESET),
+    (AddressRefused("127.0.0.1"), ReplyKind.ADDRESS_REFUSED),
+    (SchemeRefused("file:"), ReplyKind.ADDRESS_REFUSED),
+    (socket.gaierror(-2, "Name or service not known"), ReplyKind.DNS),
+    (ConnectionRefusedError(111, "refused"), ReplyKind.REFUSED),
+    (ConnectionResetError(104, "reset"), ReplyKind.RESET),
+    (TimeoutError(), ReplyKind.TIMEOUT),
+    (ssl.SSLCertVerificationError("self-signed"), ReplyKind.TLS),
+    (ValueError("something else"), ReplyKind.RESET),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("error", "kind"), KINDS, ids=lambda value: type(value).__name__)
-def test_kind_of_an_exception_bare_and_as_scrapy_wraps_it(error: Exception, kind: Kind | Reason) -> None:
+def test_kind_of_an_exception_bare_and_as_scrapy_wraps_it(error: Exception, kind: ReplyKind | Reason) -> None:
     assert kind_of(error) is kind
     assert kind_of(through_scrapy(error)) is kind
 
@@ -87,13 +87,13 @@ def test_reason_for_a_refusal_counts_more_than_what_it_caused() -> None:
     try:
         raise AddressRefused("10.0.0.1") from twisted.ConnectError("user stopped connecting")
     except AddressRefused as error:
-        assert kind_of(error) is Kind.ADDRESS_REFUSED
+        assert kind_of(error) is ReplyKind.ADDRESS_REFUSED
 
 
 def test_causes_in_a_circle_end() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
-    assert kind_of(one) is Kind.RESET
+    assert kind_of(one) is ReplyKind.RESET
 
 
 def test_failure_that_is_kept_holds_on_to_nothing() -> None:

@@ -14,12 +14,12 @@ from sitemapcrawler.replies import (
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Reason,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     ReplyRecord,
     Unchecked,
     record,
@@ -30,13 +30,13 @@ REPLIES: dict[str, Reply] = {
     "ok": Ok(status=200, final_url=URL, noindex=False, noindex_agents=("bingbot",), canonical=URL),
     "redirected": Redirected(status=200, final_url=URL, hops=(Hop(301, "http://e.com/"),)),
     "http-error": HttpError(status=404, final_url=URL, error="HTTP status 404"),
-    "timeout": Failed(kind=Kind.TIMEOUT, final_url=URL, error="no answer in time"),
-    "dns": Failed(kind=Kind.DNS, final_url=URL, error="x"),
-    "tls": Failed(kind=Kind.TLS, final_url=URL, error="x"),
-    "refused": Failed(kind=Kind.REFUSED, final_url=URL, error="x"),
-    "reset": Failed(kind=Kind.RESET, final_url=URL, error="x"),
-    "truncated": Cut(kind=Kind.TRUNCATED, status=200, final_url=URL, error="x"),
-    "too-large": Cut(kind=Kind.TOO_LARGE, status=200, final_url=URL, error="x"),
+    "timeout": Failed(kind=ReplyKind.TIMEOUT, final_url=URL, error="no answer in time"),
+    "dns": Failed(kind=ReplyKind.DNS, final_url=URL, error="x"),
+    "tls": Failed(kind=ReplyKind.TLS, final_url=URL, error="x"),
+    "refused": Failed(kind=ReplyKind.REFUSED, final_url=URL, error="x"),
+    "reset": Failed(kind=ReplyKind.RESET, final_url=URL, error="x"),
+    "truncated": Cut(kind=ReplyKind.TRUNCATED, status=200, final_url=URL, error="x"),
+    "too-large": Cut(kind=ReplyKind.TOO_LARGE, status=200, final_url=URL, error="x"),
     "redirect-loop": RedirectLoop(status=302, final_url=URL, error="x"),
     "address-refused": AddressRefused(final_url="file:///etc/passwd", error="x"),
     "unchecked": Unchecked(reason=Reason.SAMPLED_OUT),
@@ -44,7 +44,7 @@ REPLIES: dict[str, Reply] = {
 
 
 def test_every_kind_and_every_class_is_there() -> None:
-    assert set(REPLIES) == set(Kind)
+    assert set(REPLIES) == set(ReplyKind)
     assert {type(reply) for reply in REPLIES.values()} == set(get_args(Reply))
 
 
@@ -77,5 +77,5 @@ def test_record_is_written_as_json() -> None:
 
 
 def test_kinds_and_reasons_are_those_of_the_feed() -> None:
-    assert [str(kind) for kind in Kind] == list(REPLIES)
+    assert [str(kind) for kind in ReplyKind] == list(REPLIES)
     assert [str(reason) for reason in Reason] == ["blocked", "sampled-out", "off-site", "stopped"]

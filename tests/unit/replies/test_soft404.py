@@ -24,7 +24,7 @@ def page(title: str, text: str, url: str = ASKED, head: str = "", frame: bool = 
 
 
 def told(title: str, text: str, asked: str = NONSENSE, url: str | None = None, frame: bool = True) -> Fingerprint:
-    return Fingerprint.of(page(title, text, url or asked, frame=frame), asked)
+    return Fingerprint.of_page(page(title, text, url or asked, frame=frame), asked)
 
 
 HOME_PAGE = told("Shop", STORY, HOME)
@@ -153,7 +153,7 @@ def test_nonsense_is_beside_the_url_and_the_same_for_a_seed() -> None:
 @given(st.text(), st.text(), st.text(), st.text())
 def test_nothing_raises(title: str, text: str, asked: str, url: str) -> None:
     found = page(title, text, url)
-    for seen in (None, Fingerprint.of(found, asked), witness(told(title, text, asked, url), HOME_PAGE)):
+    for seen in (None, Fingerprint.of_page(found, asked), witness(told(title, text, asked, url), HOME_PAGE)):
         reason = is_soft_404(found, asked, seen)
         assert reason is None or reason
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import READ, Share, SitemapRecord, SummaryRecord
-from sitemapcrawler.replies import Kind, Reason
+from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import FileProblems, Report
@@ -74,7 +74,7 @@ def test_address_is_shown_without_the_origin_of_the_site() -> None:
 
 
 def test_every_name_in_records_has_words() -> None:
-    assert {*Kind} <= words.HAPPENED.keys() <= words.REPLIES.keys()
+    assert {*ReplyKind} <= words.HAPPENED.keys() <= words.REPLIES.keys()
     assert {*Reason} <= words.REPLIES.keys()
     assert {*READ, "truncated", "failed", "blocked"} == words.READING.keys()
     formats = {"xml-urlset", "xml-index", "rss", "atom", "text", "html", "list"}

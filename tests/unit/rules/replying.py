@@ -17,12 +17,12 @@ from sitemapcrawler.replies import (
     Cut,
     Failed,
     HttpError,
-    Kind,
     Ok,
     Reason,
     Redirected,
     RedirectLoop,
     Reply,
+    ReplyKind,
     Unchecked,
 )
 from sitemapcrawler.replies.page import PageFacts, read_page
@@ -61,7 +61,7 @@ def error(status: int, **fields: Any) -> HttpError:
     return HttpError(**{"status": status, "final_url": URL, "error": f"HTTP status {status}", "attempts": 1} | fields)
 
 
-def failed(kind: Kind, **fields: Any) -> Failed:
+def failed(kind: ReplyKind, **fields: Any) -> Failed:
     """No answer."""
     return Failed(**{"kind": kind, "final_url": URL, "error": "it failed", "attempts": 3} | fields)
 
@@ -137,9 +137,9 @@ REPLIES: st.SearchStrategy[Reply] = st.one_of(
     st.builds(Ok, **_REACHED),
     st.builds(Redirected, **_REACHED),
     st.builds(HttpError, **_ANSWER, error=st.text()),
-    st.builds(Cut, **_ANSWER, kind=st.sampled_from([Kind.TRUNCATED, Kind.TOO_LARGE]), error=st.text()),
+    st.builds(Cut, **_ANSWER, kind=st.sampled_from([ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE]), error=st.text()),
     st.builds(RedirectLoop, **_ANSWER, error=st.text()),
-    st.builds(Failed, **_TRAIL, kind=st.sampled_from(Kind), final_url=URLS, error=st.text()),
+    st.builds(Failed, **_TRAIL, kind=st.sampled_from(ReplyKind), final_url=URLS, error=st.text()),
     st.builds(AddressRefused, **_TRAIL, final_url=URLS, error=st.text()),
     st.builds(Unchecked, **_TRAIL, reason=st.sampled_from(Reason)),
 )

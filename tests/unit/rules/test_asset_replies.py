@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.replies import AddressRefused, Cut, Kind, Reason, Reply, Unchecked
+from sitemapcrawler.replies import AddressRefused, Cut, Reason, Reply, ReplyKind, Unchecked
 from sitemapcrawler.rules.facts.given import AssetFacts
 
 from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, failed, findings, message, moved, ok, told
@@ -43,8 +43,8 @@ def sent(content_type: str | None) -> Reply:
         (error(301), {"image-status": "error"}),
         (error(403), {"image-status": "warning"}),
         (error(429), {}),
-        (failed(Kind.TLS), {"image-status": "error"}),
-        (Cut(kind=Kind.TRUNCATED, status=200, final_url=JPG, error="cut"), {"image-status": "warning"}),
+        (failed(ReplyKind.TLS), {"image-status": "error"}),
+        (Cut(kind=ReplyKind.TRUNCATED, status=200, final_url=JPG, error="cut"), {"image-status": "warning"}),
         (BLOCKED, {"image-blocked-by-robots": "warning"}),
         (Unchecked(reason=Reason.BLOCKED, hops=HOPS), {"image-blocked-by-robots": "warning"}),
         (Unchecked(reason=Reason.STOPPED), {}),
@@ -75,7 +75,7 @@ def test_a_page_as_its_own_image_is_told_already() -> None:
         ("content_loc", moved(JPG, content_type="text/html"), {"video-asset-status": "warning"}),
         ("content_loc", error(404), {"video-asset-status": "warning"}),
         ("content_loc", error(429), {}),
-        ("thumbnail_loc", failed(Kind.DNS), {"video-asset-status": "warning"}),
+        ("thumbnail_loc", failed(ReplyKind.DNS), {"video-asset-status": "warning"}),
         ("content_loc", BLOCKED, {"video-asset-blocked": "warning"}),
     ],
 )

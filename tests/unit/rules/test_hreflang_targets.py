@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
-from sitemapcrawler.replies import Cut, Kind, Reason, Reply, Unchecked
+from sitemapcrawler.replies import Cut, Reason, Reply, ReplyKind, Unchecked
 
 from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, message, moved, ok, told
 
@@ -37,8 +37,8 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
         (error(404), {"hreflang-target-status": "error"}),
         (error(500), {"hreflang-target-status": "error"}),
         (error(429), {}),
-        (failed(Kind.TIMEOUT), {"hreflang-target-status": "error"}),
-        (Cut(kind=Kind.TRUNCATED, status=200, final_url=DE, error="cut"), {}),
+        (failed(ReplyKind.TIMEOUT), {"hreflang-target-status": "error"}),
+        (Cut(kind=ReplyKind.TRUNCATED, status=200, final_url=DE, error="cut"), {}),
         (Unchecked(reason=Reason.BLOCKED), {}),
     ],
 )
@@ -61,7 +61,7 @@ def test_an_entry_that_was_not_asked_is_judged() -> None:
 
 
 def test_several_are_one_message_for_each_entry() -> None:
-    asked = versions({DE: error(404), FR: failed(Kind.DNS)}, en=URL, de=DE, fr=FR, at=DE)
+    asked = versions({DE: error(404), FR: failed(ReplyKind.DNS)}, en=URL, de=DE, fr=FR, at=DE)
     assert message(asked, "hreflang-target-status") == (
         "the de version 'https://example.com/de' answers 404 (and 1 more of its language versions)"
     )

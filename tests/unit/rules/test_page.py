@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, News
-from sitemapcrawler.replies import Kind, Reply, Unchecked
+from sitemapcrawler.replies import Reply, ReplyKind, Unchecked
 from sitemapcrawler.replies.kinds import Reason
-from sitemapcrawler.replies.page import Canonical, Denial, Head, PageDate, PageFacts, Place, Refresh, page_of, read_page
+from sitemapcrawler.replies.page import (
+    Canonical,
+    Denial,
+    HtmlHead,
+    PageDate,
+    PageFacts,
+    Place,
+    Refresh,
+    page_of,
+    read_page,
+)
 from sitemapcrawler.rules import all_rules
 
 from .replying import (
@@ -92,8 +102,8 @@ def test_an_article_that_is_denied_to_google_news() -> None:
 
 def test_by_head_the_headers_are_told_and_nothing_is_missing() -> None:
     headers = {"x-robots-tag": ["noindex"]}
-    assert told(facts(page=page_of(Head(), headers, URL))) == {"page-noindex-header": "error"}
-    assert told(facts(page=page_of(Head(), {}, URL))) == {}
+    assert told(facts(page=page_of(HtmlHead(), headers, URL))) == {"page-noindex-header": "error"}
+    assert told(facts(page=page_of(HtmlHead(), {}, URL))) == {}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +194,7 @@ def test_several_canonicals(head: str, rules: Told) -> None:
         (ok(final_url="https://example.com/b"), {"page-canonical-other": "error"}),
         (error(404), {"page-canonical-to-non-200": "error"}),
         (error(503), {"page-canonical-to-non-200": "error"}),
-        (failed(Kind.DNS), {"page-canonical-to-non-200": "error"}),
+        (failed(ReplyKind.DNS), {"page-canonical-to-non-200": "error"}),
         (moved(URL), {"page-canonical-to-non-200": "error"}),
         (error(429), {"page-canonical-other": "error"}),
         (Unchecked(reason=Reason.OFF_SITE), {"page-canonical-other": "error"}),

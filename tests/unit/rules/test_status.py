@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
-from sitemapcrawler.replies import AddressRefused, Cut, Kind, Reason, RedirectLoop, Reply, Unchecked
+from sitemapcrawler.replies import AddressRefused, Cut, Reason, RedirectLoop, Reply, ReplyKind, Unchecked
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.replied import is_home
 
@@ -84,22 +84,22 @@ def test_too_many_requests_is_no_fault_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("kind", "rules"),
     [
-        (Kind.TIMEOUT, {"status-timeout": "error"}),
-        (Kind.DNS, {"status-dns": "error"}),
-        (Kind.TLS, {"status-tls": "error"}),
-        (Kind.REFUSED, {"status-connection": "error"}),
-        (Kind.RESET, {"status-connection": "error"}),
-        (Kind.TRUNCATED, {"status-truncated": "warning"}),
-        (Kind.TOO_LARGE, {"status-truncated": "warning"}),
+        (ReplyKind.TIMEOUT, {"status-timeout": "error"}),
+        (ReplyKind.DNS, {"status-dns": "error"}),
+        (ReplyKind.TLS, {"status-tls": "error"}),
+        (ReplyKind.REFUSED, {"status-connection": "error"}),
+        (ReplyKind.RESET, {"status-connection": "error"}),
+        (ReplyKind.TRUNCATED, {"status-truncated": "warning"}),
+        (ReplyKind.TOO_LARGE, {"status-truncated": "warning"}),
     ],
 )
-def test_no_answer_is_one_finding(kind: Kind, rules: Told) -> None:
+def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
     assert told(facts(failed(kind))) == rules
     assert told(facts(failed(kind, hops=HOP))) == rules
 
 
-@pytest.mark.parametrize("kind", [Kind.TRUNCATED, Kind.TOO_LARGE])
-def test_a_part_of_an_answer(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE])
+def test_a_part_of_an_answer(kind: ReplyKind) -> None:
     cut = Cut(kind=kind, status=200, final_url=URL, error="the connection ended before the body did")
     assert told(facts(cut)) == {"status-truncated": "warning"}
 
@@ -243,7 +243,7 @@ def test_a_slow_page_is_told_by_one_request(elapsed_ms: int, attempts: int, rule
         (ok(head_status=405), "HEAD got 405, GET got 200"),
         (ok(head_status=0), "HEAD got no answer, GET got 200"),
         (moved("https://example.com/b", 301, head_status=404), "HEAD got 404, GET got 301, then 200"),
-        (failed(Kind.TIMEOUT, head_status=404), "HEAD got 404, GET got no answer"),
+        (failed(ReplyKind.TIMEOUT, head_status=404), "HEAD got 404, GET got no answer"),
         (error(500, head_status=400), "HEAD got 400, GET got 500"),
         (Unchecked(reason=Reason.BLOCKED, hops=HOP, head_status=405), "HEAD got 405, GET got 301"),
     ],
@@ -293,6 +293,6 @@ def test_no_reply_makes_a_rule_fail_and_none_has_two_faults(reply: Reply, soft_4
     assert sum(one.severity != "info" and not one.rule.startswith("lastmod-") for one in found) <= 1
 
 
-@given(st.dictionaries(st.sampled_from([*Kind, *Reason]), st.integers(0, 50_000)))
+@given(st.dictionaries(st.sampled_from([*ReplyKind, *Reason]), st.integers(0, 50_000)))
 def test_no_counts_make_a_rule_fail(replies: dict[str, int]) -> None:
     assert {one.rule for one in told_of_file(**replies)} <= {"status-dirt-ratio", "status-sampled"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Canonical, PageFacts, Place, read_page
-from sitemapcrawler.replies.page.canonical import links
+from sitemapcrawler.replies.page.metadata import header_links
 
 URL = "https://e.com/dir/page?x=1"
 
@@ -120,7 +120,7 @@ def test_pdf_has_a_canonical_in_its_header() -> None:
 
 
 def test_parameters_of_a_link() -> None:
-    (link,) = links(['<a>; rel="x y"; Title="b\\"c"; crossorigin; Rel=z'])
+    (link,) = header_links(['<a>; rel="x y"; Title="b\\"c"; crossorigin; Rel=z'])
     assert (link.target, link.rel) == ("a", ("x", "y"))
     assert link.parameters == {"rel": "x y", "title": 'b"c', "crossorigin": ""}
 
@@ -136,5 +136,5 @@ def test_nothing_raises(text: str) -> None:
 )
 def test_quarter_of_a_megabyte_of_anything_takes_linear_time(unit: str) -> None:
     start = time.process_time()
-    list(links([unit * (2**18 // len(unit))]))
+    list(header_links([unit * (2**18 // len(unit))]))
     assert time.process_time() - start < 10  # seconds; were it quadratic, minutes

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Denial, PageFacts, Place, read_page
-from sitemapcrawler.replies.page.directives import Directive, denials, directives
+from sitemapcrawler.replies.page.metadata import Directive, denials, directives
 
 URL = "https://e.com/"
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, Head, HeadReader, is_html
+from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html
 from sitemapcrawler.replies.page.head import BEHIND, MAX_TAGS
 
 
-def read(body: bytes | str, **options: str) -> Head:
+def read(body: bytes | str, **options: str) -> HtmlHead:
     reader = HeadReader(**options)
     reader.feed(body if isinstance(body, bytes) else body.encode())
     return reader.close()
 
 
-def tags(head: Head) -> list[str]:
+def tags(head: HtmlHead) -> list[str]:
     return [token.name for token in head.tags]
 
 

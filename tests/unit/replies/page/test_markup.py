@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.replies.page.markup import Tokens, attributes
+from sitemapcrawler.replies.page.head import Tokens, attributes
 
 
 def names(text: str) -> list[str]:

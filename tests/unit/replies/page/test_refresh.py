@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Refresh, read_page
-from sitemapcrawler.replies.page.elements import refresh
+from sitemapcrawler.replies.page.facts import refresh
 
 URL = "https://e.com/dir/a"
 B = "https://e.com/dir/b"
