@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from fuzz.inputs import chance, cut, in_time
-from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.gunzip import MAGIC, inflate
-from sitemapcrawler.reader.limits import MAX_GZIP_LAYERS, Limits
+from sitemapcrawler.reader.decode import MAGIC, inflate
+from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, Faults, Limits
 from sitemapcrawler.replies.page.head import Inflater
 
 SEEDS = ("tests/data/*/*.gz",)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 from fuzz.inputs import chance, in_time
-from sitemapcrawler.reader import lists as urllists
-from sitemapcrawler.reader.lists import Entry
-from sitemapcrawler.reader.lists.tables import MAGIC
+from sitemapcrawler.reader.lists import MAGIC, ListEntry, read_list
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"
@@ -34,10 +32,10 @@ def check(data: bytes) -> None:
             assert _read(BytesIO(data), name) == _read(InPieces(data), name), "the pieces make a difference"
 
 
-def _read(file: BytesIO, name: str) -> tuple[list[Entry], str]:
-    entries: list[Entry] = []
+def _read(file: BytesIO, name: str) -> tuple[list[ListEntry], str]:
+    entries: list[ListEntry] = []
     try:
-        entries += urllists.read(file, name)
+        entries += read_list(file, name)
     except ValueError as error:
         assert "\n" not in str(error)
         return entries, str(error)

@@ -8,7 +8,7 @@ from fuzz.inputs import chance, in_time
 from fuzz.reading import USUAL, read_whole
 from sitemapcrawler.reader.decode import decode
 from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.sniff import Head, blank_sections, sniff
+from sitemapcrawler.reader.sniff import DocumentHead, blank_sections, sniff
 
 SEEDS = ("tests/data/hard/*", "tests/data/good/*", "tests/data/pitfalls/*")
 DICTIONARY = "xml.dict"
@@ -25,7 +25,7 @@ def check(data: bytes) -> None:
     assert encoding == encoding.lower()
     with in_time():
         whole = sniff(text, complete=True)
-    assert isinstance(whole, Head)
+    assert isinstance(whole, DocumentHead)
     _check_head(whole, text)
     ends = range(len(text)) if len(text) <= SHORT else chance(data).sample(range(len(text)), TIMES)
     for end in ends:
@@ -35,7 +35,7 @@ def check(data: bytes) -> None:
         assert read_whole(gzip.compress(data, 1, mtime=0)).document.format == read_whole(data).document.format
 
 
-def _check_head(head: Head, text: str) -> None:
+def _check_head(head: DocumentHead, text: str) -> None:
     """The places are in the text, and the root stands there as told."""
     assert 0 <= head.start <= head.end <= len(text) <= USUAL.max_head
     if head.name and not head.junk and not head.fragment:

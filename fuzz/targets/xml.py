@@ -8,8 +8,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from fuzz.reading import as_utf_8, read_any, read_whole
-from sitemapcrawler.reader.entries import FREQUENCIES
-from sitemapcrawler.reader.notes import TEMPLATE
+from sitemapcrawler.reader.entries import FREQUENCIES, TEMPLATE
 from tests.unit.reader import oracle
 from tests.unit.reader.test_properties import facts_of, plain
 

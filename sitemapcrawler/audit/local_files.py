@@ -14,8 +14,9 @@ from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Selection
+from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.reader.lists import Listed, Unread, read
+from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
 from sitemapcrawler.urls.grammar import folder_of
 
@@ -180,14 +181,14 @@ class Listing:
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
-                yield from self._batches(iter_known(read(file, path.name), record), record)
+                yield from self._batches(iter_known(read_list(file, path.name, _cells), record), record)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:
             record.outcome, record.error = "failed", record.error or "lists no URL"
         yield record
 
-    def _batches(self, listed: Iterator[Listed], record: SitemapRecord) -> Iterator[UrlBatch]:
+    def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord) -> Iterator[UrlBatch]:
         file = Counted(record.sitemap)
         while batch := list(islice(listed, self._batch_size)):
             if self._stopped() or self._selection.full:
@@ -199,11 +200,15 @@ class Listing:
                 yield UrlBatch(record.sitemap, kept, file)
 
 
-def iter_known(entries: Iterator[Listed | Unread], record: SitemapRecord) -> Iterator[Listed]:
+def _cells(delimiter: str) -> Callable[[str], str]:
+    return Cells(delimiter).armed
+
+
+def iter_known(entries: Iterator[ListedUrl | Unread], record: SitemapRecord) -> Iterator[ListedUrl]:
     """The URLs of a list; what cannot be read is logged, and told in its record."""
     unread = 0
     for entry in entries:
-        if isinstance(entry, Listed):
+        if isinstance(entry, ListedUrl):
             yield entry
             continue
         unread += 1

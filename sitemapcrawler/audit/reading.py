@@ -20,7 +20,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
-from sitemapcrawler.reader.limits import FULL
+from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.urls import authority
 from sitemapcrawler.words import counted

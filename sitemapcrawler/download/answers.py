@@ -18,9 +18,8 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.items import Hop
-from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.gunzip import inflate
-from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reader.decode import inflate
+from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls.display import masked
 

@@ -5,6 +5,6 @@ May import `schemas`, `namespaces`, `urls` and `items`, never Scrapy. Start read
 
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
-from sitemapcrawler.reader.limits import Limits
+from sitemapcrawler.reader.faults import Limits
 
 __all__ = ["ChildRecord", "Document", "Limits"]

@@ -1,14 +1,261 @@
-"""Bytes to text: the encoding by BOM, by the pattern of the first bytes, by the XML declaration, else UTF-8."""
+"""Gzip, recognised by content, and deflate, where a header names it, inflated as a stream, within limits."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
+from typing import Any, cast
 
-from sitemapcrawler.reader.faults import Faults
+from isal import isal_zlib
+
+from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, RATIO_APPLIES_FROM, Faults, Limits
+
+MAGIC = b"\x1f\x8b\x08"
+"""ID1, ID2, CM=deflate: RFC 1952, 2.3.1."""
+FHCRC, FEXTRA, FNAME, FCOMMENT = 2, 4, 8, 16
+"""Flags of the header: RFC 1952, 2.3.1."""
+TRAILER = 8
+"""Bytes after the data: CRC32 and size, four bytes each."""
+DAMAGE = cast("type[Exception]", isal_zlib.error)
+RAW_DEFLATE = -15
+"""zlib's wbits for data without header and trailer, window of 32 KiB."""
+ZLIB = 15
+"""The same for data in zlib's format: RFC 1950. Content-Encoding deflate means that; some servers send the raw data
+(RFC 9110, 8.4.1.2)."""
+TRIAL = 512
+"""Bytes that tell deflate from plain content: the longest block header of RFC 1951 is shorter."""
+ASCII_TEXT = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+"""Of deflated content, a few bytes at most are nothing but these; some text would pass for a compressed block."""
+TRIAL_OUTPUT = 4096
+"""Plain bytes that are made to tell."""
+INPUT_STEP = 512
+"""Compressed bytes given at a time: what is lost before a damaged place."""
+OUTPUT_STEP = 64 * 1024
+"""Bytes of plain text given on at a time, at least, but for the last."""
+PARTS = 1000
+"""Parts of less than that together, after which an empty one is given on."""
+MAX_HEADER = 64 * 1024
+"""Bytes of one gzip header: file name and comment have no bound of their own."""
+
+
+def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults, deflated: bool = False) -> Iterator[bytes]:
+    """The plain bytes behind any layers of gzip, at most `limits.max_bytes` of them.
+
+    `deflated`: Content-Encoding names deflate, so that one layer may be that, with zlib's header or without.
+    Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given. An empty part means
+    that there is nothing yet, after some work.
+    """
+    stream = iter(chunks)
+    gzips = 0
+    for layer in range(MAX_GZIP_LAYERS + 1):
+        window = None
+        start, stream = yield from _peek(stream, len(MAGIC))
+        if not start.startswith(MAGIC):
+            if deflated:
+                start, stream = yield from _peek(stream, TRIAL)
+                window = _window(start)
+                deflated = False
+            if window is None:
+                break
+        if layer == MAX_GZIP_LAYERS:
+            faults.add("doc-decompression-bomb", f"more than {MAX_GZIP_LAYERS} layers of gzip")
+            return
+        if window is not None:
+            stream = _joined(_Layer(stream, limits, faults, "deflate").deflated(window))
+            continue
+        gzips += 1
+        if gzips > 1:
+            faults.add("doc-gzip-name-mismatch", f"compressed {gzips} times")
+        stream = _joined(_Layer(stream, limits, faults).read())
+    yield from _limited(stream, limits.max_bytes, faults)
+
+
+def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[bytes, Iterator[bytes]]]:
+    """The start of a stream and all of it; gives empty parts while that has not come."""
+    start = b""
+    for chunk in stream:
+        start += chunk
+        if len(start) >= size:
+            break
+        yield b""
+    return start, chain([start] if start else [], stream)
+
+
+def _window(start: bytes) -> int | None:
+    """zlib's wbits for deflated content that begins so; None for content that is plain, whatever its header says."""
+    if not start.strip(ASCII_TEXT):
+        return None
+    is_zlib = len(start) > 1 and start[0] & 0x8F == 8 and int.from_bytes(start[:2]) % 31 == 0  # RFC 1950, 2.2
+    for window in (ZLIB, RAW_DEFLATE) if is_zlib else (RAW_DEFLATE,):
+        inflater = isal_zlib.decompressobj(window)
+        with suppress(DAMAGE):
+            if inflater.decompress(start, TRIAL_OUTPUT) or inflater.eof:
+                return window
+    return ZLIB if is_zlib else None
+
+
+def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of `OUTPUT_STEP` at least: a member may hold a single byte, and what reads them looks
+    at all that is open with each piece. Or in empty ones, where members hold nothing or little."""
+    waiting: list[bytes] = []
+    size = 0
+    for number, part in enumerate(parts, 1):
+        if number % PARTS == 0:
+            yield b""
+        waiting.append(part)
+        size += len(part)
+        if size >= OUTPUT_STEP:
+            yield b"".join(waiting)
+            waiting.clear()
+            size = 0
+    if size:
+        yield b"".join(waiting)
+
+
+def _limited(stream: Iterator[bytes], size: int, faults: Faults) -> Iterator[bytes]:
+    left = size
+    for chunk in stream:
+        if len(chunk) > left:
+            if left:
+                yield chunk[:left]
+            faults.add("limit-bytes", f"more than {size} bytes uncompressed: the rest was not read", value=str(size))
+            return
+        left -= len(chunk)
+        yield chunk
+
+
+def header_size(data: bytes) -> int | None:
+    """Size in bytes of the gzip header at the start of `data`; None where `data` ends before it."""
+    if len(data) < 10:
+        return None
+    flags, size = data[3], 10
+    if flags & FEXTRA:
+        size += 2 + int.from_bytes(data[10:12], "little")
+    for flag in (FNAME, FCOMMENT):
+        if flags & flag:
+            size = data.find(b"\0", size) + 1
+            if not size:
+                return None
+    size += 2 if flags & FHCRC else 0
+    return size if size <= len(data) else None
+
+
+class _Layer:
+    """One layer of compression. Of gzip it holds any number of members, one after the other."""
+
+    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults, name: str = "gzip") -> None:
+        """`name`: as messages call it."""
+        self._name = name
+        self._stream = stream
+        self._max_ratio = limits.max_ratio
+        self._faults = faults
+        self._taken = 0
+        self._given = 0
+        self._data = b""
+
+    def read(self) -> Iterator[bytes]:
+        """The inflated bytes of all members, an empty part behind each."""
+        members = 0
+        while self._fill(len(MAGIC)) and self._data.startswith(MAGIC):
+            if not self._skip_header():
+                self._faults.add("doc-truncated", "the gzip header ends before its end")
+                return
+            yield from self._member()
+            yield b""
+            if self._faults.first("doc-gzip-error", "doc-truncated", "doc-decompression-bomb"):
+                return
+            members += 1
+            self._skip_padding()
+        if self._data:
+            self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
+
+    def deflated(self, window: int) -> Iterator[bytes]:
+        """The inflated bytes of deflate; `window`: zlib's wbits."""
+        inflater = isal_zlib.decompressobj(window)
+        for out in self._inflated(inflater):
+            self._given += len(out)
+            yield out
+            if self._bomb():
+                return
+        if inflater.eof and (inflater.unused_data or self._fill(1)):
+            self._faults.add("doc-trailing-content", "bytes after the end of the deflate data")
+
+    def _fill(self, size: int) -> bool:
+        while len(self._data) < size:
+            chunk = next(self._stream, None)
+            if chunk is None:
+                return False
+            self._taken += len(chunk)
+            self._data += chunk
+        return True
+
+    def _skip_padding(self) -> None:
+        """Zeros behind a member, which tapes and some tools leave, are harmless."""
+        self._data = self._data.lstrip(b"\0")
+        while not self._data and self._fill(1):
+            self._data = self._data.lstrip(b"\0")
+
+    def _skip_header(self) -> bool:
+        while (size := header_size(self._data)) is None:
+            if len(self._data) > MAX_HEADER or not self._fill(len(self._data) + 1):
+                return False
+        self._data = self._data[size:]
+        return True
+
+    def _member(self) -> Iterator[bytes]:
+        inflater = isal_zlib.decompressobj(RAW_DEFLATE)
+        crc = size = 0
+        for out in self._inflated(inflater):
+            crc, size = isal_zlib.crc32(out, crc), size + len(out)
+            self._given += len(out)
+            yield out
+            if self._bomb():
+                return
+        if inflater.eof:
+            self._data = inflater.unused_data + self._data
+            self._check_trailer(crc, size)
+
+    def _inflated(self, inflater: Any) -> Iterator[bytes]:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            while not inflater.eof and (self._fill(INPUT_STEP) or self._data):
+                step, self._data = self._data[:INPUT_STEP], self._data[INPUT_STEP:]
+                out = inflater.decompress(step)
+                size += len(out)
+                parts.append(out)
+                if size >= OUTPUT_STEP:
+                    yield b"".join(parts)
+                    parts, size = [], 0
+        except DAMAGE as error:
+            self._faults.add("doc-gzip-error", f"the {self._name} data is damaged: {error}")
+        if size:
+            yield b"".join(parts)
+        if not inflater.eof and "doc-gzip-error" not in self._faults:
+            self._faults.add("doc-truncated", f"the {self._name} data ends before its end")
+
+    def _check_trailer(self, crc: int, size: int) -> None:
+        if not self._fill(TRAILER):
+            self._faults.add("doc-truncated", "the gzip data ends before its checksum")
+        elif self._data[:TRAILER] != crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"):
+            self._faults.add("doc-gzip-error", "the checksum of the gzip data does not fit")
+        self._data = self._data[TRAILER:]
+
+    def _bomb(self) -> bool:
+        taken = self._taken - len(self._data)
+        if self._given < RATIO_APPLIES_FROM or self._given <= taken * self._max_ratio:
+            return False
+        self._faults.add(
+            "doc-decompression-bomb",
+            f"inflates to more than {self._max_ratio} times its size: the rest was not read",
+            value=f"{self._given}/{taken}",
+        )
+        return True
+
 
 UTF_8 = "utf-8"
 BOMS = (

@@ -6,16 +6,12 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
 from sitemapcrawler.items import Counts, SitemapRecord
-from sitemapcrawler.reader import root
-from sitemapcrawler.reader.decode import START, decode
+from sitemapcrawler.reader.broken import note_prolog
+from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
-from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.feed import FeedEntries
-from sitemapcrawler.reader.gunzip import MAGIC, inflate
-from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.prolog import note_prolog
-from sitemapcrawler.reader.sniff import Format, Head, sniff
-from sitemapcrawler.reader.text import read_text
+from sitemapcrawler.reader.faults import Faults, Limits
+from sitemapcrawler.reader.formats import FeedEntries, read_text
+from sitemapcrawler.reader.sniff import ENTRIES, MAX_PROLOG, DocumentHead, Format, core_uri, no_root, note_head, sniff
 from sitemapcrawler.reader.xml import XmlReader
 from sitemapcrawler.words import counted
 
@@ -182,15 +178,15 @@ class Document:
     def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
         head, text, line = yield from self._head(texts)
         self.format = head.format
-        self.prolog = text[: min(head.start, root.MAX_PROLOG)]
+        self.prolog = text[: min(head.start, MAX_PROLOG)]
         if head.format == "text":
             yield from read_text(chain([text], texts), Entries(self.url, self._base, self.faults), self.faults)
         elif head.name:
             yield from self._xml(head, text, line, texts)
         elif not self.faults.first(*CUT):
-            root.no_root(head, text[: self._limits.max_head], self.faults)
+            no_root(head, text[: self._limits.max_head], self.faults)
 
-    def _head(self, texts: Iterator[str]) -> Generator[list[Entry], None, tuple[Head, str, int]]:
+    def _head(self, texts: Iterator[str]) -> Generator[list[Entry], None, tuple[DocumentHead, str, int]]:
         start = ""
         for text in texts:
             yield []
@@ -205,7 +201,7 @@ class Document:
         assert head is not None
         return head, start, 1 + start.count("\n", 0, head.start)
 
-    def _xml(self, head: Head, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
+    def _xml(self, head: DocumentHead, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
         feed = head.format in ("rss", "atom")
         entries: Entries = (
             FeedEntries(self.url, self._base, self.faults, head.attributes)
@@ -213,14 +209,14 @@ class Document:
             else Entries(self.url, self._base, self.faults)
         )
         self.ignored = entries.ignored
-        entries.expected = root.ENTRIES.get(head.format, "")
-        root.note_head(head, text, line, self.faults)
+        entries.expected = ENTRIES.get(head.format, "")
+        note_head(head, text, line, self.faults)
         self.root_line = line
         line += text.count("\n", head.start, head.end)
         place = line, head.end - text.rfind("\n", 0, head.end) - 1
         reader = XmlReader(head, place, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
-        self.root_uri = None if "doc-xml-malformed" in self.faults else root.core_uri(head)
+        self.root_uri = None if "doc-xml-malformed" in self.faults else core_uri(head)
         if not head.fragment and "doc-leading-content" not in self.faults:
             note_prolog(text[: head.start], self.faults)
         yield from reader.read(chain([text[head.end :]], texts))

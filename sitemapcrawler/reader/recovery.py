@@ -16,9 +16,7 @@ from sitemapcrawler.namespaces import PREFIXES
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.decode import UNKNOWN_BYTES
 from sitemapcrawler.reader.entries import Entries, Entry
-from sitemapcrawler.reader.malformed import Malformed
-from sitemapcrawler.reader.scope import Scope
-from sitemapcrawler.reader.strict import StrictParser
+from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
 
 UNREADABLE = "\ufffd"
 """Stands for characters that cannot be told."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from sitemapcrawler.reader.entries import FIELDS
+from sitemapcrawler.reader.faults import Faults
+
 Format = Literal["xml-urlset", "xml-index", "rss", "atom", "text", "html", "unknown"]
 
 ROOTS: dict[str, Format] = {
@@ -53,7 +56,7 @@ BLANK = re.compile("[\\s\ufeff]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class DocumentHead:
     """The start of a document up to its first entry. Positions are in characters."""
 
     format: Format
@@ -83,7 +86,7 @@ class Head:
         return f"{self.prefix}:{self.name}" if self.prefix else self.name
 
 
-def sniff(text: str, complete: bool) -> Head | None:
+def sniff(text: str, complete: bool) -> DocumentHead | None:
     """The head of the document that begins with `text`; None where more is needed, never when `complete`."""
     position, doctype = skip_prolog(text, complete)
     head = _root(text, position, doctype)
@@ -95,7 +98,7 @@ def sniff(text: str, complete: bool) -> Head | None:
     if head is not None:
         return head
     if html:
-        return Head("html")
+        return DocumentHead("html")
     fragment = ENTRY.search(visible, position)
     if fragment is not None:
         return _fragment(text, fragment)
@@ -104,8 +107,8 @@ def sniff(text: str, complete: bool) -> Head | None:
         and URL_LINE.search(text, 0, TEXT_WINDOW)
         and not XML_TAG.search(visible, 0, TEXT_WINDOW)
     ):
-        return Head("text")
-    return Head("unknown")
+        return DocumentHead("text")
+    return DocumentHead("unknown")
 
 
 def skip_prolog(text: str, complete: bool = True) -> tuple[int, bool]:
@@ -145,13 +148,13 @@ def _doctype_end(text: str, position: int, complete: bool) -> int | None:
     return None
 
 
-def _root(text: str, position: int, doctype: bool) -> Head | None:
+def _root(text: str, position: int, doctype: bool) -> DocumentHead | None:
     name = ROOT_NAME.match(text, position)
     rest = name and ATTRIBUTES.match(text, name.end())
     if not name or not rest:
         return None
     attributes = rest["attributes"]
-    return Head(
+    return DocumentHead(
         ROOTS[name["name"]],
         name["prefix"] or "",
         name["name"],
@@ -163,7 +166,7 @@ def _root(text: str, position: int, doctype: bool) -> Head | None:
     )
 
 
-def later_root(text: str) -> Head | None:
+def later_root(text: str) -> DocumentHead | None:
     """The root of a second document in what follows the first."""
     return _root_later(blank_sections(text), 0, False, False)
 
@@ -185,15 +188,117 @@ def blank_sections(text: str) -> str:
     return "".join((*parts, text[position:]))
 
 
-def _fragment(text: str, entry: re.Match[str]) -> Head:
+def _fragment(text: str, entry: re.Match[str]) -> DocumentHead:
     name = "urlset" if entry[1] == "url" else "sitemapindex"
     start = entry.start()
-    return Head(ROOTS[name], "", name, CORE_DECLARATION, start, start, text[:start], fragment=True)
+    return DocumentHead(ROOTS[name], "", name, CORE_DECLARATION, start, start, text[:start], fragment=True)
 
 
-def _root_later(text: str, position: int, doctype: bool, html: bool) -> Head | None:
+def _root_later(text: str, position: int, doctype: bool, html: bool) -> DocumentHead | None:
     for name in islice(ROOT_NAME.finditer(text, position), MAX_CANDIDATES):
         head = _root(text, name.start(), doctype)
         if head is not None and (not html or ENTRY_NEXT.match(text, head.end)):
             return replace(head, junk=text[: head.start])
     return None
+
+
+ENTRIES: dict[Format, str] = {"xml-urlset": "url", "xml-index": "sitemap"}
+"""Format -> the element of its entries."""
+MAX_PROLOG = 1000
+"""Characters before the root that are kept."""
+BLANKS = "\ufeff \t\n"
+"""What may stand before the root, a byte order mark among it."""
+SEARCHED = 64 * 1024
+"""Characters of a page in which a firewall is looked for."""
+ATTRIBUTE = re.compile(r"""\s([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')""")
+ELEMENT = re.compile(r"<((?:[\w.-]+:)?([\w.-]+))")
+CHALLENGE = re.compile(
+    r"_cf_chl_opt|cf-chl-|<title>Just a moment\.\.\.|Attention Required! \| Cloudflare|captcha-delivery\.com|"
+    r"Incapsula incident ID|px-captcha|awsWafCookieDomainList|ddos-guard|sgcaptcha|Sucuri WebSite Firewall|"
+    r"Checking your browser before accessing|Enable JavaScript and cookies to continue",
+    re.IGNORECASE,
+)
+"""What stands in the pages of firewalls (Cloudflare, DataDome, Imperva, HUMAN, AWS, DDoS-Guard, SiteGround, Sucuri)
+that stop a crawler, and not in pages that only pass through them."""
+
+
+def core_uri(head: DocumentHead) -> str:
+    """The namespace that the root declares for itself, as written; empty for none."""
+    declaration = f"xmlns:{head.prefix}" if head.prefix else "xmlns"
+    return next((value[1:-1] for name, value in ATTRIBUTE.findall(head.attributes) if name == declaration), "")
+
+
+def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
+    """Note what stands before a root, which begins on `line`, and what it holds besides namespaces."""
+    if head.fragment:
+        _note_fragment(text, line, faults)
+    elif head.junk.strip(BLANKS):
+        faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
+    elif head.spaced:
+        faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
+    if not head.fragment and text[head.start : head.end] != f"<{head.tag}{head.attributes}>":
+        _broken_tag(head.tag, line, faults)  # a section within the tag
+    if head.doctype:
+        faults.add("doc-doctype", "a DOCTYPE, which was not loaded", _doctype_line(text))
+    if head.format in ENTRIES:
+        _unknown_attributes(head, line, faults)
+
+
+def _unknown_attributes(head: DocumentHead, line: int, faults: Faults) -> None:
+    """Note the attributes of a root, which begins on `line`, that the protocol does not know."""
+    for attribute in ATTRIBUTE.finditer(head.attributes):
+        name = attribute[1]
+        if name != "xmlns" and ":" not in name:
+            at = line + head.attributes.count("\n", 0, attribute.start(1))
+            text = f"<{head.tag}> has an attribute {name}, which the protocol does not know"
+            faults.add("xml-unknown-attribute", text, at, value=name)
+
+
+def _doctype_line(text: str) -> int:
+    """Line of the DOCTYPE in a document that has one."""
+    doctype = DOCTYPE.search(text)
+    return 1 + text.count("\n", 0, doctype.start() if doctype else 0)
+
+
+def _note_fragment(text: str, line: int, faults: Faults) -> None:
+    """Note that entries, the first of them on `line`, have no root or one of another name."""
+    position, _ = skip_prolog(text)
+    element = ELEMENT.match(text, position)
+    at = 1 + text.count("\n", 0, position)
+    if element is None or element[2] in (*ENTRIES.values(), *FIELDS):
+        faults.add("xml-root-unknown", "entries without a root element", line)
+    elif element[2] in ROOTS:
+        _broken_tag(element[1], at, faults)
+    else:
+        faults.add("xml-root-unknown", f"entries in a root <{element[1]}>", at, value=element[1])
+
+
+def no_root(head: DocumentHead, text: str, faults: Faults) -> None:
+    """Note what a document that is no sitemap is instead."""
+    position, _ = skip_prolog(text)
+    line = 1 + text.count("\n", 0, position)
+    if head.format == "html":
+        page = CHALLENGE.search(text, 0, SEARCHED)
+        if page is not None:
+            line = 1 + text.count("\n", 0, page.start())
+            faults.add("doc-waf-blocked", "the page of a firewall instead of a sitemap", line, value=page[0])
+    elif position == len(text) and not head.doctype:
+        faults.add("doc-empty-body", "the body is empty")
+    else:
+        _note_element(text, position, line, faults)
+
+
+def _note_element(text: str, position: int, line: int, faults: Faults) -> None:
+    element = ELEMENT.match(text, position)
+    if element is None:
+        faults.add("xml-root-unknown", "no sitemap: neither XML nor a list of URLs", line)
+    elif element[2] not in ROOTS:
+        faults.add("xml-root-unknown", f"no sitemap: the root is <{element[1]}>", line, value=element[1])
+    elif ">" in text[position:]:
+        _broken_tag(element[1], line, faults)
+    else:
+        faults.add("doc-truncated", f"the file ends within the start tag <{element[1]}>", line, value=element[1])
+
+
+def _broken_tag(tag: str, line: int, faults: Faults) -> None:
+    faults.add("doc-xml-malformed", f"the start tag <{tag}> is not well formed", line, value=tag)

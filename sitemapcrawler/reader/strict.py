@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
-from sitemapcrawler.reader.malformed import Malformed, malformed, unended
-from sitemapcrawler.reader.scope import BASE, BASES, SEPARATOR, Scope, attribute
+from sitemapcrawler.reader.faults import MAX_NAME
 
 
 class Fed:
@@ -286,3 +286,119 @@ class StrictParser:
             if self._may_hide:
                 hide(element)
             self._build(element)
+
+
+GENERAL = "doc-xml-malformed"
+"""The rule where none is more exact."""
+UNENDED = "an entry without an end tag"
+MISMATCH = expat.errors.XML_ERROR_TAG_MISMATCH
+ENDS = {
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+}
+"""Faults that mean: the document ends before its end."""
+RULES = {
+    expat.errors.codes[message]: rule
+    for message, rule in (
+        (expat.errors.XML_ERROR_UNDEFINED_ENTITY, "doc-undeclared-entity"),
+        (expat.errors.XML_ERROR_BAD_CHAR_REF, "doc-control-character"),
+        (expat.errors.XML_ERROR_UNBOUND_PREFIX, "xml-ext-namespace-missing"),
+        (expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT, "doc-trailing-content"),
+    )
+} | dict.fromkeys(ENDS, "doc-truncated")
+"""Catalogue rule for expat's error codes; all others are `GENERAL`."""
+
+
+class Malformed(Exception):
+    """The document stops being well formed here, or goes beyond a limit."""
+
+    def __init__(self, message: str, rule: str, offset: int) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.offset = offset
+        """Characters of the text last fed that come before the fault."""
+
+    @property
+    def is_end(self) -> bool:
+        """True for the fault that the document has no end."""
+        return self.rule == "doc-truncated"
+
+    @property
+    def is_unended(self) -> bool:
+        """True for the fault that an entry has no end."""
+        return str(self) == UNENDED
+
+    @property
+    def is_mismatch(self) -> bool:
+        """True for the fault that an end tag does not fit the start tag."""
+        return str(self) == MISMATCH
+
+
+def malformed(code: int, offset: int) -> Malformed:
+    """The fault for an error code of expat."""
+    return Malformed(expat.ErrorString(code), RULES.get(code, GENERAL), offset)
+
+
+def unended(offset: int = 0) -> Malformed:
+    """The fault that an entry begins while the one before it has no end tag."""
+    return Malformed(UNENDED, GENERAL, offset)
+
+
+SEPARATOR = " "
+"""Between namespace, local name and prefix; it can occur in none of them."""
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
+"""What relative URLs in an element are resolved against. Source: https://www.w3.org/TR/xmlbase/"""
+BASES = "\n"
+"""Between the bases of the elements around an entry and its own, the outermost first."""
+MAX_NAMES = 1000
+"""Element names that are remembered in split form, and namespaces that are remembered at all."""
+
+
+class Scope:
+    """The namespaces of one document: those that were declared, and those that are declared now."""
+
+    def __init__(self) -> None:
+        self.namespaces: dict[str, str] = {}
+        """URI -> the prefix it was declared with first, in order of appearance, as far as remembered."""
+        self.names: dict[str, tuple[str, str]] = {}
+        """Names as expat gives them -> (namespace, local name), as far as remembered."""
+        self._declared: list[tuple[int, str, str]] = []
+
+    def begin(self) -> None:
+        """Forget what is declared now: a new parser begins."""
+        self._declared.clear()
+
+    def declare(self, depth: int, prefix: str, uri: str) -> None:
+        """Say that the element with `depth` others around it declares a namespace."""
+        self._declared.append((depth, prefix, uri))
+        if len(self.namespaces) < MAX_NAMES and len(uri) <= MAX_NAME:
+            self.namespaces.setdefault(uri, prefix)
+
+    def undeclare(self) -> None:
+        """Say that the declaration made last ends."""
+        self._declared.pop()
+
+    def split(self, name: str) -> tuple[str, str]:
+        """Namespace and local name of an element."""
+        uri, *names = name.split(SEPARATOR)
+        found = (uri, names[0]) if names else ("", name)
+        if len(self.names) < MAX_NAMES and len(name) <= MAX_NAME:
+            self.names[name] = found
+        return found
+
+    def start_tag(self, name: str, depth: int, base: str = "") -> str:
+        """The start tag of the element `name` at this depth, with what it declares and its `base`."""
+        _, *parts = name.split(SEPARATOR) if SEPARATOR in name else ("", name)
+        declared = [(f":{prefix}" if prefix else "", uri) for at, prefix, uri in self._declared if at == depth]
+        namespaces = "".join(f" xmlns{prefix}={quoteattr(uri)}" for prefix, uri in declared)
+        return f"<{':'.join(parts[::-1])}{namespaces}{f' xml:base={quoteattr(base)}' if base else ''}>"
+
+
+def attribute(key: str) -> str:
+    """An attribute's name: `{uri}name`, or the plain name of one without a namespace."""
+    uri, *names = key.split(SEPARATOR)
+    return f"{{{uri}}}{names[0]}" if names else key

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, Broken
-from sitemapcrawler.reader.entries import Entries
-from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.limits import Limits
-from sitemapcrawler.reader.piecewise import PieceReader
+from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
+from sitemapcrawler.reader.entries import Entries, note_no_entry, note_text
+from sitemapcrawler.reader.faults import Faults, Limits
+from sitemapcrawler.reader.pieces import NAMES, Pieces, Place, Stretch, place_of
 from sitemapcrawler.reader.plain import BLANK, read_plain
-from sitemapcrawler.reader.position import Place, Stretch
-from sitemapcrawler.reader.recovery import Builder
-from sitemapcrawler.reader.sniff import Head
+from sitemapcrawler.reader.recovery import Builder, Recovery, readable_root, section_start
+from sitemapcrawler.reader.sniff import ENTRIES, DocumentHead, later_root
+from sitemapcrawler.reader.strict import GENERAL, Malformed, Scope, StrictParser, characters_in, unended
 
 BLANKS = (" ", "\t", "\n")
 ILLEGAL_IN_SECTION = {
@@ -33,12 +34,12 @@ class XmlReader:
     """
 
     def __init__(
-        self, head: Head, place: Place, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
+        self, head: DocumentHead, place: Place, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
     ) -> None:
         """`place`: where the root's start tag ends."""
         self._stretch = Stretch(place)
         self._builder = Builder(entries, keep_elements)
-        self._broken = Broken(self._builder, faults)
+        self._broken = BrokenText(self._builder, faults)
         self._limits = limits
         self._checks_section = False
         self._reader = PieceReader(head, self._stretch, self._builder, self._broken, faults, limits)
@@ -150,3 +151,238 @@ class XmlReader:
             self._go_on(end, line)
         for record, at in padded:
             self._builder.note_padding(record, at)
+
+
+MAX_TAG = 8 * 1024
+"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is read under it again."""
+CONTAINERS = ("channel",)
+"""Elements between the root and its entries."""
+
+
+class Opening:
+    """Begins strict parsers, all under the same root. `scope` outlives them and their root."""
+
+    def __init__(self, head: DocumentHead, build: Callable[[Element], None], max_depth: int, scope: Scope) -> None:
+        self._head = head
+        self._build = build
+        self._max_depth = max_depth
+        self._scope = scope
+        self.tag = f"<{head.tag}{head.attributes}>"
+        """The root's start tag."""
+
+    def first(self, faults: Faults, line: int) -> StrictParser:
+        """The first parser. A start tag that is not well formed is noted, and replaced by one that is."""
+        head = self._head
+        try:
+            if len(self.tag) > MAX_TAG:
+                faults.add("limit-element", f"the start tag of the root has more than {MAX_TAG} characters", line)
+                raise Malformed("too long", "limit-element", 0)
+            return self.parser()
+        except Malformed as fault:
+            if fault.rule != "limit-element":
+                faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
+        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, CORE)
+        try:
+            return self.parser()
+        except Malformed:  # a declaration that XML reserves, or a name that is none
+            self.tag = readable_root(head.name, "", "", CORE)
+            return self.parser()
+
+    def parser(self, inside: Sequence[str] = ()) -> StrictParser:
+        """A parser under the root and the elements `inside` it, given by their start tags."""
+        names = NAMES[self._head.name]
+        return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
+
+
+MAX_TAGS = 100_000
+"""Tags and sections of one entry; 1,000 images with all they may have need 14,000. An element takes 200 bytes."""
+MAX_DOCUMENTS = 50
+"""Documents one behind the other that are read from one file; two occur, more is an attack on linear time."""
+TRAILING = "doc-trailing-content"
+"""The rule for what stands behind the root."""
+RENEWED_AFTER = 256 * 1024
+"""Bytes after which a strict parser is replaced: it remembers every name that it meets."""
+
+
+class PieceReader:
+    """Reads the pieces of a document's text that others have not taken.
+
+    The strict parser is given one entry at a time. Where it meets a fault, the text since the last complete entry goes
+    to recovery, and a new parser goes on behind it.
+    """
+
+    def __init__(
+        self, head: DocumentHead, stretch: Stretch, builder: Builder, broken: BrokenText, faults: Faults, limits: Limits
+    ) -> None:
+        self._stretch = stretch
+        self._builder = builder
+        self._broken = broken
+        self._faults = faults
+        self._limits = limits
+        self._trailing = False
+        self._documents = 1
+        self.scope = Scope()
+        self.skip = ""
+        """What ends the section that is to be passed over; empty: none."""
+        self.given_up = False
+        """True where reading ends before the text does."""
+        builder.outside = head.fragment
+        self._enter(head)
+
+    def _enter(self, head: DocumentHead) -> None:
+        """Begin with a root: the document's own, or that of a second document behind it."""
+        self.head = head
+        self.pieces = Pieces(head, self._limits.max_element)
+        self.plain = head.name == "urlset" and not head.prefix and not self._builder.outside
+        """True where plain entries may stand under the root."""
+        self.opening = Opening(head, self._builder.build, self._limits.max_depth, self.scope)
+        self.strict = self.opening.first(self._faults, self._stretch.position.line)
+        self._builder.entries.core = self.strict.root_uri
+        self._recovery = Recovery(self.opening.tag, head.prefix, NAMES[head.name], head.doctype, self._limits.max_depth)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.pieces.how = "whole"
+        self.settle()
+
+    def _reopen(self) -> None:
+        """Go on with a new strict parser at the same depth."""
+        replaced = self.strict
+        self.strict = self.opening.parser(replaced.containers)
+        replaced.close()
+        self._begin()
+
+    def settle(self) -> None:
+        """Say that what was read up to here is done with."""
+        self._stretch.settle()
+        self._begin_fed = self.strict.fed.size
+
+    def give_up(self, limit: int, unit: str = "characters") -> None:
+        """End the reading: an entry is larger than the limit."""
+        line = self._stretch.position.line
+        self._faults.add("limit-element", f"an entry of more than {limit} {unit}", line, value=str(limit))
+        self.given_up = True
+
+    def read(self, end: int, final: bool = False) -> None:
+        """Read the piece up to `end`; `final`: nothing follows."""
+        stretch = self._stretch
+        if self._trailing:
+            begin, place = stretch.at, stretch.position.place
+            stretch.move(end)
+            self._behind(begin, place)
+            return
+        if end - stretch.begin > self.pieces.window and not self._is_bearable(end, final):
+            return
+        try:
+            self.strict.feed(stretch.text[stretch.at : end], stretch.position.line, final)
+        except Malformed as fault:
+            fault.offset += stretch.at - stretch.begin
+            stretch.move(end)
+            self._recover(fault, final)
+            return
+        stretch.move(end)
+        if self.strict.wrappers or self.strict.texts:
+            self._note_others()
+        if self.pieces.how == "entry" and self.strict.is_between and self.strict.fed.size < RENEWED_AFTER:
+            self.settle()
+        elif not final:
+            self._judge_piece()
+
+    def _is_bearable(self, end: int, final: bool) -> bool:
+        """Look at what is not settled yet before it grows; False where reading ends here."""
+        if self.strict.in_entry and not final:
+            self._recover(unended(), final)
+        if self._stretch.text.count("<", self._stretch.begin, end) > MAX_TAGS:
+            self.give_up(MAX_TAGS, "tags")
+        return not self.given_up
+
+    def _judge_piece(self) -> None:
+        """Settle where nothing is open; see that what is open will be closed some day."""
+        how, size = self.pieces.how, self._stretch.at - self._stretch.begin
+        if self._stretch.is_in_reference:
+            self._recover(Malformed(ILLEGAL, GENERAL, size))
+        elif self.strict.is_between and how not in ("torn", "endless"):
+            self.settle()
+            if self.strict.fed.size > RENEWED_AFTER and not self.strict.ended:
+                self._reopen()
+        elif how == "unended":
+            self._recover(unended())
+        elif how in ("giant", "endless") or size > self._limits.max_element:
+            self.give_up(self._limits.max_element)
+
+    def _note_others(self) -> None:
+        """Note what stands beside the entries: text, and elements around them."""
+        for wrapper in self.strict.wrappers:
+            note_no_entry(wrapper, self._faults)
+        if self.head.format in ENTRIES and not self._builder.outside:
+            for text, line in self.strict.texts:
+                note_text(text.strip(), line, self._faults)
+        self.strict.wrappers.clear()
+        self.strict.texts.clear()
+
+    def _recover(self, fault: Malformed, final: bool = False) -> None:
+        """Read the entries of the text that is not settled, up to here, and go on behind it."""
+        self.strict.texts.clear()  # they may be a part of what is broken
+        self._note_others()
+        if self.strict.ended and not fault.is_end:
+            self._find_trailing(fault)
+            return
+        text, (line, column) = self._stretch.pending, self._stretch.begin_place
+        done = characters_in(text, self.strict.entry_end - self._begin_fed)
+        self._recovery.inside = [tag for tag in self.strict.containers if " " in tag]
+        found = self._recovery.read(text[done:], line + text.count("\n", 0, done), self._salvaged())
+        records = self._builder.recover(found)
+        if fault.is_unended:
+            fault.offset = done + self._recovery.first_start(text[done:])
+        if not (final and self._builder.outside and fault.is_end):
+            before = self._recovery.entries_until(text[done:], fault.offset - done)
+            self._broken.note(fault, text, (line, column), records, before)
+        if not final:
+            self.skip = self._recovery.unclosed
+            self._reopen()
+        elif self._recovery.unclosed:
+            self._broken.note_unclosed(self._recovery.unclosed, self._recovery.unclosed_line)
+
+    def _salvaged(self) -> Element | None:
+        """The entry in which parsing ended."""
+        element = self.strict.salvage()
+        return element if element is not None and self._builder.entries.is_entry(element) else None
+
+    def _find_trailing(self, fault: Malformed) -> None:
+        text, place = self._stretch.pending, self._stretch.begin_place
+        start = section_start(text, fault.offset)
+        if start < fault.offset:
+            self._broken.note(fault, text, place, (), 0)
+        else:
+            self._note_trailing(text, start, place)
+        self._trailing = True
+        self._behind(self._stretch.begin + start, place_of(text, start, place))
+
+    def _note_trailing(self, text: str, offset: int, place: Place) -> None:
+        self._broken.add(TRAILING, "text behind the end of the document", text, offset, place)
+
+    def _behind(self, begin: int, place: Place) -> None:
+        """Look for a second document, or for entries, behind the end of the root: from `begin`, at `place`, to here."""
+        text = self._stretch.text[begin : self._stretch.at]
+        head = later_root(text) if self._documents < MAX_DOCUMENTS else None
+        if head is not None:
+            self._documents += 1
+            self._trailing = False
+            if TRAILING not in self._faults:
+                self._note_trailing(text, head.start, place)
+            self._stretch.move_back(begin + head.end, place_of(text, head.end, place))
+            self.strict.close()
+            self._enter(head)
+            return
+        self._builder.outside = True
+        before = len(self._builder.records)
+        self._builder.recover(self._recovery.read(text, place[0]))
+        self.skip = self._recovery.unclosed
+        if len(self._builder.records) > before:
+            if TRAILING not in self._faults:
+                self._note_trailing(text, self._recovery.first_start(text), place)
+            self._trailing = self.plain = False
+            self._reopen()
+        else:
+            self._builder.outside = self.head.fragment
+            self.settle()

@@ -40,7 +40,7 @@ HARMLESS = {"xml.parsers.expat", "xml.sax.saxutils.escape", "xml.sax.saxutils.qu
 """Of these modules: the strict parser, which loads nothing, and functions on texts."""
 REASONS = {
     ("feeds/jsontext.py", "eval"): "names of fields of record types, which stand in code",
-    ("reader/lists/tables.py", "import_module"): "pyarrow, by its name",
+    ("reader/lists.py", "import_module"): "pyarrow, by its name",
     ("__init__.py", "import_module"): "modules of ours, by their names",
     ("feeds/exporters.py", "import_module"): "pyarrow, by its name",
     ("feeds/arrow.py", "import_module"): "pyarrow, by its name",

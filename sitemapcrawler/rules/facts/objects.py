@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeVar
 from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News, Video
-from sitemapcrawler.reader.feed import ATOM, DATES, DUBLIN_CORE, RSS
-from sitemapcrawler.reader.notes import FIELDS
+from sitemapcrawler.reader.entries import FIELDS
+from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import BLANKS
 from sitemapcrawler.rules.facts.written import Standard

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.reader.faults import CUT_BYTES, Fault
-from sitemapcrawler.reader.limits import FULL
-from sitemapcrawler.reader.text import COMMENT
+from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
+from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, fault_message, rule
 from sitemapcrawler.words import percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from sitemapcrawler.reader.limits import FULL
+from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import shown

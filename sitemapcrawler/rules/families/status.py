@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies import Cut, Failed, HttpError, ReplyKind, Ok, Reason, Redirected, RedirectLoop, Unchecked
+from sitemapcrawler.replies import Cut, Failed, HttpError, Ok, Reason, Redirected, RedirectLoop, ReplyKind, Unchecked
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts

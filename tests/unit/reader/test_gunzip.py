@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.gunzip import header_size, inflate
-from sitemapcrawler.reader.limits import MAX_GZIP_LAYERS, RATIO_APPLIES_FROM, Limits
+from sitemapcrawler.reader.decode import header_size, inflate
+from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, RATIO_APPLIES_FROM, Faults, Limits
 from tests.unit.reader.reading import END, GOOD, URLSET, pieces, read, url, urlset
 
 PLAIN = (

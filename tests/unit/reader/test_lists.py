@@ -18,22 +18,23 @@ from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, ParquetExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
-from sitemapcrawler.reader.lists import Entry, Listed, Unread, read
-from sitemapcrawler.reader.lists import entry as lines
-from sitemapcrawler.reader.lists import tables as columns
+from sitemapcrawler.reader import lists
+from sitemapcrawler.reader.lists import ListedUrl, ListEntry, Unread, read_list
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 
 
-def entries(data: bytes | str, name: str = "") -> list[Entry]:
-    return list(read(io.BytesIO(data.encode() if isinstance(data, str) else data), name))
+def entries(data: bytes | str, name: str = "") -> list[ListEntry]:
+    return list(
+        read_list(io.BytesIO(data.encode() if isinstance(data, str) else data), name, lambda mark: Cells(mark).armed)
+    )
 
 
 def listed(data: bytes | str, name: str = "") -> list[tuple[str, int]]:
     """All entries, of which none may be unread."""
     found = entries(data, name)
     assert [one for one in found if isinstance(one, Unread)] == []
-    return [(one.loc, one.line) for one in found if isinstance(one, Listed)]
+    return [(one.loc, one.line) for one in found if isinstance(one, ListedUrl)]
 
 
 def unread(data: bytes | str, name: str = "") -> list[tuple[int | None, str]]:
@@ -75,7 +76,7 @@ def test_comments_and_blank_lines_are_passed_over_and_fragments_are_not() -> Non
 )
 def test_bad_line_is_told_and_the_others_are_read(line: str, problem: str) -> None:
     found = entries(f"{A}\n{line}\n{B}")
-    assert [found[0], found[2]] == [Listed(A, 1), Listed(B, 3)]
+    assert [found[0], found[2]] == [ListedUrl(A, 1), ListedUrl(B, 3)]
     assert isinstance(found[1], Unread)
     assert found[1].line == 2
     assert problem in found[1].problem
@@ -83,8 +84,8 @@ def test_bad_line_is_told_and_the_others_are_read(line: str, problem: str) -> No
 
 def test_bytes_that_are_no_text_spoil_their_line_alone() -> None:
     found = entries(f"{A}\nhttps://example.com/".encode() + b"caf\xe9\n" + B.encode())
-    assert [type(one) for one in found] == [Listed, Unread, Listed]
-    assert found[2] == Listed(B, 3)
+    assert [type(one) for one in found] == [ListedUrl, Unread, ListedUrl]
+    assert found[2] == ListedUrl(B, 3)
 
 
 def test_messages_hold_no_control_characters() -> None:
@@ -94,10 +95,10 @@ def test_messages_hold_no_control_characters() -> None:
 
 
 def test_line_too_long_is_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 100)
+    monkeypatch.setattr(lists, "MAX_LINE", 100)
     data = f"{A}\n{'x' * 300_000}\n{B}\n"
     assert [line for line, _ in unread(data)] == [2]
-    assert entries(data)[2] == Listed(B, 3)
+    assert entries(data)[2] == ListedUrl(B, 3)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_gzip_that_ends_early_gives_no_half_url() -> None:
     urls = [f"https://example.com/{number * 7919}" for number in range(3000)]
     data = gzip.compress("\n".join(urls).encode())
     *found, last = entries(data[: len(data) // 2])
-    assert found == [Listed(url, line) for line, url in enumerate(urls[: len(found)], 1)]
+    assert found == [ListedUrl(url, line) for line, url in enumerate(urls[: len(found)], 1)]
     assert len(found) > 100
     assert isinstance(last, Unread)
     assert "the rest was not read" in last.problem
@@ -192,7 +193,7 @@ def test_url_behind_a_disarmed_blank_is_read() -> None:
 )
 def test_bad_row_is_told_and_the_others_are_read(row: str, problem: str) -> None:
     found = entries(f"id,loc,title\n1,{A},t\n{row}\n2,{C},t\n")
-    assert [found[0], found[2]] == [Listed(A, 2), Listed(C, 4 + row.count("\n"))]
+    assert [found[0], found[2]] == [ListedUrl(A, 2), ListedUrl(C, 4 + row.count("\n"))]
     assert isinstance(found[1], Unread)
     assert found[1].line == 3
     assert problem in found[1].problem
@@ -200,7 +201,7 @@ def test_bad_row_is_told_and_the_others_are_read(row: str, problem: str) -> None
 
 def test_quote_without_an_end_does_not_swallow_the_rest_silently() -> None:
     found = entries(f'loc,title\n{A},x\n{B},"open\n{C},x\n')
-    assert found[0] == Listed(A, 2)
+    assert found[0] == ListedUrl(A, 2)
     assert [(type(one), one.line) for one in found[1:]] == [(Unread, 3)]
 
 
@@ -248,7 +249,7 @@ def test_lines_of_objects() -> None:
 )
 def test_bad_object_is_told_and_the_others_are_read(line: str, problem: str) -> None:
     found = entries(f'{{"loc": "{A}"}}\n{line}\n{{"loc": "{B}"}}\n')
-    assert [found[0], found[2]] == [Listed(A, 1), Listed(B, 3)]
+    assert [found[0], found[2]] == [ListedUrl(A, 1), ListedUrl(B, 3)]
     assert isinstance(found[1], Unread)
     assert found[1].line == 2
     assert problem in found[1].problem
@@ -277,7 +278,7 @@ def test_array_of_objects_and_urls(indent: int | None) -> None:
 )
 def test_broken_array_is_read_up_to_the_break(data: str, urls: list[str], problem: str) -> None:
     *found, last = entries(data)
-    assert [one.loc for one in found if isinstance(one, Listed)] == urls
+    assert [one.loc for one in found if isinstance(one, ListedUrl)] == urls
     assert isinstance(last, Unread)
     assert problem in last.problem
 
@@ -307,8 +308,8 @@ MANY = [f"https://example.com/{number}" for number in range(60)]  # more than th
 def test_what_arrives_in_small_pieces_is_read_the_same(data: str) -> None:
     for packed in (data.encode(), gzip.compress(data.encode())):
         whole = entries(packed)
-        assert [type(one) for one in whole] == [*[Listed] * 60, *[Unread] * 60, Listed, Listed]
-        assert list(read(Slow(packed))) == whole
+        assert [type(one) for one in whole] == [*[ListedUrl] * 60, *[Unread] * 60, ListedUrl, ListedUrl]
+        assert list(read_list(Slow(packed))) == whole
 
 
 @given(st.binary(max_size=300))
@@ -319,7 +320,7 @@ def test_any_bytes_are_a_list_or_an_error(data: bytes) -> None:
         except ValueError as error:
             assert "\n" not in str(error)
             continue
-        assert all(one.loc.startswith(("http://", "https://")) for one in found if isinstance(one, Listed))
+        assert all(one.loc.startswith(("http://", "https://")) for one in found if isinstance(one, ListedUrl))
         assert all("\n" not in one.problem for one in found if isinstance(one, Unread))
 
 
@@ -366,12 +367,12 @@ def parquet(path: Path, table: dict[str, list[object]]) -> bytes:
 def test_parquet_of_others(tmp_path: Path) -> None:
     data = parquet(tmp_path / "x", {"n": [1, 2, 3], "URL": [A, None, "nothing"]})
     found = entries(data)
-    assert found[0] == Listed(A, 1)
+    assert found[0] == ListedUrl(A, 1)
     assert [one.line for one in found[1:] if isinstance(one, Unread)] == [2, 3]
 
 
 def test_parquet_in_several_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "ROWS", 2)
+    monkeypatch.setattr(lists, "ROWS", 2)
     data = parquet(tmp_path / "x", {"loc": [A, B, C, A, B]})
     assert listed(data) == [(A, 1), (B, 2), (C, 3), (A, 4), (B, 5)]
 
@@ -417,7 +418,7 @@ def many(start: str, one: str, between: str, end: str) -> Iterator[bytes]:
 )
 def test_memory_does_not_grow_with_the_list(parts: tuple[str, str, str, str]) -> None:
     tracemalloc.start()
-    count = sum(isinstance(one, Listed) for one in read(Endless(many(*parts))))  # type: ignore[arg-type]  # only read
+    count = sum(isinstance(one, ListedUrl) for one in read_list(Endless(many(*parts))))  # type: ignore[arg-type]  # only read
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert count == 30_000
@@ -425,9 +426,9 @@ def test_memory_does_not_grow_with_the_list(parts: tuple[str, str, str, str]) ->
 
 
 def test_memory_does_not_grow_with_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 100_000)
+    monkeypatch.setattr(lists, "MAX_LINE", 100_000)
     tracemalloc.start()
-    (found,) = read(Endless(b"x" * 10_000 for _ in range(2000)))  # type: ignore[arg-type]  # only read
+    (found,) = read_list(Endless(b"x" * 10_000 for _ in range(2000)))  # type: ignore[arg-type]  # only read
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert isinstance(found, Unread)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sitemapcrawler.reader import Document, Limits, faults, piecewise, scope, text
+from sitemapcrawler.reader import Document, Limits, faults, formats, strict, xml
 from sitemapcrawler.reader import entries as extensions
 from tests.unit.reader.reading import CORE, END, GOOD, URL, URLSET, url
 
@@ -17,8 +17,8 @@ FEW, MANY = 8, 32  # chunks
 MORE = 15_000
 """Bytes that the peak may differ by. The text differs by 49,000."""
 LIMITS = Limits(max_element=1 << 12, max_head=1 << 12, max_depth=8)
-SMALL = ((faults, "MAX_KEPT", 20), (scope, "MAX_NAMES", 20), (extensions, "MAX_IGNORED", 20), (text, "MAX_LINE", CHUNK),
-         (piecewise, "RENEWED_AFTER", CHUNK))  # fmt: skip
+SMALL = ((faults, "MAX_KEPT", 20), (strict, "MAX_NAMES", 20), (extensions, "MAX_IGNORED", 20), (formats, "MAX_LINE", CHUNK),
+         (xml, "RENEWED_AFTER", CHUNK))  # fmt: skip
 """What bounds memory, made smaller than in a crawl, so that little text will do."""
 BROKEN = url("https://e.com/?a&b")
 MISMATCHED = "<url><loc>https://e.com/1</lok></url>\n"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.malformed import Malformed
-from sitemapcrawler.reader.scope import MAX_LENGTH, MAX_NAMES, Scope
-from sitemapcrawler.reader.strict import StrictParser
+from sitemapcrawler.reader.faults import MAX_NAME
+from sitemapcrawler.reader.strict import MAX_NAMES, Malformed, Scope, StrictParser
 from tests.unit.reader.reading import CORE
 
 ROOT = f'<urlset xmlns="{CORE}">'
@@ -196,10 +195,10 @@ def test_a_document_of_endless_names_does_not_grow_the_memory() -> None:
 
 
 def test_a_giant_name_or_namespace_is_not_remembered() -> None:
-    scope, long = Scope(), "x" * (MAX_LENGTH + 1)
+    scope, long = Scope(), "x" * (MAX_NAME + 1)
     parse(f"<{long}/>", scope=scope)
     parse(f"<url xmlns:x='{long}'/>", scope=scope)
-    assert max(map(len, [*scope.names, *scope.namespaces])) <= MAX_LENGTH
+    assert max(map(len, [*scope.names, *scope.namespaces])) <= MAX_NAME
 
 
 def test_wrappers_count_as_depth() -> None:

@@ -1,0 +1,381 @@
+"""Lists of URLs from other programs (CSV, JSON, JSON lines, Parquet, plain text) for the argument `urls`.
+
+May import the rest of `reader` and `urls`. Start reading in `read_list`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from typing import Any, BinaryIO
+
+from sitemapcrawler import urls
+from sitemapcrawler.reader.decode import decode, inflate
+from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
+from sitemapcrawler.urls.display import shown
+from sitemapcrawler.words import counted
+
+COLUMNS = ("loc", "url", "address")
+"""Names of the field that holds the URL, the first that is there: ours, and those of other tools' exports."""
+TYPE = "url"
+"""The type of record that is a listed page; findings, sitemaps and the others of a feed are passed over."""
+_BREAK = re.compile(r"[\t\r\n]")
+"""What `urls.resolve` removes from within a URL, as from one that XML wraps; here it parts two values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUrl:
+    """A URL."""
+
+    loc: str
+    """Absolute, http or https."""
+    line: int
+    """Line on which it stands, of a table or an object the first one; in Parquet the row. Counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A place that gave no URL."""
+
+    line: int | None
+    """As of `ListedUrl`; None for the file."""
+    problem: str
+    """What is wrong there, on one line, with the value."""
+
+
+ListEntry = ListedUrl | Unread
+
+
+def entry_of(text: str, line: int) -> ListEntry:
+    """The entry for the text of a URL."""
+    text = text.strip()
+    if not text:
+        return Unread(line, "there is no URL")
+    loc = None if _BREAK.search(text) else urls.resolve("", text)
+    return Unread(line, f"{shown(text)} is no http or https URL") if loc is None else ListedUrl(loc, line)
+
+
+MAX_LINE = 16 * 2**20
+"""Characters of a line, which may be a record with a thousand images; of a longer one the start is kept."""
+COMMENT = re.compile(r"(?:^|\s)#.*")
+"""From the start or a blank on, as in the other lists among the arguments; elsewhere it is a part of the URL."""
+
+
+def lines_of(texts: Iterable[str], faults: Faults) -> Iterator[str]:
+    """The lines of a text, without their ends, none longer than `MAX_LINE` + 1; the last one not where it is cut."""
+    rest = ""
+    for text in texts:
+        *lines, rest = (rest + text).split("\n")
+        for line in lines:
+            yield line[: MAX_LINE + 1]
+        rest = rest[: MAX_LINE + 1]
+    if rest and faults.first(*CUT_BYTES) is None:
+        yield rest
+
+
+def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
+    """A URL a line; blank lines and comments are passed over."""
+    for number, line in enumerate(lines, 1):
+        text = COMMENT.sub("", line).strip()
+        if len(text.split()) > 1:
+            yield Unread(number, f"{shown(text)} has blanks in it; one URL stands in a line, a blank of its own is %20")
+        elif text:
+            yield entry_of(text, number)
+
+
+BLANKS = " \t\n\r"
+"""White space of JSON: RFC 8259, 2."""
+_decoder = json.JSONDecoder()
+
+
+class BrokenJson(ValueError):
+    """JSON that cannot be read on."""
+
+
+def read_objects(lines: Iterable[str]) -> Iterator[ListEntry]:
+    """One object a line; blank lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield from _entries(json.loads(line), number)
+            except (ValueError, RecursionError):
+                yield Unread(number, f"{shown(line)} is no JSON")
+
+
+def read_array(texts: Iterable[str]) -> Iterator[ListEntry]:
+    """The elements of an array, one at a time, so that it never stands in memory as a whole."""
+    array = _Array(texts)
+    try:
+        for value, line in array.elements():
+            yield from _entries(value, line)
+    except BrokenJson as error:
+        yield Unread(array.line, f"the JSON is broken, {error}: the rest was not read")
+
+
+def _entries(value: Any, line: int) -> Iterator[ListEntry]:
+    if isinstance(value, str):
+        yield entry_of(value, line)
+    elif not isinstance(value, dict):
+        yield Unread(line, f"{shown(json.dumps(value))} is no object")
+    elif value.get("type", TYPE) == TYPE:
+        url = next((value[name] for name in COLUMNS if name in value), None)
+        yield entry_of(url, line) if isinstance(url, str) else Unread(line, "the object has no loc")
+
+
+class _Array:
+    """Takes an array apart; `line` is where it has come to."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.line = 1
+        self._texts = iter(texts)
+        self._text = ""
+        self._at = 0
+
+    def elements(self) -> Iterator[tuple[Any, int]]:
+        """The elements and their lines. Raises BrokenJson."""
+        self._mark_of("[")
+        if self._next() == "]":
+            self._mark_of("]")
+        else:
+            while True:
+                mark = self._next()
+                line = self.line
+                yield self._element(), line
+                mark = self._mark_of(",]")
+                if mark == "]":
+                    break
+        if self._next():
+            raise BrokenJson("there is more behind its end")
+
+    def _element(self) -> Any:
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self._text, self._at)
+                # A number may go on behind what has been read.
+                if end < len(self._text) or not self._more():
+                    break
+            except (ValueError, RecursionError):
+                if len(self._text) - self._at > MAX_LINE or not self._more():
+                    raise BrokenJson(f"{shown(self._text[self._at :])} is no JSON") from None
+        self._advance(end)
+        return value
+
+    def _mark_of(self, marks: str) -> str:
+        mark = self._next()
+        if not mark or mark not in marks:
+            raise BrokenJson(f"{' or '.join(marks)} is missing")
+        self._advance(self._at + 1)
+        return mark
+
+    def _next(self) -> str:
+        """The next character that is no blank; empty at the end."""
+        while True:
+            end = self._at
+            while end < len(self._text) and self._text[end] in BLANKS:
+                end += 1
+            self._advance(end)
+            if end < len(self._text):
+                return self._text[end]
+            if not self._more():
+                return ""
+
+    def _advance(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def _more(self) -> bool:
+        """Read as much again as waits, so that a long element is not tried too often; False at the end."""
+        parts = [self._text[self._at :]]
+        wanted = 2 * len(parts[0])
+        for text in self._texts:
+            parts.append(text)
+            wanted -= len(text)
+            if wanted <= 0:
+                break
+        self._text, self._at = "".join(parts), 0
+        return len(parts) > 1
+
+
+CellReader = Callable[[str], Callable[[str], str]]
+"""For the delimiter of a table: what returns the text of a cell, as it was before somebody protected spreadsheets."""
+
+
+def _as_written(delimiter: str) -> Callable[[str], str]:
+    return str
+
+
+TABLES = (".csv", ".tsv")
+"""Names of files that are tables, with or without a header that is known."""
+DELIMITERS = ",;\t|"
+"""A comma by the standard (RFC 4180), a semicolon where Excel has commas in numbers."""
+MAX_HEADER = 64 * 1024
+"""Characters of a header; no cell of it may be longer than the 128 KiB of the csv module."""
+WEB = "://"
+"""What a line of URLs has and a header has not."""
+
+
+def is_header(line: str) -> bool:
+    """True for the first line of a table with a column of URLs."""
+    return len(line) <= MAX_HEADER and WEB not in line and column_of(_header(line)[0]) is not None
+
+
+def column_of(names: Sequence[str]) -> int | None:
+    """Which column holds the URLs; None where none does."""
+    names = [name.strip().lower() for name in names]
+    return next((names.index(name) for name in COLUMNS if name in names), None)
+
+
+def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterator[ListEntry]:
+    """The URLs of a table; blank lines and comments are passed over. ValueError where no column holds them."""
+    before, first = 0, ""
+    for first in lines:
+        before += 1
+        if first.strip():
+            break
+    names, delimiter = _header(first[:MAX_HEADER])
+    column = column_of(names)
+    if column is None:
+        raise ValueError(f"has no column loc; there are {', '.join(map(shown, names[:20]))}")
+    text_of = cells(delimiter)
+    kinds = [name.strip().lower() for name in names]
+    kind = kinds.index("type") if "type" in kinds else None
+    for row, line in _rows(lines, delimiter, before):
+        if isinstance(row, Unread):
+            yield row
+        elif len(row) > len(names):
+            yield Unread(line, f"the row has {counted(len(row), 'cell')}, the header {len(names)}")
+        elif kind is None or len(row) <= kind or row[kind] in ("", TYPE):
+            yield entry_of(text_of(row[column]), line) if column < len(row) else Unread(line, "the row has no loc")
+
+
+def _header(line: str) -> tuple[list[str], str]:
+    """The cells of a header, and what parts them: what leaves a column of URLs, or else most columns."""
+    found = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in DELIMITERS]
+    return max(found, key=lambda header: (column_of(header[0]) is not None, len(header[0])))
+
+
+def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[list[str] | Unread, int]]:
+    """The rows behind the header, each with its first line."""
+    limit = csv.field_size_limit(MAX_LINE)  # of the process; the default of 128 KiB is less than a page's images take
+    # Strict, so that a quote without an end is a row that cannot be read, not one that swallows the others. With their
+    # ends, so that a cell over two lines is not taken for one text.
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    try:
+        while True:
+            line = before + reader.line_num + 1
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Unread(line, f"the row cannot be read: {error}"), line
+                continue
+            if any(row) and not row[0].startswith("#"):
+                yield row, line
+    finally:
+        csv.field_size_limit(limit)
+
+
+MAGIC = b"PAR1"
+"""Source: https://parquet.apache.org/docs/file-format/"""
+ROWS = 10_000
+"""Rows at a time."""
+
+
+def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
+    """The URLs of a table. ValueError without pyarrow, and for a file that is damaged or has no column of URLs."""
+    table = _opened(file)
+    names = table.schema_arrow.names
+    column = column_of(names)
+    if column is None:
+        raise ValueError(f"has no column loc; there are {', '.join(map(shown, names[:20]))}")
+    chosen = [names[column], *(["type"] if "type" in names else [])]
+    done = 0
+    try:
+        for batch in table.iter_batches(ROWS, columns=chosen):
+            kinds = batch.column("type").to_pylist() if "type" in chosen else [None] * batch.num_rows
+            rows = zip(batch.column(chosen[0]).to_pylist(), kinds, strict=True)
+            for row, (url, kind) in enumerate(rows, done + 1):
+                if kind in (None, TYPE):
+                    yield entry_of(url, row) if isinstance(url, str) else Unread(row, "the row has no loc")
+            done += batch.num_rows
+    except (OSError, ValueError) as error:  # pyarrow's own are among them
+        yield Unread(done + 1, f"{_first_line(error)}: the rest was not read")
+
+
+def _opened(file: BinaryIO) -> Any:
+    try:
+        parquet = import_module("pyarrow.parquet")
+    except ImportError:
+        raise ValueError("is Parquet, for which pyarrow is needed: pip install pyarrow") from None
+    try:
+        file.seek(0)
+        return parquet.ParquetFile(file)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"is damaged Parquet: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+CHUNK = 64 * 1024
+"""Bytes read at a time."""
+LIMITS = Limits(max_bytes=1 << 50, max_ratio=1 << 20)
+"""None in effect: the file is the user's own, and it streams."""
+ARCHIVE = "PK\x03\x04"
+"""How a ZIP file begins, and so a spreadsheet of Excel. Source: APPNOTE.TXT, 4.3.7"""
+
+
+def read_list(file: BinaryIO, name: str = "", cells: CellReader = _as_written) -> Iterator[ListEntry]:
+    """The URLs that an open file lists, in its order, each as often as it stands there; and what cannot be read.
+
+    `file` is read from where it stands, which for Parquet is the start and seekable; `name` is its name; `cells` undoes
+    what protects cells of a CSV file from spreadsheets. Before the
+    first entry ValueError, one line, where the file as a whole is no such list. OSError where it cannot be read.
+    """
+    start = file.read(CHUNK)
+    if start.startswith(MAGIC):
+        yield from read_parquet(file)
+        return
+    faults = Faults()
+    _, texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
+    yield from _read_text(texts, name.lower().removesuffix(".gz"), faults, cells)
+    cut = faults.first(*CUT_BYTES)
+    if cut is not None:
+        yield Unread(None, f"{cut.message}: the rest was not read")
+
+
+def _read_text(texts: Iterable[str], name: str, faults: Faults, cells: CellReader) -> Iterator[ListEntry]:
+    start, texts = _peek(texts)
+    if start.startswith("<"):
+        raise ValueError("is XML or HTML; sitemaps are for the argument sitemap")
+    if start.startswith((ARCHIVE, MAGIC.decode())):
+        raise ValueError("is an archive or a spreadsheet; save it as CSV, or unpack it")
+    if start.startswith("["):
+        yield from read_array(texts)
+        return
+    lines = lines_of(texts, faults)
+    if start.startswith("{"):
+        yield from read_objects(lines)
+        return
+    first = start.partition("\n")[0]
+    if name.endswith(TABLES) or is_header(first):
+        yield from read_table(lines, cells)
+    else:
+        yield from read_lines(lines)
+
+
+def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
+    """What a text begins with, its first line at least, without blanks before it; and the whole text."""
+    stream, read = iter(texts), ""
+    for text in stream:
+        read += text
+        if "\n" in read.lstrip() or len(read) > CHUNK:
+            break
+    return read.lstrip(), chain([read], stream)
