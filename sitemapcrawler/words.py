@@ -1,4 +1,4 @@
-"""Numbers, sizes, durations and long texts as people read them, wherever they are shown."""
+"""Numbers, sizes, durations and long texts as people read them, and names of formats and ways of discovery."""
 
 from __future__ import annotations
 
@@ -10,6 +10,24 @@ LONG_H, DAY_H = 10, 24
 """Hours: from the first on, minutes do not count."""
 DOTS = "..."
 """Stands for what was cut out of a text."""
+FORMATS = {
+    "xml-urlset": ("XML", "urlset"),
+    "xml-index": ("index", "index"),
+    "rss": ("RSS", "RSS feed"),
+    "atom": ("Atom", "Atom feed"),
+    "text": ("text", "text"),
+    "html": ("HTML", "HTML page"),
+    "list": ("list of URLs", "list"),
+}
+"""Names of formats of files (`SitemapRecord.format`): in reports, and in `inspect`."""
+WAYS = {
+    "robots": ("robots.txt", "named in {parent}"),
+    "common-path": ("usual paths", "at usual paths"),
+    "html-link": ("home page", "linked from {parent}"),
+    "index": ("indexes", "listed in {parent}"),
+    "argument": ("argument", "named"),
+}
+"""Ways of discovery (`SitemapRecord.found_by`): behind a number of files, and of a group of files."""
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

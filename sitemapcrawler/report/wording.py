@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from sitemapcrawler import words
 from sitemapcrawler.items import READ
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.urls import is_web
@@ -30,16 +31,7 @@ READING = {
     "unchanged": "unchanged, from before",
 }
 """How far a file was read, by outcome."""
-FORMATS = {
-    "xml-urlset": "XML",
-    "xml-index": "index",
-    "rss": "RSS",
-    "atom": "Atom",
-    "text": "text",
-    "html": "HTML",
-    "list": "list of URLs",
-}
-"""Formats of files."""
+FORMATS = {name: short for name, (short, _) in words.FORMATS.items()}
 HAPPENED = {
     "ok": "answered",
     "redirected": "redirects to",

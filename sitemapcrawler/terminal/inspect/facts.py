@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sitemapcrawler import urls
+from sitemapcrawler import urls, words
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import PREFIXES, find
 from sitemapcrawler.terminal.inspect.inspection import INDEX, Bounded, Inspection, Tally, is_core
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, size
 
-FORMATS = {
-    "xml-urlset": "urlset",
-    "xml-index": "index",
-    "rss": "RSS feed",
-    "atom": "Atom feed",
-    "text": "text",
-    "html": "HTML page",
-    "unknown": "unknown",
-}
-"""Formats of files."""
+FORMATS = {name: long for name, (_, long) in words.FORMATS.items()}
 MIDNIGHT = "T00:00:00Z"
 
 
@@ -53,8 +44,7 @@ MAX_NAMED = 12
 """Languages and namespaces that are named; of the others the number is told."""
 MAX_ROBOTS = 4
 """Robots files that are named: of https and http, and where these lead."""
-FOUND_BY = {"robots": "robots.txt", "common-path": "usual paths", "html-link": "home page", "index": "indexes"}
-"""Ways in which files were found."""
+FOUND_BY = {way: short for way, (short, _) in words.WAYS.items()}
 EXTENSIONS = ("images", "videos", "news", "alternates")
 """Fields of `items.Counts`."""
 

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from sitemapcrawler import words
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
@@ -205,14 +206,7 @@ MOST, LEAST = 20, 4
 """Entries of one file that are shown of a larger one: the more files, the fewer of each."""
 USUAL = ("xml-urlset", INDEX, "unknown")
 """Formats that go without saying."""
-WAYS = {
-    "robots": "named in {parent}",
-    "common-path": "at usual paths",
-    "html-link": "linked from {parent}",
-    "index": "listed in {parent}",
-    "argument": "named",
-}
-"""How the files of a group were found."""
+WAYS = {way: phrase for way, (_, phrase) in words.WAYS.items()}
 
 
 class Guides(NamedTuple):
