@@ -11,18 +11,10 @@ from scrapy.exceptions import UsageError
 
 from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import shown
-from sitemapcrawler.commands.running import (
-    BAD_ARGUMENT,
-    add_progress_option,
-    apply_progress_option,
-    check,
-    open_stderr,
-    quieten,
-    refuse,
-    run,
-)
+from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
 from sitemapcrawler.commands.targets import target
 from sitemapcrawler.feeds.setup import named_formats, names_in
+from sitemapcrawler.running import BAD_ARGUMENT, check, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
 

@@ -18,16 +18,16 @@ from sitemapcrawler.audit.argument_values import shown
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
-    check,
+    complain,
     given,
     open_stderr,
-    quieten,
     refuse,
     without_options,
 )
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import take_from_environment
+from sitemapcrawler.running import FEED_LOST, check, quieten
 
 
 class Option(NamedTuple):
@@ -182,14 +182,20 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the fleet; the exit code tells how it ended."""
-        from sitemapcrawler.fleet.running import run  # Ray takes its time to import, and may not be there
+        from sitemapcrawler.fleet.running import FAILURES, run  # Ray is slow to import, and optional
 
         assert self.settings is not None
         configure_logging(self.settings)
         guard_log()
         if opts.loglevel is None:
             quieten()
-        self.exitcode = run(self.settings, passed(self.settings), opts)
+        try:
+            self.exitcode = run(self.settings, passed(self.settings), opts)
+        except ValueError as error:
+            refuse(str(error))
+        except FAILURES as error:
+            complain(str(error))
+            self.exitcode = FEED_LOST
 
 
 def arguments(opts: argparse.Namespace) -> dict[str, str]:

@@ -20,18 +20,12 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
 from sitemapcrawler.commands.running import (
-    FEED_LOST,
-    NOTHING_READ,
-    STOPPED,
     add_progress_option,
     apply_progress_option,
-    check,
     complain,
     given,
     leave_out_retries,
-    quieten,
     refuse,
-    run,
     without_options,
 )
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
@@ -39,6 +33,7 @@ from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
+from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, check, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection

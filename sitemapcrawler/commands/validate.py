@@ -22,12 +22,10 @@ from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
-    check,
     given,
     leave_out_retries,
     open_stderr,
     refuse,
-    run,
     without_options,
 )
 from sitemapcrawler.commands.targets import Targets
@@ -39,6 +37,7 @@ from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
 from sitemapcrawler.rules.registry import load_rules
+from sitemapcrawler.running import check, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
 from sitemapcrawler.urls.display import MAX_URL, inert

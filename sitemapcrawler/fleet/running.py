@@ -13,7 +13,6 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.audit.params import Params
-from sitemapcrawler.commands.running import FEED_LOST, NOTHING_READ, STOPPED, complain, refuse
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.control.driver import Fleet, FleetStop
@@ -23,6 +22,7 @@ from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
 from sitemapcrawler.fleet.worker.task import Plan
+from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger("sitemapcrawler")
@@ -30,6 +30,8 @@ logger = logging.getLogger("sitemapcrawler")
 CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib3")
 """Libraries that log their internals at level INFO."""
 
+FAILURES = (OutputFailed, ClusterFailed)
+"""Errors of a run whose output cannot be written, or whose cluster is gone."""
 CLAIM = "_fleet.json"
 """File with the arguments of a data set; a run with other arguments would mix two kinds of results."""
 OF_A_RUN = frozenset({"domain", "max_time"})
@@ -37,21 +39,15 @@ OF_A_RUN = frozenset({"domain", "max_time"})
 
 
 def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
-    """Run a fleet; returns the exit code."""
+    """Run a fleet; returns the exit code. ValueError, or one of `FAILURES`, each one line."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
-    try:
-        output = Output(opts.out)
-        output.check()
-        with output.lock():
-            claim(output, opts.arguments)
-            output.clean()
-            return _run(output, settings, passed, opts)
-    except ValueError as error:
-        refuse(str(error))
-    except (OutputFailed, ClusterFailed) as error:
-        complain(str(error))
-        return FEED_LOST
+    output = Output(opts.out)
+    output.check()
+    with output.lock():
+        claim(output, opts.arguments)
+        output.clean()
+        return _run(output, settings, passed, opts)
 
 
 def claim(output: Output, arguments: dict[str, str]) -> None:

@@ -19,9 +19,9 @@ import duckdb
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from sitemapcrawler import __version__, settings
+from sitemapcrawler import __version__, running, settings
 from sitemapcrawler.audit.params import ARGUMENTS
-from sitemapcrawler.commands import running, validate
+from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.store.columns import columns

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Protocol
 
-from sitemapcrawler.commands import running
+from sitemapcrawler import running
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
 from sitemapcrawler.fleet.leases import HeartbeatReply
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed

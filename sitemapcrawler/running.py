@@ -1,0 +1,151 @@
+"""Checks the settings and arguments of a crawl, runs it, and returns its exit code."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import Crawler, CrawlerProcessBase
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import settings as ours
+from sitemapcrawler.audit.configuring import choose, contact_of
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.download.addresses import AddressGuard
+from sitemapcrawler.early_stops import stop_in_order
+from sitemapcrawler.feeds.reporting import LOST, check_report
+from sitemapcrawler.feeds.setup import check_columns, check_places, prepare_feeds
+from sitemapcrawler.jobs.opening import check_job
+from sitemapcrawler.middlewares.credentials import auth_of
+from sitemapcrawler.spiders.sitemap import AuditSpider
+
+NOT_STARTED = FEED_LOST = 1
+BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
+"""Exit codes besides 0: finished."""
+ITEMS = ("auto", "batches", "records")
+"""Values of SITEMAP_ITEMS."""
+LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
+"""Minimum values; DuckDB needs them."""
+SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
+"""Boolean settings that nothing else checks."""
+CHATTY = (
+    "scrapy.utils.log",
+    "scrapy.addons",
+    "scrapy.middleware",
+    "scrapy.crawler",
+    "scrapy.core.engine",
+    "scrapy.extensions.feedexport",
+)
+"""Scrapy's loggers of its internals at level INFO; `-L` shows them."""
+
+
+def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
+    """Check settings, feeds and arguments, and complete the feeds. ValueError, one line, for what cannot work.
+
+    `arguments` are those of our spider, None for another spider.
+    """
+    check_settings(settings)
+    prepare_feeds(settings)
+    choose(settings)
+    AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
+    auth_of(settings)
+    contact_of(settings)
+    if arguments is not None:
+        check_columns(settings)
+        params = Params.parse(arguments)
+        check_places(settings, params.named_files)
+        check_report(settings, params.report)
+        check_job(settings, params)
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Check this project's settings. ValueError, one line."""
+    if settings["SITEMAP_ITEMS"] not in ITEMS:
+        raise ValueError(f"setting SITEMAP_ITEMS={settings['SITEMAP_ITEMS']!r}: accepted: {', '.join(ITEMS)}")
+    for name, default in vars(ours).items():
+        if name.startswith("SITEMAP_") and type(default) in (int, float):
+            try:
+                settings.getfloat(name)
+            except (TypeError, ValueError):
+                raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number") from None
+    for name, least in LEAST.items():
+        if settings.getfloat(name) < least:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number from {least}")
+    for name in SWITCHES:
+        try:
+            settings.getbool(name)
+        except ValueError:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: True, False") from None
+    check_log(settings)
+
+
+def check_log(settings: BaseSettings) -> None:
+    """Check that Scrapy can write its log, without leaving a file behind. ValueError, one line."""
+    level, levels = settings["LOG_LEVEL"], logging.getLevelNamesMapping()
+    if level not in levels and not isinstance(level, int):
+        raise ValueError(f"setting LOG_LEVEL={level!r}: accepted: {', '.join(levels)}")
+    if settings["LOG_FILE"]:
+        try:
+            _try_to_append(Path(settings["LOG_FILE"]))
+        except OSError as error:
+            raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
+
+
+def _try_to_append(path: Path) -> None:
+    """OSError for a file that cannot be opened or created; removes a file that it creates."""
+    was_there = path.exists() or path.is_symlink()
+    path.open("ab").close()
+    if not was_there:
+        path.unlink()
+
+
+def quieten() -> None:
+    """Keep Scrapy's internals out of the log."""
+    for name in CHATTY:
+        logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """True for a warning, and for the reply to Ctrl-C."""
+    return record.levelno >= logging.WARNING or " shut" in str(record.msg)
+
+
+def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
+    """Run a crawl; returns its exit code, which for another spider says only whether it could start."""
+    stopped = stop_in_order(process, crawler)
+    process.crawl(crawler, **arguments)
+    with stopping_on_hangup():
+        process.start()
+    if process.bootstrap_failed:
+        return NOT_STARTED
+    if crawler.spidercls.name != AuditSpider.name:
+        return 0
+    return exit_code(crawler.stats.get_stats(), stopped.is_set() or bool(getattr(crawler.spider, "stop_reason", None)))
+
+
+@contextmanager
+def stopping_on_hangup() -> Iterator[None]:
+    """Within the context, handle SIGHUP as SIGTERM, unless it is ignored (`nohup`)."""
+    number = getattr(signal, "SIGHUP", None)  # Windows has none
+    if number is None or signal.getsignal(number) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def exit_code(stats: Mapping[str, Any], stopped: bool = False) -> int:
+    """Exit code of a crawl: lost feeds, a stop before the end, nothing read, or success."""
+    lost = "sitemap/store_lost" in stats or LOST in stats
+    if lost or any(name.startswith("feedexport/failed_count/") for name in stats):
+        return FEED_LOST
+    if stopped or stats.get("sitemap/partial"):
+        return STOPPED
+    return 0 if stats.get("sitemap/files_read") else NOTHING_READ
