@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
-from sitemapcrawler.jobs.store.schema import tables
+from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
 from sitemapcrawler.jobs.store.spool import fitting
 from sitemapcrawler.jobs.store.sql import reading
 from sitemapcrawler.jobs.storing import Writer
@@ -68,7 +68,11 @@ class LastRows:
         """Let one cursor see url records in their last form: in a temporary table, which hides the other one, since a
         run that goes on needs that as it is. Raises duckdb.Error, OSError."""
         cursor.execute(f"CREATE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
-        self._insert_urls(cursor.execute, "temp.urls")
+        for table in MORE.values():
+            cursor.execute(
+                f"CREATE TEMP TABLE {table} AS SELECT * FROM main.{table} WHERE {ENTRY} IN (SELECT {ENTRY} FROM urls)"
+            )
+        self._insert_urls(cursor.execute, "temp")
 
     def put(self, holding: bool) -> None:
         """Insert them, in the thread that writes and a transaction of the caller. `holding`: url records have a last
@@ -77,15 +81,19 @@ class LastRows:
         self._store.insert("findings", [self._tables["findings"]])
         if holding:
             self._store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
-            self._insert_urls(self._store.execute, "main.urls")
+            self._insert_urls(self._store.execute, "main")
+            self._store.drop_items()
 
-    def _insert_urls(self, execute: Callable[[str, Sequence[Any]], Any], table: str) -> None:
-        """Insert url records into a table, file by file in the order of the file."""
+    def _insert_urls(self, execute: Callable[[str, Sequence[Any]], Any], schema: str) -> None:
+        """Insert url records into the table of a schema, file by file in the order of the file."""
         if self._urls.rows:
             name = PLACE.decode()
             source = reading({**tables()["urls"], name: "BIGINT"}, self._urls.longest)
             ordered = f"SELECT * EXCLUDE ({name}) FROM {source} ORDER BY sitemap, {name}"
-            execute(f"INSERT INTO {table} BY NAME {ordered}", [[str(self._urls.flush())]])
+            execute(f"INSERT INTO {schema}.urls BY NAME {ordered}", [[str(self._urls.flush())]])
+        for field, spool in self._urls.items.items():
+            source = reading(tables()[MORE[field]], spool.longest)
+            execute(f"INSERT INTO {schema}.{MORE[field]} BY NAME FROM {source}", [[str(spool.flush())]])
 
     def discard(self) -> None:
         """Forget them."""

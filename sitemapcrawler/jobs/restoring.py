@@ -33,6 +33,7 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
     store.purge()
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # found again at the end
     store.execute(f"DELETE FROM {CARRIED}")
+    store.drop_items()
     for (text,) in store.execute("SELECT tally FROM files"):
         add(json.loads(text), spider)
     ((count,),) = store.execute("SELECT count(*) FROM urls")

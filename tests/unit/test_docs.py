@@ -24,9 +24,9 @@ from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.store.columns import columns
+from sitemapcrawler.jobs.store.columns import columns, items_of
+from sitemapcrawler.jobs.store.schema import MORE, VIEWS, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
-from sitemapcrawler.jobs.store.schema import VIEWS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 ROOT = Path(__file__).parents[2]
@@ -277,6 +277,7 @@ def test_every_feed_format_is_described() -> None:
 def test_every_table_and_column_besides_records_is_described() -> None:
     told = [(bare(name), kind) for name, kind, _ in rows(section(FORMATS, "Tables"))]
     own = {name: columns(record).keys() for name, record in STORED.items()}
+    own |= {table: columns(items_of(UrlRecord, field)).keys() for field, table in MORE.items()}
     kept = [
         (f"{table}.{column}", kind)
         for table, held in tables().items()

@@ -18,9 +18,9 @@ from sitemapcrawler.jobs.store.columns import TYPE, literal, quoted
 from sitemapcrawler.jobs.store.confining import confine
 from sitemapcrawler.jobs.store.errors import refusal
 from sitemapcrawler.jobs.store.making import CONFIG, MEMORY_MB, NEW, SEEDED, check, make
-from sitemapcrawler.jobs.store.schema import tables
+from sitemapcrawler.jobs.store.schema import CARRIED, ENTRY, MORE, tables
 from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd
-from sitemapcrawler.jobs.store.sql import fetched_with_memory, line_of, reading
+from sitemapcrawler.jobs.store.sql import FEW, completed, fetched_with_memory, line_of, reading
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
@@ -28,8 +28,6 @@ SPOOLS = ".spool"
 """Folder, beside the database, of rows on their way into it."""
 FEED_LINE = 16 * 1024 * 1024
 """Bytes of a line of a feed that is read."""
-FEW = 64
-"""Rows that are read together where more do not fit."""
 CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
 """What DuckDB raises for a row that its columns cannot hold."""
 
@@ -174,6 +172,16 @@ class Store:
         """The same within a transaction of the caller, which may undo it."""
         for table in SEEDED if self.seeded else ():
             self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
+        self.drop_items()
+
+    def drop_items(self) -> None:
+        """Remove the items of long lists whose entries are gone."""
+        for table in MORE.values():
+            if self.execute(f"SELECT 1 FROM {table} LIMIT 1"):
+                entries = " UNION ".join(
+                    f"SELECT {ENTRY} FROM {name} WHERE {ENTRY} IS NOT NULL" for name in ("urls", CARRIED)
+                )
+                self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run SQL; its rows."""
@@ -185,12 +193,17 @@ class Store:
 
     def insert(self, table: str, spools: Iterable[Spool]) -> None:
         """Put the rows of spools into a table."""
-        filled = [spool for spool in spools if spool.rows]
-        if filled:
-            self._connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT * FROM {reading(tables()[table], max(s.longest for s in filled))}",
-                [[str(spool.flush()) for spool in filled]],
-            )
+        if filled := [spool for spool in spools if spool.rows]:
+            source = reading(tables()[table.rpartition(".")[2]], max(spool.longest for spool in filled))
+            paths = [str(spool.flush()) for spool in filled]
+            self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM {source}", [paths])
+            self.insert_items(table.rpartition("urls")[0], filled)
+
+    def insert_items(self, schema: str, spools: Sequence[Spool]) -> None:
+        """Put the further items of long lists into their tables. `schema`: empty, or with a dot at the end."""
+        for field, table in MORE.items():
+            if found := [spool.items[field] for spool in spools if field in spool.items]:
+                self.insert(f"{schema}{table}", found)
 
     def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
         """Put the rows of a JSON lines feed into a table. `kind`: `type` of the records to take; None: all."""
@@ -224,7 +237,7 @@ class Store:
 
     def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
         """The same with the value of a column before each line."""
-        cursor = self.cursor()
+        cursor, other = self.cursor(), self.cursor()
         filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
         [[counts]] = self._fetched(cursor, filled)
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
@@ -232,15 +245,17 @@ class Store:
         last = -1
         try:
             for rows in self._fetched(cursor, f"{query} > -1"):
-                yield [row[1:] for row in rows]
-                last = rows[-1][0]
+                for few in completed(other, rows, 2):
+                    yield [row[1:] for row in few]
+                    last = few[-1][0]
         except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
             while self.give_more_memory():
                 pass
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
             for first in range(last + 1, end + 1, FEW):
                 for rows in self._fetched(cursor, f"{query} BETWEEN {first} AND {first + FEW - 1}"):
-                    yield [row[1:] for row in rows]
+                    for few in completed(other, rows, 2):
+                        yield [row[1:] for row in few]
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Any]]:
         return fetched_with_memory(cursor, query, self.give_more_memory)

@@ -17,11 +17,12 @@ from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.base import Store
 from sitemapcrawler.jobs.store.columns import json_object, literal, quoted
 from sitemapcrawler.jobs.store.errors import StoreError, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE
+from sitemapcrawler.jobs.store.loading import BASELINE, copy_items
 from sitemapcrawler.jobs.store.making import check, create
-from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, ODD
+from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, MORE, ODD
+from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.sites import sites_before, sites_of
-from sitemapcrawler.jobs.store.sql import fetched, line_of, prefix_of
+from sitemapcrawler.jobs.store.sql import completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.taking import take_in
 
 ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
@@ -94,7 +95,10 @@ PASSING = (
 )
 """Rules whose findings may pass though the file does not change: such a file is read again, and so is one with news,
 which grow old, or with videos that expire."""
-EXPIRES = "videos IS NOT NULL AND len([1 FOR video IN videos IF video.expiration_date IS NOT NULL]) > 0"
+EXPIRES = (
+    "(videos IS NOT NULL AND len([1 FOR video IN videos IF video.expiration_date IS NOT NULL]) > 0) OR "
+    f"{NUMBER} IN (SELECT {NUMBER} FROM {BASELINE}.{MORE['videos']} WHERE expiration_date IS NOT NULL)"
+)
 """SQL: true for an entry of which something may be said only later."""
 ON_DATES = ("index-lastmod-older-than-child", "")
 """Rules on the date that an index gives a file: their findings hold while that date is the same."""
@@ -264,7 +268,8 @@ class Baseline:
 
     @property
     def _compared(self) -> str:
-        return f"{json_object(UrlRecord, self.fields)}, {REPLY_TEXT if self.with_replies else repr('')}"
+        entry = json_object(UrlRecord, self.fields, "", frozenset(MORE))
+        return f"{entry}, {REPLY_TEXT if self.with_replies else repr('')}"
 
     def compare(self, verdicts: bool, replies: bool) -> None:
         """Leave out of the comparison what one side does not have. Given is what this crawl has."""
@@ -283,7 +288,8 @@ class Baseline:
         )
         for rows in fetched(cursor):
             found.locs.update(hash(row[0]) for row in rows)
-            found.same.update(map(hash, rows))
+            for few in self._completed(rows, 1):
+                found.same.update(map(hash, few))
         return found
 
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
@@ -294,8 +300,9 @@ class Baseline:
             [list(locs), *([sitemap] if sitemap is not None else [])],
         )
         found: dict[str, list[tuple[str, str]]] = {}
-        for loc, entry, reply, odd in cursor.fetchall():
-            found.setdefault(loc, []).append((entry, reply) if odd is None else self._compared_odd(json.loads(odd)))
+        for few in self._completed(cursor.fetchall(), 1):
+            for loc, entry, reply, odd in few:
+                found.setdefault(loc, []).append((entry, reply) if odd is None else self._compared_odd(json.loads(odd)))
         return found
 
     def _compared_odd(self, row: Mapping[str, Any]) -> tuple[str, str]:
@@ -313,7 +320,11 @@ class Baseline:
             [list(judged)],
         )
         for rows in fetched(cursor):
-            yield [_removed(line) if odd else line for line, odd in rows]
+            for few in self._completed(rows, 0):
+                yield [_removed(line) if odd else line for line, odd in few]
+
+    def _completed(self, rows: Sequence[Any], column: int) -> Iterator[Sequence[Any]]:
+        return completed(self._store.cursor(), rows, column, BASELINE)
 
     def count(self, files: Sequence[str]) -> int:
         """How many URLs some of its files list and this crawl does not."""
@@ -350,6 +361,7 @@ class Baseline:
                 f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed}",
                 [list(files)],
             )
+            copy_items(self._store)
 
 
 def _checked(path: Path) -> dict[str, Any]:

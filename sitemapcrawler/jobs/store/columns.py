@@ -23,6 +23,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 SCALARS: dict[Any, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 JSON = "JSON"
+MARK = "chr(1)"
+"""SQL for a character that JSON text never contains: encloses the place of the items that stand in another table."""
 TYPE = "type"
 """The field that names the kind of record: the name of the table says as much."""
 
@@ -43,21 +45,43 @@ def columns(record: type) -> dict[str, str]:
     return {name: _type(hint) for name, hint in _fields(record) if name != TYPE}
 
 
+def items_of(record: type, name: str) -> type:
+    """The dataclass of the items of a list field."""
+    item: type = _kind(_part(_kind(dict(_fields(record))[name])))
+    return item
+
+
 @cache
-def json_line(record: type, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:
+def json_line(
+    record: type, prefix: str = "", absent: frozenset[str] = frozenset(), split: frozenset[str] = frozenset()
+) -> str:
     """SQL expression for the JSON of a row of a record: what a JSON lines feed writes of it. `prefix`: of the columns,
-    such as `urls.`; `absent`: fields that are null in all rows, which cost time all the same."""
+    such as `urls.`; `absent`: fields that are null in all rows, which cost time all the same; `split`: lists whose
+    further items stand in another table, see `json_object`."""
     left_out = absent | {TYPE}
-    parts = [_member(name, prefix + quoted(name), hint, 0) for name, hint in _fields(record) if name not in left_out]
+    names = [name for name, _ in _fields(record) if name not in left_out]
+    parts = _members(record, names, prefix, split)
     default = next(field.default for field in dataclasses.fields(record) if field.name == TYPE)
     return _object([literal(f'"{TYPE}":"{default}"'), *parts])
 
 
-def json_object(record: type, names: Iterable[str], prefix: str = "") -> str:
+def json_object(record: type, names: Iterable[str], prefix: str = "", split: frozenset[str] = frozenset()) -> str:
     """SQL expression for a JSON object of some fields of a record, those that are null left out. `prefix`: of the
-    columns, such as `reply.`."""
+    columns, such as `reply.`. `split`: lists of which a row with a number in the column `entry` has only the first
+    items; a mark with that number follows them."""
+    return _object(_members(record, names, prefix, split))
+
+
+def _members(record: type, names: Iterable[str], prefix: str, split: frozenset[str]) -> list[str]:
     hints = dict(_fields(record))
-    return _object([_member(name, f"{prefix}{quoted(name)}", hints[name], 0) for name in names])
+    return [
+        _member(name, prefix + quoted(name), hints[name], 0, _mark(name, prefix) if name in split else "")
+        for name in names
+    ]
+
+
+def _mark(name: str, prefix: str) -> str:
+    return f"coalesce({MARK} || {literal(f'{name} ')} || {prefix}entry || {MARK}, '')"
 
 
 def _fields(record: type) -> list[tuple[str, Any]]:
@@ -93,17 +117,17 @@ def _is_map(kind: Any) -> bool:
     return get_origin(kind) is dict and get_args(kind)[0] is str and get_args(kind)[1] in SCALARS
 
 
-def _member(name: str, value: str, hint: Any, depth: int) -> str:
+def _member(name: str, value: str, hint: Any, depth: int, mark: str = "") -> str:
     """A member of an object; null where the value is."""
-    return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth)}"
+    return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth, mark)}"
 
 
 def _object(members: Sequence[str]) -> str:
     return f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
 
 
-def _text(value: str, hint: Any, depth: int) -> str:
-    """The JSON text of a value; null where the value is."""
+def _text(value: str, hint: Any, depth: int, mark: str = "") -> str:
+    """The JSON text of a value; null where the value is. `mark`: SQL of what follows the items of a list."""
     kind = _kind(hint)
     if dataclasses.is_dataclass(kind):
         members = [_member(name, f"{value}.{quoted(name)}", inner, depth) for name, inner in _fields(kind)]  # type: ignore[arg-type]  # a class
@@ -111,5 +135,6 @@ def _text(value: str, hint: Any, depth: int) -> str:
     part = _part(kind)
     if part is not None and dataclasses.is_dataclass(_kind(part)):
         each = f"part{depth}"
-        return f"'[' || array_to_string([{_text(each, part, depth + 1)} for {each} in {value}], ',') || ']'"
+        items = f"array_to_string([{_text(each, part, depth + 1)} for {each} in {value}], ',')"
+        return f"'[' || {items} || {f'{mark} || ' if mark else ''}']'"
     return f"to_json({value})::VARCHAR"

@@ -12,7 +12,7 @@ import duckdb
 from sitemapcrawler.jobs.store.base import CONTENT_ERRORS, Store
 from sitemapcrawler.jobs.store.errors import is_out_of_memory
 from sitemapcrawler.jobs.store.making import SEEDED
-from sitemapcrawler.jobs.store.schema import CURRENT, ODD, ODD_UNCHANGED
+from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, ENTRY, MORE, ODD, ODD_UNCHANGED
 from sitemapcrawler.jobs.store.spool import Spool
 
 LARGE_MEMORY_MB = (256, 512, 1024)
@@ -178,6 +178,18 @@ def _take_over(store: Store, sitemaps: Sequence[str]) -> None:
         named,
     )
     store.execute(f"INSERT INTO children BY NAME SELECT * FROM {BASELINE}.children WHERE {files}", named)
+    copy_items(store)
+
+
+def copy_items(store: Store) -> None:
+    """Copy the items of long lists that entries from the baseline still lack, within a transaction of the caller."""
+    for table in MORE.values():
+        if store.execute(f"SELECT 1 FROM {BASELINE}.{table} LIMIT 1"):
+            store.execute(
+                f"INSERT INTO main.{table} SELECT * FROM {BASELINE}.{table} WHERE {ENTRY} IN "
+                f"(SELECT {ENTRY} FROM main.urls UNION SELECT {ENTRY} FROM main.{CARRIED}) "
+                f"AND {ENTRY} NOT IN (SELECT {ENTRY} FROM main.{table})"
+            )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import duckdb
 
 from sitemapcrawler.jobs.store.confining import ALONE, Foreign, check_own, confine
 from sitemapcrawler.jobs.store.errors import StoreError, refusal
-from sitemapcrawler.jobs.store.schema import CURRENT, ODD, ODD_UNCHANGED, VERSION, statements, tables
+from sitemapcrawler.jobs.store.schema import CURRENT, MORE, ODD, ODD_UNCHANGED, VERSION, statements, tables
 
 MEMORY_MB = 128
 """Memory that DuckDB may use at first."""
@@ -73,7 +73,7 @@ def create_from(path: Path, baseline: Path) -> None:
         with duckdb.connect(part, config=CONFIG) as connection:
             confine(connection)
             check_own(connection)
-            for table in tables().keys() - set(SEEDED):
+            for table in tables().keys() - {*SEEDED, *MORE.values()}:
                 connection.execute(f"DELETE FROM {table}")
             connection.execute("DELETE FROM findings WHERE whole_site")
             connection.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.store.columns import columns, quoted
+from sitemapcrawler.jobs.store.columns import columns, items_of, quoted
 
-VERSION = 1
+VERSION = 2
 """Version of the tables. A database of another version is refused."""
 CARRIED = "carried"
 """Table of entries of the baseline of which a crawl could not say whether they are listed still: a file of them was not
@@ -20,6 +20,13 @@ RECORDS: dict[str, type] = {
 """The record whose rows a table holds; the columns are its fields."""
 ODD = "odd"
 """Column of the JSON line of a record that the columns cannot hold exactly (lone surrogates); null of all others."""
+
+ENTRY = "entry"
+"""Column that numbers an entry with long lists; null of all others."""
+FIRST = 10
+"""Items of a long list that stand in the row of the entry."""
+MORE = {name: f"more_{name}" for name in ("images", "videos", "alternates")}
+"""Tables of the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
 
 CURRENT = "change IS DISTINCT FROM 'removed'"
 """SQL: true for what was listed; removed URLs are rows too."""
@@ -56,14 +63,20 @@ OTHERS = {
 VIEWS = {
     "alternates": "SELECT sitemap, line, loc, alternate.hreflang AS hreflang, alternate.href AS href FROM "
     "(SELECT sitemap, line, loc, unnest(alternates) AS alternate FROM urls "
-    f"WHERE alternates IS NOT NULL AND {CURRENT})",
+    f"WHERE alternates IS NOT NULL AND {CURRENT}) UNION ALL "
+    f"SELECT sitemap, line, loc, hreflang, href FROM {MORE['alternates']} JOIN urls USING ({ENTRY}) WHERE {CURRENT}",
 }
 
 
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
-    odd = {"urls": {ODD: "VARCHAR"}, CARRIED: {ODD: "VARCHAR"}, "findings": {WHOLE_SITE: "BOOLEAN"}}
-    return {name: columns(record) | odd.get(name, {}) for name, record in RECORDS.items()} | OTHERS
+    of_urls = {ODD: "VARCHAR", ENTRY: "BIGINT"}
+    added = {"urls": of_urls, CARRIED: of_urls, "findings": {WHOLE_SITE: "BOOLEAN"}}
+    return (
+        {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()}
+        | {table: {ENTRY: "BIGINT"} | columns(items_of(UrlRecord, name)) for name, table in MORE.items()}
+        | OTHERS
+    )
 
 
 def statements() -> list[str]:

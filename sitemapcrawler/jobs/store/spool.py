@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, groupby
 from pathlib import Path
 from typing import IO, Self
 
-from sitemapcrawler.jobs.store.schema import ODD
+import msgspec
+
+from sitemapcrawler.jobs.store.schema import ENTRY, FIRST, MORE, ODD
 
 IN_MEMORY = 256 * 1024
 """Bytes of rows that are kept in memory."""
 LINE = 1024 * 1024
 """Bytes of a row that readers of the file are prepared for, where no row is longer."""
+LONG = 4096
+"""Bytes of rows, on average, above which the further items of long lists become rows of their own."""
 BASIC = ("loc", "sitemap", "line")
 """What is kept in columns of a row that cannot be read as a whole."""
+_numbers = count(time.time_ns() // 1000)
+"""Numbers of entries, unique in a database and its baseline: fewer entries are numbered than microseconds pass."""
+_NUMBER = re.compile(rf',"{ENTRY}":([0-9]+)}}\n?$'.encode())
+_BEGIN = re.compile(rf'{{"{ENTRY}":([0-9]+),?'.encode())
 _ESCAPE = re.compile(rb"\\ud[89a-f][0-9a-f]{2}")
 _LONE = re.compile(rb"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 
@@ -30,6 +40,8 @@ class Spool:
         """How many."""
         self.longest = LINE
         """Bytes of the longest row, or `LINE`."""
+        self.items: dict[str, Spool] = {}
+        """Further items of long lists, by field."""
         self._folder = folder
         self._held = bytearray()
         self._file: IO[bytes] | None = None
@@ -40,6 +52,8 @@ class Spool:
             return
         self.rows += rows
         lines = fitting(lines)
+        if len(lines) > rows * LONG:
+            lines = b"".join((self._short(line) if len(line) > LONG else line) + b"\n" for line in lines.splitlines())
         if len(lines) > LINE:
             self.longest = max(self.longest, *(len(line) + 1 for line in lines.split(b"\n")))
         self._held += lines
@@ -62,8 +76,7 @@ class Spool:
         """Take over the rows of another one, where they are still in memory; False where not."""
         if other._file is not None:
             return False
-        self.rows += other.rows
-        self.longest = max(self.longest, other.longest)
+        self._count(other)
         self._held += other._held
         if len(self._held) > IN_MEMORY:
             self.flush()
@@ -72,8 +85,7 @@ class Spool:
     def absorb(self, other: Spool) -> None:
         """Take over the rows of another one, which is empty then. OSError where the disk is full."""
         if not self.take(other):
-            self.rows += other.rows
-            self.longest = max(self.longest, other.longest)
+            self._count(other)
             with other.flush().open("rb") as file:
                 while block := file.read(IN_MEMORY):
                     self._held += block
@@ -81,10 +93,34 @@ class Spool:
         other.discard()
         other.rows, other.longest = 0, LINE
 
+    def _short(self, line: bytes) -> bytes:
+        """A row without the further items of its long lists, which are written apart."""
+        row = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        for field in MORE.keys() & row.keys():
+            items = [bytes(item) for item in msgspec.json.decode(row[field], type=list[msgspec.Raw])]
+            if len(items) > FIRST:
+                if ENTRY not in row:
+                    row[ENTRY] = msgspec.Raw(b"%d" % next(_numbers))
+                begin = b'{"%b":%b' % (ENTRY.encode(), bytes(row[ENTRY]))
+                spool = self.items.setdefault(field, Spool(self._folder))
+                rest = (b"%b%b%b\n" % (begin, b"," if len(item) > 2 else b"", item[1:]) for item in items[FIRST:])
+                spool.write(b"".join(rest), len(items) - FIRST)
+                row[field] = msgspec.Raw(b"[%b]" % b",".join(items[:FIRST]))
+        return msgspec.json.encode(row) if ENTRY in row else line
+
+    def _count(self, other: Spool) -> None:
+        self.rows += other.rows
+        self.longest = max(self.longest, other.longest)
+        for field, spool in other.items.items():
+            self.items.setdefault(field, Spool(self._folder)).absorb(spool)
+
     def lines(self) -> Iterator[bytes]:
-        """The rows again, one by one."""
+        """The rows again, one by one, with all items."""
+        items = {field: _Items(spool.lines()) for field, spool in self.items.items()}
         with self.flush().open("rb") as file:
-            yield from file
+            for line in file:
+                number = _NUMBER.search(line) if items else None
+                yield line if number is None else _whole(line, int(number[1]), items)
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +135,34 @@ class Spool:
             self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
             self._file = None
+        for spool in self.items.values():
+            spool.discard()
+
+
+class _Items:
+    """Items of long lists, in the order of their entries."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self._groups = groupby(lines, lambda line: int(_BEGIN.match(line)[1]))  # type: ignore[index]  # all are numbered
+        self._next = next(self._groups, None)
+
+    def of(self, number: int) -> list[bytes]:
+        """Those of an entry."""
+        if self._next is None or self._next[0] != number:
+            return []
+        found = [b"{" + _BEGIN.sub(b"", line.rstrip(b"\n")) for line in self._next[1]]
+        self._next = next(self._groups, None)
+        return found
+
+
+def _whole(line: bytes, number: int, items: Mapping[str, _Items]) -> bytes:
+    """A row with all items of its long lists."""
+    row = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    del row[ENTRY]
+    for field, spooled in items.items():
+        if rest := spooled.of(number):
+            row[field] = msgspec.Raw(b"%b,%b]" % (bytes(row[field])[:-1], b",".join(rest)))
+    return msgspec.json.encode(row) + b"\n"
 
 
 def fitting(lines: bytes) -> bytes:

@@ -84,6 +84,7 @@ def _take_table(store: Store, path: Path) -> None:
             for line in _lines(file):
                 spool.write(plain_line(line), 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
+        store.insert_items(f"{BASELINE}.", [spool])
     feed.unlink()
 
 
@@ -100,6 +101,7 @@ def _take_odd_lines(store: Store, path: Path) -> None:
             for line in _lines(file):
                 spool.write(line.rstrip(b"\n") + b"\n", 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), "url")
+        store.insert_items(f"{BASELINE}.", [spool])
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:

@@ -34,7 +34,14 @@ HREFS = f"""
     FROM (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, unnest(u.alternates) AS alternate
           FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
           WHERE len(u.alternates) > 0 {{only}}) l
-    WHERE l.alternate.href IS NOT NULL"""
+    WHERE l.alternate.href IS NOT NULL
+    UNION ALL
+    SELECT e.place, e.sitemap, m.href, m.hreflang, list_contains(map_keys(m.attributes), 'media')
+    FROM more_alternates m
+    JOIN (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, u.entry
+          FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
+          WHERE u.entry IS NOT NULL {{only}}) e ON e.entry = m.entry
+    WHERE m.href IS NOT NULL"""
 """SQL for all links, as written, or those that `only` leaves."""
 ALL = HREFS.format(only="")
 TO_PAGES = f"""

@@ -484,3 +484,32 @@ def test_what_is_said_of_a_baseline_is_json(tmp_path: Path) -> None:
     with compared(dated(tmp_path, {"x": ("1", "x")}, honest={A: 7}, turn=3)) as comparison:
         assert json.loads(json.dumps(comparison.baseline.job["honest"])) == {A: 7}
         assert comparison.baseline.job["turn"] == 3
+
+
+def multilingual(path: str, last: str = "/last", **fields: Any) -> UrlRecord:
+    """An entry with more language versions than stand in its row."""
+    links = [Alternate(f"x-{n}", f"{HOME}/version-{n}") for n in range(200)]
+    return page(path, alternates=[*links, Alternate("de", HOME + last)], **fields)
+
+
+def test_long_lists_are_compared_to_their_end(tmp_path: Path, kind: Any) -> None:
+    path = kind(tmp_path, [multilingual("/a"), multilingual("/b"), multilingual("/c")])
+    found = told(path, multilingual("/a"), multilingual("/b", "/other"), page("/c"), verify=None)
+    assert found == [UNCHANGED, changed("alternates"), changed("alternates")]
+
+
+def test_removed_entry_keeps_its_long_list(tmp_path: Path, kind: Any) -> None:
+    path = kind(tmp_path, [multilingual("/a"), multilingual("/b")])
+    with compared(path) as comparison:
+        [lines] = comparison.baseline.missing([A])
+        assert [len(json.loads(line)["alternates"]) for line in lines] == [201, 201]
+
+
+def test_entries_that_are_carried_keep_their_long_lists(tmp_path: Path) -> None:
+    path = job(tmp_path, [multilingual("/a"), page("/b", B)])
+    with compared(path) as comparison:
+        comparison.baseline.carry([A])
+        comparison.baseline.carry([A])
+        store = comparison.baseline._store
+        assert store.execute("SELECT len(alternates) FROM carried") == [(10,), (10,)]
+        assert store.execute("SELECT count(*) FROM more_alternates") == [(191,)]

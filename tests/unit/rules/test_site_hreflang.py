@@ -27,6 +27,17 @@ def test_pages_that_list_each_other() -> None:
     assert Site(*pages).told() == []
 
 
+def test_links_of_long_lists_count_like_others() -> None:
+    pages = [
+        page("/de/", links={"de": "/de/", "en": "/en/", "fr": "/fr/", "it": "/it/"}),
+        page("/en/", B, {"de": "/de/", "en": "/en/", "fr": "/fr/"}),
+        page("/fr/", B, [Alternate("fr", at("/fr/")), Alternate("de", at("/de/"), attributes={"media": "print"})]),
+    ]
+    told = Site(*pages).told()
+    assert {rule for rule, *_ in told} >= {RETURN, LOST}
+    assert Site(*pages).split().told() == told
+
+
 def test_a_page_that_links_back_to_nobody() -> None:
     site = Site(page("/de/", links=DE_EN), page("/en/", B))
     assert site.told() == [(RETURN, "/en/", "'/en/' does not link back to '/de/', which lists it")]
