@@ -158,10 +158,9 @@ class Reading:
             self.records += 1
             yield record
 
-    def unchanged(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
-        """The record of a file that has not changed since the baseline. `answer`: None where it was not asked for."""
-        found = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
-        record = unchanged_record(earlier.line, found if answer is None else _record(visit, answer))
+    def unchanged(self, visit: Visit, answer: Answer, earlier: Earlier) -> SitemapRecord:
+        """The record of a file that has not changed since the baseline."""
+        record = unchanged_record(earlier.line, _record(visit, answer))
         record.told = Told(earlier.digest, taken=True, tally=earlier.tally)
         self.records += 1
         logger.info("%s: unchanged, %s", visit.url, _entries(record))

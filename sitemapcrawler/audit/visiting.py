@@ -39,17 +39,13 @@ class Visits:
         self._count = count
         self._again: set[str] = set()
 
-    def next(self, site: Site | None = None) -> Iterator[Visit | SitemapRecord | Site]:
-        """The sitemaps whose turn it is, as far as they are to be asked for; the records of those that are taken over
-        without; then the sites whose home page is to be looked at. `site`: one that may be among them."""
+    def next(self, site: Site | None = None) -> Iterator[Visit | Site]:
+        """The next sitemaps to request, then the sites whose home page is to be requested. `site`: one that may be
+        among them."""
         sites = [site]
         for visit in self._frontier.take():
-            trusted = self._job.trusted(visit, self._policies) if self._job is not None else None
             if self._job is not None and visit.url in self._job.done:
                 sites.append(self._pass_by(visit, self._job.done[visit.url]))
-            elif trusted is not None:
-                yield self._taken(visit, None, trusted)
-                sites.append(self._pass_by(visit, done_of(trusted)))
             else:
                 yield visit
         for one in filter(None, sites):
@@ -90,7 +86,7 @@ class Visits:
             await self._job.records.missed(visit, answer.ok, answer.status)
         return self._sites.settle(visit, hit, answer.ok)
 
-    def _taken(self, visit: Visit, answer: Answer | None, earlier: Earlier) -> SitemapRecord:
+    def _taken(self, visit: Visit, answer: Answer, earlier: Earlier) -> SitemapRecord:
         self._count(earlier.tally)
         return self._reading.unchanged(visit, answer, earlier)
 

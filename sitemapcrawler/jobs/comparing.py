@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Visit
@@ -27,20 +25,11 @@ from sitemapcrawler.jobs.store.baseline import (
 )
 from sitemapcrawler.jobs.store.sites import sites_of
 from sitemapcrawler.jobs.storing import Writer
-from sitemapcrawler.reader.dates import iso, parse
 from sitemapcrawler.rules.facts.given import GONE
 
 NOT_MODIFIED = 304
 OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})
 """Arguments that say which files are read, not what becomes of their entries."""
-MIN_TOLD = 5
-"""Changes of files that an index must have told by its dates before they are believed."""
-LOOKED_AT = 10
-"""Of so many files that an index calls unchanged, one is asked for all the same: another one each time."""
-SPREAD = timedelta(days=2)
-"""What a date without a time may be off by: its own length, and the zones of the earth."""
-MIDNIGHT = "T00:00:00Z"
-"""How dates without a time end in `lastmod_at`."""
 ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 
 
@@ -62,10 +51,7 @@ class Comparison:
         self._judging = bool(params.judged_agents)
         self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
         self._strange = self.baseline.strange_hosts() if self._may_take and self._judging else {}
-        self._told: dict[str, int] = self.baseline.job.get("honest") or {}
-        self._honest = {index for index, count in self._told.items() if count >= MIN_TOLD}
         self._dates: dict[str, dict[str, str | None]] = {}
-        self._turn = int(self.baseline.job.get("turn") or 0) % LOOKED_AT
         self._entries: dict[str, Entries] = {}
         self._entry_text = JsonText(Rows(self.baseline.fields))
         self._reply_text = JsonText(Rows(REPLY))
@@ -78,14 +64,6 @@ class Comparison:
         if known is None or (known.dated and not self._same_date(visit)):
             return None
         return None if self._judging and not self._same_rules(visit.url, policies) else known
-
-    def _before_baseline(self, date: str | None) -> bool:
-        """True for a date before the baseline was made: a later change would have another one. A day must have ended
-        by then, wherever on earth it was written."""
-        started = parse(str((self.baseline.job.get("summary") or {}).get("started") or ""))
-        if date is None or started is None:
-            return False
-        return date < iso(started - SPREAD if date.endswith(MIDNIGHT) else started)
 
     def _same_date(self, visit: Visit) -> bool:
         """True where the index that lists a file dates it as it did before."""
@@ -111,25 +89,6 @@ class Comparison:
         taken over."""
         found = {urls.origin(f"{prefix}/") for prefixes in self._strange.values() for prefix in prefixes}
         return {origin for origin in found if origin is not None}
-
-    def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
-        """A file that its index dates as it did before, where that index has proved honest. One in `LOOKED_AT` is
-        asked for all the same, so that a lie is noticed."""
-        if visit.parent not in self._honest or not self._before_baseline(visit.listed_at):
-            return None
-        if crc32(visit.url.encode("utf-8", "surrogatepass")) % LOOKED_AT == self._turn:
-            return None
-        return self.earlier(visit, policies) if self._same_date(visit) else None
-
-    def proofs(self) -> tuple[dict[str, int], int]:
-        """{index: how often its dates told of a change}, of those that did and never kept one from us, in this crawl
-        and in those before it; and how many crawls stand behind this one, each the baseline of the next."""
-        found: dict[str, int] = {}
-        for index, told, lies in self.baseline.dated_changes():
-            count = self._told.get(index, 0) + told
-            if not lies and count:
-                found[index] = count
-        return found, int(self.baseline.job.get("turn") or 0) + 1
 
     def take(self) -> None:
         """Note that the entries of a file are taken over."""

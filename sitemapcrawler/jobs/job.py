@@ -141,10 +141,6 @@ class Job:
         """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
         return None if self.comparison is None else self.comparison.earlier(visit, policies)
 
-    def trusted(self, visit: Visit, policies: Policies) -> Earlier | None:
-        """The same, where the index that lists the file says that it has not changed, and has proved honest."""
-        return None if self.comparison is None else self.comparison.trusted(visit, policies)
-
     def unchanged(self, visit: Visit, answer: Answer, policies: Policies) -> Earlier | None:
         """The same, where the answer says that the file has not changed."""
         earlier = self.earlier(visit, policies)
@@ -274,10 +270,9 @@ class Job:
             await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
 
     def _finish(self, summary: dict[str, Any]) -> None:
-        honest, turn = ({}, 0) if self.comparison is None else self.comparison.proofs()
         with self.store.transaction():
             self.records.last_rows.put(self.holding)
-            self.store.set(state=FINISHED, summary=summary, honest=honest, turn=turn, of_site=self._of_site)
+            self.store.set(state=FINISHED, summary=summary, of_site=self._of_site)
 
     def tell_how_to_go_on(self) -> None:
         """Log what to do after a stop."""

@@ -103,7 +103,7 @@ class Walk:
         for step in self._visits.next(site):
             if isinstance(step, Site):
                 self._launch(self._look(step))
-            elif isinstance(step, Visit):
+            else:
                 try:
                     self._launch(self._fetch(step, request_for(step.url, self._limit, self._files)))
                 except ValueError as error:

@@ -289,7 +289,7 @@ class AuditSpider(Spider):
             if isinstance(step, Site):
                 yield self.home_request(step.origin)
             else:
-                yield step if isinstance(step, SitemapRecord) else self.sitemap_request(step)
+                yield self.sitemap_request(step)
 
     def sitemap_request(self, visit: Visit) -> Request | SitemapRecord:
         """The request for a sitemap, or its record where its URL is none that can be asked for."""

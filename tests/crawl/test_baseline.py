@@ -449,7 +449,7 @@ def unfinish(path: Path) -> None:
     """Make a job what it is when it is killed after it has found what was removed, and before its end is written."""
     with duckdb.connect(path) as connection:
         connection.execute("UPDATE job SET value = '\"running\"' WHERE name = 'state'")
-        connection.execute("DELETE FROM job WHERE name IN ('summary', 'honest', 'turn')")
+        connection.execute("DELETE FROM job WHERE name = 'summary'")
         connection.execute("DELETE FROM robots")
         connection.execute("DELETE FROM findings WHERE whole_site")
 

@@ -238,21 +238,6 @@ class Baseline:
         )
         return dict(rows.fetchall())
 
-    def dated_changes(self) -> list[tuple[str, int, int]]:
-        """(index, how many of the files it lists have changed under a newer date, how many under the same one)."""
-        if not self.job:
-            return []
-        return self._store.execute(
-            "SELECT c.sitemap, count(*) FILTER (changed AND c.lastmod_at > b.lastmod_at), "
-            "count(*) FILTER (changed AND c.lastmod_at <= b.lastmod_at) "
-            f"FROM (SELECT DISTINCT * FROM main.children) c JOIN (SELECT DISTINCT * FROM {BASELINE}.children) b "
-            "ON c.sitemap = b.sitemap AND c.loc = b.loc "
-            "JOIN (SELECT f.sitemap, f.digest <> g.digest AS changed FROM main.files f "
-            f"JOIN {BASELINE}.files g USING (sitemap) JOIN main.sitemaps s USING (sitemap) "
-            f"WHERE s.outcome IN {READ}) d "
-            "ON d.sitemap = c.loc GROUP BY 1"
-        )
-
     def same_files(self, store: Store) -> bool:
         """True where a crawl has the same files, and all of them are unchanged."""
         [(same,)] = store.execute(

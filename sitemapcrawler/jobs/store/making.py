@@ -23,8 +23,8 @@ CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"
 """How DuckDB works while the crawl does: beside it, not in its place."""
 NEW = ".new"
 """Suffix of what is being made."""
-SAID = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict, "honest": dict,
-        "turn": int, "of_site": dict}  # fmt: skip
+SAID = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict,
+        "of_site": dict}  # fmt: skip
 """What a job says of itself, and as what; each may be null, and is missing as long as there is nothing to say."""
 SEEDED = ("urls", "findings", "children")
 """Tables that may begin with the rows of the baseline."""
@@ -125,8 +125,6 @@ def _odd(job: Mapping[str, Any]) -> list[str]:
     odd = [name for name, kind in SAID.items() if job.get(name) is not None and type(job[name]) is not kind]
     if job.get("run") is not None and job.get("arguments") is None:
         odd.append("arguments")
-    if not odd and not _are_counts(job.get("honest") or {}):
-        odd.append("honest")
     of_site = job.get("of_site")
     if not odd and of_site is not None and not ("counts" in of_site and all(map(_are_counts, of_site.values()))):
         odd.append("of_site")

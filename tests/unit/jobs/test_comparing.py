@@ -423,69 +423,6 @@ def test_guess_that_is_no_sitemap_any_more(plain: Path, status: int | None, expe
         assert files(comparison, a=("ok", 200)) == expected
 
 
-# ---- dates of indexes
-
-
-def dated(folder: Path, dates: dict[str, tuple[str | None, str]], **said: Any) -> Path:
-    """A job whose index `A` lists files with (date, digest)."""
-    path = job(folder, [page(f"/{name}", f"{HOME}/{name}.xml") for name in dates], **said)
-    store = Store(path)
-    write_dates(store, dates)
-    store.close()
-    return path
-
-
-def write_dates(store: Store, dates: dict[str, tuple[str | None, str]]) -> None:
-    for name, (date, digest) in dates.items():
-        url = f"{HOME}/{name}.xml"
-        store.execute("INSERT INTO children VALUES (?, ?, ?)", [A, url, date])
-        store.execute("DELETE FROM files WHERE sitemap = ?", [url])
-        store.execute("DELETE FROM sitemaps WHERE sitemap = ?", [url])
-        store.insert_rows("files", [{"sitemap": url, "run": 1, "digest": digest, "tally": {}}])
-        store.execute("INSERT INTO sitemaps (sitemap, outcome, format) VALUES (?, 'ok', 'xml-urlset')", [url])
-
-
-HONESTY: dict[str, tuple[dict[str, tuple[str | None, str]], dict[str, int], dict[str, int]]] = {
-    "told of a change": ({"x": ("2", "new"), "y": ("1", "y")}, {}, {A: 1}),
-    "told of two, after three": ({"x": ("2", "new"), "y": ("2", "new")}, {A: 3}, {A: 5}),
-    "nothing to tell": ({"x": ("1", "x"), "y": ("1", "y")}, {A: 3}, {A: 3}),
-    "nothing was ever told": ({"x": ("1", "x"), "y": ("1", "y")}, {}, {}),
-    "told of more than there was": ({"x": ("2", "x"), "y": ("2", "new")}, {A: 3}, {A: 4}),
-    "kept one from us": ({"x": ("2", "new"), "y": ("1", "new")}, {A: 9}, {}),
-    "an older date": ({"x": ("0", "new"), "y": ("1", "y")}, {A: 9}, {}),
-    "a change without a date": ({"x": (None, "new"), "y": ("1", "y")}, {A: 9}, {A: 9}),
-    "a new file": ({"x": ("1", "x"), "z": ("1", "z")}, {A: 9}, {A: 9}),
-    "no file of before": ({"z": ("1", "z")}, {A: 9}, {}),
-}
-"""What an index lists today, where it listed x and y of date 1; what it told before; what it is said to have told."""
-
-
-@pytest.mark.parametrize("what", HONESTY)
-def test_index_that_tells_of_changes_is_honest(tmp_path: Path, what: str) -> None:
-    now, before, expected = HONESTY[what]
-    path = dated(tmp_path, {"x": ("1", "x"), "y": ("1", "y")}, honest=before)
-    with compared(path) as comparison:
-        write_dates(comparison.baseline._store, now)
-        assert comparison.proofs()[0] == expected
-
-
-def test_file_that_an_index_lists_twice_is_told_of_once(tmp_path: Path) -> None:
-    path = dated(tmp_path, {"x": ("1", "x")})
-    with Store(path)._connection as connection:
-        connection.execute("INSERT INTO children SELECT * FROM children")
-    with compared(path) as comparison:
-        store = comparison.baseline._store
-        write_dates(store, {"x": ("2", "new")})
-        store.execute("INSERT INTO children SELECT * FROM children")
-        assert comparison.proofs()[0] == {A: 1}
-
-
-def test_what_is_said_of_a_baseline_is_json(tmp_path: Path) -> None:
-    with compared(dated(tmp_path, {"x": ("1", "x")}, honest={A: 7}, turn=3)) as comparison:
-        assert json.loads(json.dumps(comparison.baseline.job["honest"])) == {A: 7}
-        assert comparison.baseline.job["turn"] == 3
-
-
 def multilingual(path: str, last: str = "/last", **fields: Any) -> UrlRecord:
     """An entry with more language versions than stand in its row."""
     links = [Alternate(f"x-{n}", f"{HOME}/version-{n}") for n in range(200)]
