@@ -14,7 +14,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
-from sitemapcrawler.jobs.readback import Done
+from sitemapcrawler.jobs.restoring import Done
 from sitemapcrawler.jobs.store.baseline import Earlier
 
 

@@ -13,18 +13,18 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.download.policies import Policies, signature
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FINISHED, READ, UrlRecord
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import (
     REPLY,
     Baseline,
     Earlier,
-    Entries,
+    EntryHashes,
     as_held,
     differences,
     sites_before_here,
 )
-from sitemapcrawler.jobs.store.sites import sites_of
-from sitemapcrawler.jobs.storing import Writer
+from sitemapcrawler.jobs.store.queries import sites_of
 from sitemapcrawler.rules.facts.given import GONE
 
 NOT_MODIFIED = 304
@@ -52,7 +52,7 @@ class Comparison:
         self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
         self._strange = self.baseline.strange_hosts() if self._may_take and self._judging else {}
         self._dates: dict[str, dict[str, str | None]] = {}
-        self._entries: dict[str, Entries] = {}
+        self._entries: dict[str, EntryHashes] = {}
         self._entry_text = JsonText(Rows(self.baseline.fields))
         self._reply_text = JsonText(Rows(REPLY))
 
@@ -96,7 +96,7 @@ class Comparison:
 
     # Entries.
 
-    async def judge(self, writer: Writer, sitemap: str, records: Sequence[UrlRecord]) -> None:
+    async def judge(self, writer: Committer, sitemap: str, records: Sequence[UrlRecord]) -> None:
         """Say of entries of a file what became of them."""
         known = self._entries.get(sitemap)
         if known is None:
@@ -116,7 +116,7 @@ class Comparison:
         await self._look_up(writer, outside, None)
 
     async def _look_up(
-        self, writer: Writer, entries: Sequence[tuple[UrlRecord, tuple[str, str]]], sitemap: str | None
+        self, writer: Committer, entries: Sequence[tuple[UrlRecord, tuple[str, str]]], sitemap: str | None
     ) -> None:
         """Judge entries that are not known to be unchanged, by what the file `sitemap` says of them, or any file."""
         if not entries:

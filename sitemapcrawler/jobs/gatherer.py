@@ -16,10 +16,10 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages
 from sitemapcrawler.jobs.store.loading import put_files
-from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 
@@ -70,7 +70,7 @@ than a stopped crawl may take for its feeds and the page."""
 class Gatherer:
     """Gathers the report when everything else is done."""
 
-    def __init__(self, crawler: Crawler, writer: Writer, records: Recorder, run: int) -> None:
+    def __init__(self, crawler: Crawler, writer: Committer, records: Recorder, run: int) -> None:
         records.unfinished = []
         self._crawler = crawler
         self._writer = writer

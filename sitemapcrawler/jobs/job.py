@@ -28,18 +28,17 @@ from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
 from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
-from sitemapcrawler.jobs.readback import Asked, decoded, files_done, read_back, url_batches
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.jobs.restoring import restore, restore_verdicts
+from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
-from sitemapcrawler.jobs.store.columns import literal
 from sitemapcrawler.jobs.store.loading import BASELINE, taken_in
+from sitemapcrawler.jobs.store.queries import with_memory
+from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.jobs.store.spool import Spool
-from sitemapcrawler.jobs.store.sql import with_memory
-from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
@@ -87,7 +86,7 @@ class Job:
         self.holding = False
         """True where url records are held back until everything is read."""
         self._crawler = crawler
-        self._writer = Writer(store, self.run, self._lost)
+        self._writer = Committer(store, self.run, self._lost)
         self.records = Recorder(self._writer, comparison)
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if reports else None
         self._closing: asyncio.Future[None] | None = None

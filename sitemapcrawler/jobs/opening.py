@@ -14,10 +14,9 @@ from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.job import Job, program_of
 from sitemapcrawler.jobs.store import Store, StoreError, check
-from sitemapcrawler.jobs.store.base import FILE
 from sitemapcrawler.jobs.store.baseline import DATABASE
-from sitemapcrawler.jobs.store.errors import in_words, is_locked, refusal
-from sitemapcrawler.jobs.store.making import CONFIG
+from sitemapcrawler.jobs.store.database import FILE
+from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
 
 OF_THE_READING = {"baseline", "only"}
 """Arguments that may differ where a job is finished that had a baseline: that may have moved on."""

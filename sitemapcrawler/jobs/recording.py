@@ -16,14 +16,14 @@ from sitemapcrawler.audit.frontier import Visit
 from sitemapcrawler.audit.reading import Told
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
+from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
 from sitemapcrawler.jobs.store.spool import fitting
-from sitemapcrawler.jobs.store.sql import reading
-from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.replies.chase import Step
 
 PLACE = b"place"
@@ -108,7 +108,7 @@ OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
 class Recorder:
     """Takes records, and gives those of a file to the writer when it has been read."""
 
-    def __init__(self, writer: Writer, comparison: Comparison | None) -> None:
+    def __init__(self, writer: Committer, comparison: Comparison | None) -> None:
         self.gives_lines = True
         """Whether batches keep the JSON lines that were made of them: nobody changes their records afterwards."""
         self._writer = writer

@@ -12,9 +12,8 @@ import duckdb
 import msgspec
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
-from sitemapcrawler.jobs.store.columns import json_line, json_object
-from sitemapcrawler.jobs.store.errors import in_words
-from sitemapcrawler.jobs.store.schema import CURRENT
+from sitemapcrawler.jobs.store.files import in_words
+from sitemapcrawler.jobs.store.schema import CURRENT, json_line, json_object
 from sitemapcrawler.report.model import (
     MAX_BAD,
     MAX_CHANGED,

@@ -11,7 +11,7 @@ from scrapy.utils.misc import load_object
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.job import Job
-from sitemapcrawler.jobs.readback import StoredBatch
+from sitemapcrawler.jobs.restoring import StoredBatch
 from sitemapcrawler.pipelines import CrawlPipeline
 
 PACKAGE = __name__.partition(".")[0]

@@ -103,7 +103,7 @@ def ended(running: Running) -> str:
 
 DEADLY_SET = """
 import json, os, signal, types
-from sitemapcrawler.jobs.store import base
+from sitemapcrawler.jobs.store import database
 
 def deadly(value):
     deadly.left -= 1
@@ -115,7 +115,7 @@ def set_and_die(store, **values):
     base.json = types.SimpleNamespace(loads=json.loads, dumps=deadly) if values.get("state") == "running" else json
     set_(store, **values)
 
-deadly.left, set_, base.Store.set = {number}, base.Store.set, set_and_die
+deadly.left, set_, database.Store.set = {number}, database.Store.set, set_and_die
 """
 
 
@@ -192,7 +192,7 @@ def ended_late(running: Running) -> str:
 
 UNREADABLE = """
 import duckdb
-from sitemapcrawler.jobs.store.base import Store
+from sitemapcrawler.jobs.store.database import Store
 
 def broken(method):
     def rows(*args, **kwargs):
@@ -249,7 +249,7 @@ RULES[known.id] = replace(known, check=slow)
 """
 ENDLESS_ROWS = """
 from sitemapcrawler.jobs import job as jobs
-from sitemapcrawler.jobs.store.base import Store
+from sitemapcrawler.jobs.store.database import Store
 
 def endless(*args):
     while True:

@@ -16,8 +16,8 @@ import duckdb
 import pytest
 
 from sitemapcrawler.jobs.store import Store, StoreError, check
-from sitemapcrawler.jobs.store.base import FILE
-from sitemapcrawler.jobs.store.making import create
+from sitemapcrawler.jobs.store.database import FILE
+from sitemapcrawler.jobs.store.files import create
 from tests.crawl.crawling import crawl
 from tests.crawl.site_server import SiteServer
 from tests.unit.jobs.baselines import job, opened, page

@@ -24,8 +24,7 @@ from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.store.columns import columns, items_of
-from sitemapcrawler.jobs.store.schema import MORE, VIEWS, statements, tables
+from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 

@@ -18,9 +18,8 @@ import duckdb
 from sitemapcrawler.feeds.arrow import Columns, pa
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord
 from sitemapcrawler.items import UNREAD, SitemapRecord
-from sitemapcrawler.jobs.store.columns import literal, quoted
-from sitemapcrawler.jobs.store.confining import ALONE, confine
-from sitemapcrawler.jobs.store.errors import in_words
+from sitemapcrawler.jobs.store.files import ALONE, confine, in_words
+from sitemapcrawler.jobs.store.schema import literal, quoted
 from sitemapcrawler.reader.dates import iso
 
 AT_ONCE = 500

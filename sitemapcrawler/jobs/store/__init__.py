@@ -1,10 +1,9 @@
 """The database of a job: tables, loading, queries, and baselines imported from jobs and feeds.
 
-May import `items`, `rules` and `urls`, never Scrapy. Start reading in `base.py`.
+May import `items`, `rules` and `urls`, never Scrapy. Start reading in `database.py`.
 """
 
-from sitemapcrawler.jobs.store.base import Store
-from sitemapcrawler.jobs.store.errors import StoreError
-from sitemapcrawler.jobs.store.making import check
+from sitemapcrawler.jobs.store.database import Store
+from sitemapcrawler.jobs.store.files import StoreError, check
 
 __all__ = ["Store", "StoreError", "check"]

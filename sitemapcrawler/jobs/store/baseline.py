@@ -14,16 +14,12 @@ from typing import Any
 import duckdb
 
 from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
-from sitemapcrawler.jobs.store.base import Store
-from sitemapcrawler.jobs.store.columns import json_object, literal, quoted
-from sitemapcrawler.jobs.store.errors import StoreError, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, copy_items
-from sitemapcrawler.jobs.store.making import check, create
-from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, MORE, ODD
+from sitemapcrawler.jobs.store.database import Store
+from sitemapcrawler.jobs.store.files import StoreError, check, create, in_words
+from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, take_in
+from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of, sites_before, sites_of
+from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, MORE, ODD, json_object, literal, quoted
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
-from sitemapcrawler.jobs.store.sites import sites_before, sites_of
-from sitemapcrawler.jobs.store.sql import completed, fetched, line_of, prefix_of
-from sitemapcrawler.jobs.store.taking import take_in
 
 ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
 """Fields of an entry that are compared."""
@@ -128,7 +124,7 @@ class Earlier:
 
 
 @dataclass(slots=True)
-class Entries:
+class EntryHashes:
     """The entries of one file, as hashes."""
 
     locs: set[int] = field(default_factory=set)
@@ -265,9 +261,9 @@ class Baseline:
         if not verdicts or not has_verdicts:
             self.fields = tuple(name for name in ENTRY if name not in JUDGED)
 
-    def entries(self, sitemap: str) -> Entries:
+    def entries(self, sitemap: str) -> EntryHashes:
         """The entries of one of its files."""
-        found = Entries()
+        found = EntryHashes()
         cursor = self._store.cursor().execute(
             f"SELECT loc, {self._compared} FROM {LISTED} WHERE sitemap = ?", [sitemap]
         )

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import duckdb
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.jobs.store.queries import fetched_with_memory, site_of, sites_before, sites_of, with_memory
 from sitemapcrawler.jobs.store.schema import CURRENT
-from sitemapcrawler.jobs.store.sites import site_of, sites_before, sites_of
-from sitemapcrawler.jobs.store.sql import fetched_with_memory, with_memory
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.registry import Needs, SiteMessage

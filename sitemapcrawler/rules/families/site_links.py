@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.jobs.store.sites import site_of as site_of_url
+from sitemapcrawler.jobs.store.queries import site_of as site_of_url
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED

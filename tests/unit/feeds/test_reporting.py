@@ -22,10 +22,10 @@ from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import gatherer
 from sitemapcrawler.jobs import report as queries
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.store import Store, spool
-from sitemapcrawler.jobs.storing import Writer
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 
@@ -142,7 +142,7 @@ class Crawl:
         stop_after: float | None = None,
         facts: SiteFacts | None = None,
     ) -> Report | None:
-        writer = Writer(self.store, 1, self.failures.append)
+        writer = Committer(self.store, 1, self.failures.append)
         records = Recorder(writer, None)
         signals = SimpleNamespace(connect=self._connect)
         made = Gatherer(SimpleNamespace(spider=self.spider, signals=signals), writer, records, 1)  # type: ignore[arg-type]  # of a crawler, this is all it uses

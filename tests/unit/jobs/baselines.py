@@ -15,7 +15,7 @@ from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Baseline
-from sitemapcrawler.jobs.store.loading import FileRows, Group, load
+from sitemapcrawler.jobs.store.loading import Commit, FileRows, load
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 HOME = "https://example.com"
@@ -95,7 +95,7 @@ def reply(**fields: Any) -> ReplyRecord:
 def job(folder: Path, records: Iterable[UrlRecord], **said: Any) -> Path:
     """The database of a finished job, of which `said` is said too."""
     store = Store.of(folder)
-    group = Group()
+    group = Commit()
     by_file: dict[str, list[UrlRecord]] = {}
     for record in records:
         by_file.setdefault(record.sitemap, []).append(record)
@@ -154,7 +154,7 @@ def lines(records: Sequence[Any]) -> bytes:
 
 
 class Beside:
-    """Works as `storing.Writer` does, at once."""
+    """Works as `committing.Committer` does, at once."""
 
     async def run(self, work: Callable[[], T]) -> T:
         """What `work` gives."""

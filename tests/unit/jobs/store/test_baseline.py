@@ -18,7 +18,7 @@ import pytest
 from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import PASSING, Baseline, as_held, differences
-from sitemapcrawler.jobs.store.taking import plain_line
+from sitemapcrawler.jobs.store.loading import plain_line
 from sitemapcrawler.namespaces.extensions import Video
 from sitemapcrawler.rules import all_rules
 from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, video

@@ -13,9 +13,9 @@ import pytest
 
 from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.base import FILE
-from sitemapcrawler.jobs.store.loading import BASELINE, FileRows, Group, load
-from sitemapcrawler.jobs.store.making import CONFIG, create
+from sitemapcrawler.jobs.store.database import FILE
+from sitemapcrawler.jobs.store.files import CONFIG, create
+from sitemapcrawler.jobs.store.loading import BASELINE, Commit, FileRows, load
 from sitemapcrawler.jobs.store.schema import FIRST, MORE, ODD
 from sitemapcrawler.jobs.store.spool import IN_MEMORY, Spool
 from sitemapcrawler.namespaces.extensions import Alternate, Image, Video
@@ -42,8 +42,8 @@ def entry(sitemap: str, number: int = 0, **fields: Any) -> UrlRecord:
     return UrlRecord(f"https://e.com/{number}", sitemap=sitemap, line=number, **fields)
 
 
-def group(*files: FileRows, **rest: Any) -> Group:
-    made = Group(**rest)
+def group(*files: FileRows, **rest: Any) -> Commit:
+    made = Commit(**rest)
     for one in files:
         made.add(one)
     return made
@@ -59,8 +59,8 @@ def left(store: Store) -> list[Path]:
 
 
 def test_group_is_true_where_there_is_something_in_it(store: Store) -> None:
-    assert not Group()
-    assert Group(rows={"policies": [{}]}) and Group(replies=[b"{}\n"])
+    assert not Commit()
+    assert Commit(rows={"policies": [{}]}) and Commit(replies=[b"{}\n"])
     made = group(file(store, A, entry(A), entry(A, 1)), file(store, B, entry(B)))
     assert made and made.urls == 3
 

@@ -13,12 +13,11 @@ import duckdb
 import pytest
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.store import Store, StoreError, check, making
-from sitemapcrawler.jobs.store.base import FILE, SPOOLS
-from sitemapcrawler.jobs.store.errors import in_words, refusal
-from sitemapcrawler.jobs.store.making import create
+from sitemapcrawler.jobs.store import Store, StoreError, check, files
+from sitemapcrawler.jobs.store.database import FILE, SPOOLS
+from sitemapcrawler.jobs.store.files import create, in_words, refusal
+from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import VERSION, VIEWS, tables
-from sitemapcrawler.jobs.store.sql import AT_ONCE
 from tests.unit.jobs.store.making import lines
 
 ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
@@ -65,7 +64,7 @@ def test_new_database_has_all_tables_and_views(path: Path) -> None:
 
 
 def test_database_that_could_not_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "statements", lambda: ["CREATE TABLE half (a INTEGER)", "nonsense"])
+    monkeypatch.setattr(files, "statements", lambda: ["CREATE TABLE half (a INTEGER)", "nonsense"])
     with pytest.raises(duckdb.ParserException):
         create(tmp_path / FILE)
     assert names(tmp_path) == set()

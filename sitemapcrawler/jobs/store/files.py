@@ -1,21 +1,135 @@
-"""Making a database, whole or not at all, and looking at one without changing it."""
+"""Database files: made whole or not at all, checked, and confined to what they may open."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
-from sitemapcrawler.jobs.store.confining import ALONE, Foreign, check_own, confine
-from sitemapcrawler.jobs.store.errors import StoreError, refusal
-from sitemapcrawler.jobs.store.schema import CURRENT, MORE, ODD, ODD_UNCHANGED, VERSION, statements, tables
+from sitemapcrawler.jobs.store.schema import CURRENT, MORE, ODD, ODD_UNCHANGED, VERSION, literal, statements, tables
+
+HOLDER = re.compile(r"PID (\d+)")
+
+NO_THREAD = "can't start new thread"
+"""What Python says where the system gives it none."""
+OUT_OF_MEMORY = "out of memory"
+NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNORECASE)
+"""How DuckDB's messages about its limit of memory begin."""
+
+
+class StoreError(ValueError):
+    """A database that cannot be used. The text is one line for a person."""
+
+
+def is_of_the_machine(error: Exception) -> bool:
+    """True where disk, memory or threads have come to their end, False for a fault of our own."""
+    return isinstance(error, (duckdb.Error, OSError, MemoryError)) or NO_THREAD in str(error)
+
+
+def is_out_of_memory(error: duckdb.Error) -> bool:
+    """True where DuckDB came to its limit of memory. A commit that does so says it in words alone."""
+    return isinstance(error, duckdb.OutOfMemoryException) or NO_ROOM.search(str(error)) is not None
+
+
+def in_words(error: Exception) -> str:
+    """What DuckDB or the system says, in one short line."""
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    first = str(error).strip().partition("\n")[0]
+    for words in ("No space left on device", "Read-only file system", "Permission denied"):
+        if words in str(error):
+            return words
+    return re.sub(r"^\w+( \w+)* Error: ", "", first)
+
+
+def is_locked(error: Exception) -> bool:
+    """True where another process holds the database."""
+    return "set lock on file" in str(error)
+
+
+def refusal(path: object, error: Exception) -> StoreError:
+    """Why a database could not be opened."""
+    if is_locked(error):
+        holder = HOLDER.search(str(error))
+        who = f" (process {holder[1]})" if holder else ""
+        return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
+    out_of_reach = isinstance(error, (OSError, duckdb.IOException)) and "Cannot open file" in str(error)
+    if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
+        return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is as it was")
+    advice = "use another JOBDIR" if out_of_reach or isinstance(error, OSError) else "fresh=yes starts over"
+    return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")
+
+
+ALONE: dict[str, Any] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "python_enable_replacements": False,  # a name in SQL that no table has never means a variable of ours
+}
+"""Settings of every connection. Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview"""
+WAL = ".wal"
+"""Suffix of the log beside a database."""
+
+
+class Foreign(StoreError):
+    """A database with parts that no crawl has made. The text is one line."""
+
+
+def confine(connection: duckdb.DuckDBPyConnection, folders: Iterable[Path] = (), files: Iterable[Path] = ()) -> None:
+    """Have DuckDB open nothing from now on but its own files, what lies in `folders`, and `files` with their logs; in
+    one process, for ever. Raises what DuckDB raises."""
+    paths = [str(path) for file in files for path in (file, file.with_name(f"{file.name}{WAL}"))]
+    connection.execute(f"SET allowed_directories = {_listed(map(str, folders))}")
+    connection.execute(f"SET allowed_paths = {_listed(paths)}")
+    connection.execute("SET enable_external_access = false")
+
+
+@cache
+def as_made() -> Mapping[str, str]:
+    """{table or view: its SQL} of a database that a crawl has made."""
+    with duckdb.connect(config=ALONE) as model:
+        confine(model)
+        for statement in statements():
+            model.execute(statement)
+        return _made(model)
+
+
+def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()) -> None:
+    """Foreign where tables and views are not as a crawl makes them, or macros could change what queries mean. `names`:
+    those to look at, without any all. What somebody has added is never read. Raises what DuckDB raises."""
+    held = _made(connection)
+    for name, sql in as_made().items():
+        if name in (names or as_made()) and held.get(name) != sql:
+            raise Foreign(f"{name} is {'not as a crawl makes it' if name in held else 'missing'}")
+    [(macros,)] = connection.execute("SELECT count(*) FROM duckdb_functions() WHERE NOT internal").fetchall()
+    if macros:
+        raise Foreign("it holds macros")
+
+
+def _made(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """{table or view: its SQL}, of the main schema."""
+    rows = connection.execute(
+        "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal UNION ALL "
+        "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
+    )
+    return dict(rows.fetchall())
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(literal, texts))}]"
+
 
 MEMORY_MB = 128
 """Memory that DuckDB may use at first."""

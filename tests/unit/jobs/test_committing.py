@@ -14,10 +14,10 @@ import pytest
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.jobs import storing
+from sitemapcrawler.jobs import committing
+from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.store import Store, check
-from sitemapcrawler.jobs.store.loading import FileRows, Group
-from sitemapcrawler.jobs.storing import Writer
+from sitemapcrawler.jobs.store.loading import Commit, FileRows
 
 RUN = 1
 NEVER_S = 3600.0
@@ -40,12 +40,12 @@ class Crawl:
         self.gate = threading.Event()
         """Commits wait for it."""
         self.gate.set()
-        self.writer = Writer(self.store, RUN, self.failures.append)
-        self._load = storing.load
-        monkeypatch.setattr(storing, "load", self.load)
-        monkeypatch.setattr(storing, "COMMIT_S", NEVER_S)
+        self.writer = Committer(self.store, RUN, self.failures.append)
+        self._load = committing.load
+        monkeypatch.setattr(committing, "load", self.load)
+        monkeypatch.setattr(committing, "COMMIT_S", NEVER_S)
 
-    def load(self, store: Store, run: int, group: Group) -> None:
+    def load(self, store: Store, run: int, group: Commit) -> None:
         assert self.gate.wait(PATIENCE_S)
         self.commits.append([file.sitemap for file in group.files])
         if self.error is not None:
@@ -101,7 +101,7 @@ def test_small_files_wait_and_are_one_commit(crawl: Crawl) -> None:
 
 
 def test_what_waits_is_committed_in_time(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "COMMIT_S", 0.0)
+    monkeypatch.setattr(committing, "COMMIT_S", 0.0)
 
     async def scenario() -> None:
         for name in "ab":
@@ -114,7 +114,7 @@ def test_what_waits_is_committed_in_time(crawl: Crawl, monkeypatch: pytest.Monke
 
 
 def test_many_rows_are_committed_at_once(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "COMMIT_ROWS", 10)
+    monkeypatch.setattr(committing, "COMMIT_ROWS", 10)
 
     async def scenario() -> None:
         await crawl.writer.add(crawl.file("a", 9))
@@ -129,7 +129,7 @@ def test_many_rows_are_committed_at_once(crawl: Crawl, monkeypatch: pytest.Monke
 
 
 def test_what_comes_during_a_commit_waits_for_the_next(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "COMMIT_ROWS", 10)
+    monkeypatch.setattr(committing, "COMMIT_ROWS", 10)
 
     async def scenario() -> None:
         crawl.gate.clear()
@@ -144,8 +144,8 @@ def test_what_comes_during_a_commit_waits_for_the_next(crawl: Crawl, monkeypatch
 
 
 def test_crawl_waits_where_too_much_waits(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "COMMIT_ROWS", 10)
-    monkeypatch.setattr(storing, "WAITING_ROWS", 25)
+    monkeypatch.setattr(committing, "COMMIT_ROWS", 10)
+    monkeypatch.setattr(committing, "WAITING_ROWS", 25)
 
     async def scenario() -> None:
         crawl.gate.clear()
@@ -286,7 +286,7 @@ def test_full_disk_fails_the_writer_and_not_the_crawl(crawl: Crawl) -> None:
 
 
 def test_database_is_free_when_the_writer_is_closed(tmp_path: Path) -> None:
-    writer = Writer(Store.of(tmp_path), RUN, lambda why: pytest.fail(why))
+    writer = Committer(Store.of(tmp_path), RUN, lambda why: pytest.fail(why))
 
     async def scenario() -> None:
         writer.put("policies", {"origin": "x"})

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.errors import in_words, is_of_the_machine
-from sitemapcrawler.jobs.store.loading import FileRows, Group, load
+from sitemapcrawler.jobs.store.files import in_words, is_of_the_machine
+from sitemapcrawler.jobs.store.loading import Commit, FileRows, load
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ WAITING_ROWS = 200_000
 T = TypeVar("T")
 
 
-class Writer:
+class Committer:
     """Commits what a crawl has found, grouped. The first error ends it: `failed` is called, the rest is dropped."""
 
     def __init__(self, store: Store, run: int, failed: Callable[[str], None]) -> None:
@@ -34,7 +34,7 @@ class Writer:
         self._run = run
         self._failed = failed
         self._thread = ThreadPoolExecutor(1, "store")
-        self._group = Group()
+        self._group = Commit()
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -88,7 +88,7 @@ class Writer:
             self._failed(self.error)
         for file in self._group.files:
             file.discard()
-        self._group = Group()
+        self._group = Commit()
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -123,11 +123,11 @@ class Writer:
             self._begin()
 
     def _begin(self) -> asyncio.Task[None]:
-        group, self._group = self._group, Group()
+        group, self._group = self._group, Commit()
         self._task = asyncio.ensure_future(self._commit(group))
         return self._task
 
-    async def _commit(self, group: Group) -> None:
+    async def _commit(self, group: Commit) -> None:
         try:
             await self.run(lambda: load(self.store, self._run, group))
         finally:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.columns import columns, json_object, literal
-from sitemapcrawler.jobs.store.schema import ODD, RECORDS, tables
+from sitemapcrawler.jobs.store.schema import ODD, RECORDS, columns, json_object, literal, tables
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.jobs.store.making import ANY, LARGEST, lines, of
 

@@ -1,4 +1,4 @@
-"""The database itself: made, opened, locked, checked; its rows read and written."""
+"""The database of a job: opened, locked, read and written."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from typing import Any, Self
 import duckdb
 
 from sitemapcrawler.jobs.scratch import OF_A_CRAWL, scratch
-from sitemapcrawler.jobs.store.columns import TYPE, literal, quoted
-from sitemapcrawler.jobs.store.confining import confine
-from sitemapcrawler.jobs.store.errors import refusal
-from sitemapcrawler.jobs.store.making import CONFIG, MEMORY_MB, NEW, SEEDED, check, make
-from sitemapcrawler.jobs.store.schema import CARRIED, ENTRY, MORE, tables
+from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
+from sitemapcrawler.jobs.store.queries import FEW, completed, fetched_with_memory, line_of, reading
+from sitemapcrawler.jobs.store.schema import CARRIED, ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd
-from sitemapcrawler.jobs.store.sql import FEW, completed, fetched_with_memory, line_of, reading
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlBatch, UrlRecord, records
-from sitemapcrawler.jobs import readback as storedbatch
-from sitemapcrawler.jobs.readback import StoredBatch, decoded
+from sitemapcrawler.jobs import restoring
+from sitemapcrawler.jobs.restoring import StoredBatch, decoded
 from tests.unit.jobs.store.making import ANY, of
 
 SITEMAP = "https://e.com/s.xml"
@@ -34,8 +34,8 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes | str] = []
-    decode = storedbatch.decoded
-    monkeypatch.setattr(storedbatch, "decoded", lambda line: [made.append(line), decode(line)][1])
+    decode = restoring.decoded
+    monkeypatch.setattr(restoring, "decoded", lambda line: [made.append(line), decode(line)][1])
     stored = batch([UrlRecord("a"), UrlRecord("b")])
     assert (len(stored), stored.sitemap, made) == (2, SITEMAP, [])
     assert [one.loc for one in stored.urls] == ["a", "b"]
