@@ -19,9 +19,9 @@ from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
     complain,
-    given,
     open_stderr,
     refuse,
+    spider_arguments,
     without_options,
 )
 from sitemapcrawler.extensions.logs import guard_log
@@ -46,7 +46,7 @@ class Option(NamedTuple):
         """As it is written."""
         return f"--{self.name.replace('_', '-')}"
 
-    def read(self, text: str | None) -> object:
+    def value_of(self, text: str | None) -> object:
         """The value; None where there is none. ValueError, one line."""
         try:
             return None if text is None else self.parse(text)
@@ -172,7 +172,7 @@ class Command(ScrapyCommand):
         if self.settings.get("JOBDIR"):
             raise ValueError("setting JOBDIR: not for fleet, which goes on by its --out")
         for option in OPTIONS:
-            setattr(opts, option.name, option.read(getattr(opts, option.name)))
+            setattr(opts, option.name, option.value_of(getattr(opts, option.name)))
         opts.arguments = arguments(opts)
         opts.listed = read_domains(named)
         if not opts.listed.domains:
@@ -200,7 +200,7 @@ class Command(ScrapyCommand):
 
 def arguments(opts: argparse.Namespace) -> dict[str, str]:
     """The arguments of each crawl, `domain` left out. ValueError, one line, for one that is none of a fleet's."""
-    found = given(opts.spargs)
+    found = spider_arguments(opts.spargs)
     for name, value in found.items():
         if name in NOT_HERE:
             raise ValueError(f"argument {name}={shown(value)}: not for fleet; accepted: {NOT_HERE[name]}")

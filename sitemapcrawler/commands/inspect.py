@@ -23,9 +23,9 @@ from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
     complain,
-    given,
     leave_out_retries,
     refuse,
+    spider_arguments,
     without_options,
 )
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
@@ -86,7 +86,7 @@ class Inspector:
     def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
         """Inspect; the exit code."""
         self._crawler = crawler
-        crawler.signals.connect(self._take, signals.item_scraped)
+        crawler.signals.connect(self._add, signals.item_scraped)
         crawler.signals.connect(self.output.watch, signals.engine_started)
         code = run(process, crawler, arguments)
         if not self.output.gone and self.output.error is None:
@@ -96,8 +96,8 @@ class Inspector:
             return FEED_LOST
         return 0 if self.output.gone else code
 
-    async def _take(self, item: Any) -> None:
-        rows = self._inspection.take(item)
+    async def _add(self, item: Any) -> None:
+        rows = self._inspection.add(item)
         if self._show != URLS or not self.output.is_open:
             return
         await self.output.send(document.lines(rows, self._inspection, self.output.encoding))
@@ -280,7 +280,7 @@ def _target(args: list[str], opts: argparse.Namespace) -> Target:
 
 def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     """The arguments of the spider."""
-    arguments = given(opts.spargs)
+    arguments = spider_arguments(opts.spargs)
     for name, value in arguments.items():
         if name not in PASSED:
             raise ValueError(f"argument {name}={value!r}: not for inspect; accepted: {', '.join(PASSED)}")

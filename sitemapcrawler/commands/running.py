@@ -51,7 +51,7 @@ def without_options(arguments: Sequence[str]) -> list[str]:
     return [*arguments[:end], *arguments[end + 1 :]]
 
 
-def given(pairs: list[str]) -> dict[str, str]:
+def spider_arguments(pairs: list[str]) -> dict[str, str]:
     """The arguments of the spider that options `-a` give. ValueError, one line, for what is no pair."""
     try:
         return arglist_to_dict(pairs)

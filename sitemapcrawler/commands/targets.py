@@ -76,7 +76,7 @@ class Targets:
         return not self.sites and len(self.names) == len(self.sitemaps)
 
 
-def read(named: Iterable[str]) -> Targets:
+def read_targets(named: Iterable[str]) -> Targets:
     """Sort what was named, standard input included. ValueError, one line, for what is nothing of all that."""
     targets = Targets()
     for text in named:
@@ -94,19 +94,19 @@ def target(text: str) -> Target:
     try:
         return _target(text)
     except ValueError as error:
-        raise ValueError(f"{_shown(text)}: {error}") from None
+        raise ValueError(f"{_display(text)}: {error}") from None
 
 
 def site_of(found: Target) -> Target:
     """The site that a URL belongs to. ValueError, one line, for a file, which belongs to none."""
     if found.kind == FILE:
-        raise ValueError(f"{_shown(found.text)}: is a file; accepted: a URL or a domain whose sitemaps are found")
+        raise ValueError(f"{_display(found.text)}: is a file; accepted: a URL or a domain whose sitemaps are found")
     if found.kind == DOMAIN:
         return found
     return Target(DOMAIN, found.text, urls.origin(found.value) or found.value)
 
 
-def _shown(text: str) -> str:
+def _display(text: str) -> str:
     return inert(masked_argument(text), MAX_SHOWN) or "''"
 
 

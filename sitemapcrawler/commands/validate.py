@@ -22,10 +22,10 @@ from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
-    given,
     leave_out_retries,
     open_stderr,
     refuse,
+    spider_arguments,
     without_options,
 )
 from sitemapcrawler.commands.targets import Targets
@@ -112,7 +112,7 @@ def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) ->
 
 
 @dataclass
-class Outcome:
+class ValidationResult:
     """What came of a run, gathered while it lasts."""
 
     summary: SummaryRecord | None = None
@@ -129,7 +129,7 @@ class Outcome:
     named: Collection[str] = ()
     """Names of the arguments of the spider that were given."""
 
-    def take(self, item: Any) -> None:
+    def add(self, item: Any) -> None:
         """Look at an item that goes to the feeds."""
         if isinstance(item, SummaryRecord):
             self.summary = item
@@ -142,9 +142,9 @@ class Outcome:
             if silent and item.found_by == "argument":
                 self.unreached[item.sitemap] = item.error or "no answer"
         elif isinstance(item, RobotsRecord) and item.robots in self.robots:
-            self._take_robots(item)
+            self._add_robots(item)
 
-    def _take_robots(self, record: RobotsRecord) -> None:
+    def _add_robots(self, record: RobotsRecord) -> None:
         self.reached = self.reached or record.status is not None
         self.read = self.read or record.outcome == RobotsOutcome.PARSED
         if record.status is None:
@@ -268,10 +268,10 @@ class Command(ScrapyCommand):
         check_choice("--fail-on", opts.fail_on, THRESHOLDS)
         if opts.verify not in (None, *METHODS):  # what follows --verify alone is no method
             args, opts.verify = [opts.verify, *args], METHODS[0]
-        named = targets.read(named_in(args))
+        named = targets.read_targets(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._robots = [url for url in named.sitemaps if is_robots_url(url)]
-        self._arguments = arguments_of(named, options, given(opts.spargs))
+        self._arguments = arguments_of(named, options, spider_arguments(opts.spargs))
         self._set_log(opts)
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
@@ -304,8 +304,8 @@ class Command(ScrapyCommand):
     def _validate(self, opts: argparse.Namespace) -> int:
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(ValidatingSpider)
-        outcome = Outcome(named=self._arguments.keys(), robots=self._robots)
-        crawler.signals.connect(outcome.take, signals.item_scraped)
+        outcome = ValidationResult(named=self._arguments.keys(), robots=self._robots)
+        crawler.signals.connect(outcome.add, signals.item_scraped)
         with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments)
             lost = bool(getattr(crawler.spider, "lost", False))

@@ -21,7 +21,7 @@ from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.gauge import Gauge
-from sitemapcrawler.terminal.progress import IN_LINE, Row, line, rows, shown_hosts
+from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ProgressDisplay:
         gauge = self._gauge(LIVE_WINDOW_S)
 
         def tell(width: int, unicode: bool) -> Sequence[Row]:
-            return rows(gauge.look(shown_hosts(width)), width, unicode)
+            return rows(gauge.measure(max_hosts(width)), width, unicode)
 
         self._display = Display(sys.stderr, tell)
         self._display.start()
@@ -90,9 +90,9 @@ class ProgressDisplay:
         gauge = self._gauge(self._interval)
 
         def tell() -> None:
-            logger.info("%s", line(gauge.look(IN_LINE)))
+            logger.info("%s", line(gauge.measure(IN_LINE)))
 
-        gauge.look(IN_LINE)
+        gauge.measure(IN_LINE)
         self._lines = create_looping_call(tell)
         self._lines.start(self._interval, now=False)
 

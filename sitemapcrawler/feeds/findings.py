@@ -51,7 +51,7 @@ class Places:
         here = (folder or Path.cwd()).as_uri().rstrip("/") + "/"
         self._roots = sorted({here: "", **(roots or {})}.items(), key=lambda root: -len(root[0]))
 
-    def of(self, url: str) -> tuple[str, bool]:
+    def reference(self, url: str) -> tuple[str, bool]:
         """URI reference of a sitemap, and whether it is relative to the folder."""
         url = url.partition("#")[0]
         path = self._path(url).lstrip("/")[:MAX_URL]
@@ -161,7 +161,7 @@ class JUnitExporter(BaseItemExporter):
         if sitemap not in self._suites:
             if len(self._suites) >= OPEN_FILES:
                 self._write(next(iter(self._suites)))
-            self._suites[sitemap] = Suite(self._places.of(sitemap)[0])
+            self._suites[sitemap] = Suite(self._places.reference(sitemap)[0])
         return self._suites[sitemap]
 
     def _write(self, sitemap: str) -> None:
@@ -329,7 +329,7 @@ class SarifExporter(BaseItemExporter):
         if not finding.sitemap:
             self._notifications.append(self._notification(finding))
             return None
-        uri, relative = self._places.of(finding.sitemap)
+        uri, relative = self._places.reference(finding.sitemap)
         result: dict[str, Any] = {"ruleId": inert(finding.rule)}
         if finding.rule in self._index:
             result["ruleIndex"] = self._index[finding.rule]

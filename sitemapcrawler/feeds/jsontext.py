@@ -42,7 +42,7 @@ class JsonText:
 
     def lines(self, records: Sequence[Any]) -> bytes:
         """One line of UTF-8 for each record, with its end; none for records without any of the fields."""
-        rows = self._rows.of(records)
+        rows = self._rows.make(records)
         if self._fast:
             try:
                 return self._fast.encode_lines(rows)
@@ -109,7 +109,7 @@ class Rows:
         self._nested = self if fields is None else Rows(None, keep_empty)
         self._makers: dict[type, Callable[[Iterable[Any]], list[Any]]] = {}
 
-    def of(self, records: Sequence[Any]) -> list[Any]:
+    def make(self, records: Sequence[Any]) -> list[Any]:
         """One row for each record, in order; none for a record that has none of the fields."""
         if len(set(map(type, records))) == 1:
             return self._maker(type(records[0]))(records)

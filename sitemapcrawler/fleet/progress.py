@@ -29,8 +29,8 @@ from sitemapcrawler.terminal.progress import (
     clock,
     fitted,
     in_brackets,
-    left,
     speed,
+    time_left,
 )
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, elapsed, shortened
@@ -131,7 +131,7 @@ def line(progress: FleetProgress) -> str:
         f"{progress.waiting:,} waiting" if progress.waiting else "",
         counted(progress.sitemaps, "sitemap"),
         counted(progress.urls, "URL") + in_brackets(progress.urls_per_second),
-        left(progress.eta_s),
+        time_left(progress.eta_s),
     ]
     return f"fleet: {', '.join(filter(None, parts))}"
 
@@ -140,7 +140,7 @@ def _first(progress: FleetProgress, room: int, unicode: bool) -> Row:
     """Ended domains, time left, speed and a bar."""
     row: Row = [("fleet".ljust(LABEL), FAINT), (_domains(progress), "bold")]
     row += apart(
-        (left(progress.eta_s), "bold"),
+        (time_left(progress.eta_s), "bold"),
         (speed(progress.domains_per_minute, MINUTE), "cyan"),
         (clock(progress.elapsed), FAINT),
     )

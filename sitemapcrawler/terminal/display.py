@@ -58,7 +58,7 @@ class Display:
         self._above.take_over()
         atexit.register(self.stop)
         with self._lock:
-            self._look()
+            self._update()
             self._live.start()
         self._thread.start()
 
@@ -87,12 +87,12 @@ class Display:
         while not self._done.wait(REFRESH_S):
             try:
                 with self._lock:
-                    self._look()
+                    self._update()
                     self._live.refresh()
             except GONE:  # the crawl goes on
                 self._done.set()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         # What is looked at changes meanwhile; the next look comes soon. Nothing is logged here, since whoever logs
         # holds the lock of a log handler and may wait for ours.
         with suppress(Exception):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sitemapcrawler.items import ENDED
-from sitemapcrawler.terminal.progress import Checks, Host, Progress
+from sitemapcrawler.terminal.progress import Checks, HostProgress, Progress
 
 SHORTEST_S = 0.5
 """Seconds that must have passed before anything is said of speed."""
@@ -116,7 +116,7 @@ class Gauge:
         self._shown: list[str] = []
         self._in_earlier: int | None = None
 
-    def look(self, shown: int = SHOWN_HOSTS) -> Progress:
+    def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
         """How far the crawl is now, with so many hosts at most."""
         now = time.monotonic()
         told = self._audit(now) if self._ours else self._other(now)
@@ -210,7 +210,7 @@ class Gauge:
         slots: dict[str, Any] = self._crawler.engine.downloader.slots
         return slots
 
-    def _hosts(self, shown: int) -> tuple[tuple[Host, ...], int]:
+    def _hosts(self, shown: int) -> tuple[tuple[HostProgress, ...], int]:
         """The busiest hosts, of which those stay that were told of before; how many others are busy."""
         slots = self._slots
         busy = {name: len(slot.active) for name, slot in list(slots.items()) if is_busy(slot)}
@@ -220,11 +220,11 @@ class Gauge:
         found = [self._host(name, slots[name]) for name in self._shown]
         return tuple(found), len(busy) - len(found)
 
-    def _host(self, name: str, slot: Any) -> Host:
+    def _host(self, name: str, slot: Any) -> HostProgress:
         rests = self._rests(name) if self._rests is not None else 0.0
         asked = next(iter(slot.transferring), None)
         url = None if asked is None else asked.url
-        return Host(name, len(slot.transferring), len(slot.queue), slot.delay, rests, url)
+        return HostProgress(name, len(slot.transferring), len(slot.queue), slot.delay, rests, url)
 
 
 def is_busy(slot: Any) -> bool:

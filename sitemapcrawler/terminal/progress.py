@@ -11,7 +11,7 @@ from sitemapcrawler.words import counted, duration, shortened
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostProgress:
     """A host that is being asked: a download slot of Scrapy."""
 
     name: str
@@ -68,7 +68,7 @@ class Progress:
     """Findings by severity."""
     in_flight: int = 0
     waiting: int = 0
-    hosts: tuple[Host, ...] = ()
+    hosts: tuple[HostProgress, ...] = ()
     """The busiest, by name."""
     other_hosts: int = 0
     checks: Checks | None = None
@@ -94,7 +94,7 @@ def line(progress: Progress) -> str:
     if progress.checks is not None:
         parts += [
             f"checked {checked(progress.checks)}{in_brackets(progress.checks.per_second)}",
-            left(progress.checks.seconds_left),
+            time_left(progress.checks.seconds_left),
         ]
     if progress.phase not in QUIET:
         parts.append(f"{counted(progress.in_flight, 'request')} in flight")
@@ -135,7 +135,7 @@ def checked(checks: Checks) -> str:
     return f"{checks.done:,} of about {rounded(checks.in_all):,}"
 
 
-def left(seconds: float | None) -> str:
+def time_left(seconds: float | None) -> str:
     """How long it still takes; empty where nothing can be said."""
     return f"about {duration(seconds)} left" if seconds else ""
 
@@ -147,14 +147,14 @@ def speed(number: float | None, unit: str = "s") -> str:
     return f"{number:,.0f}/{unit}" if number >= 10 else f"{number:.2g}/{unit}"
 
 
-def pause(host: Host) -> str:
+def pause(host: HostProgress) -> str:
     """How long a host is left alone between two requests, or now."""
     if host.rests:
         return f"rests {duration(host.rests)}"
     return f"every {host.delay:.2g} s" if host.delay else "no delay"
 
 
-def name(host: Host, room: int = LONGEST_NAME) -> str:
+def name(host: HostProgress, room: int = LONGEST_NAME) -> str:
     """What a host is called, in so many characters."""
     return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
 
@@ -208,7 +208,7 @@ def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
     return [fitted(row, room) for row in found]
 
 
-def shown_hosts(width: int) -> int:
+def max_hosts(width: int) -> int:
     """Hosts that have a row on a terminal so wide."""
     return 6 if width >= WIDE else 3
 
@@ -242,7 +242,7 @@ def _first(progress: Progress, room: int, unicode: bool) -> Row:
 
 def _checks(checks: Checks, room: int, unicode: bool) -> Row:
     row: Row = [("checked".ljust(LABEL), FAINT), (checked(checks), "")]
-    row += apart((speed(checks.per_second), "cyan"), (left(checks.seconds_left), "bold"))
+    row += apart((speed(checks.per_second), "cyan"), (time_left(checks.seconds_left), "bold"))
     return row + (bar_in_rest(row, checks.done / checks.in_all, room, unicode) if checks.in_all else [])
 
 
@@ -269,7 +269,7 @@ def _asking(progress: Progress, width: int) -> list[Row]:
     return found
 
 
-def _host(label: str, shown: str, host: Host, width: int) -> Row:
+def _host(label: str, shown: str, host: HostProgress, width: int) -> Row:
     row: Row = [(label.ljust(LABEL), FAINT), (shown, "")]
     row.append((f"{GAP}{host.in_flight:>2} in flight{GAP}{host.waiting:>3} waiting", ""))
     row.append((f"{GAP}{pause(host):<13}", "yellow" if host.rests else "cyan"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.targets import read
+from sitemapcrawler.commands.targets import read_targets
 
 
 @pytest.fixture(autouse=True)
@@ -34,41 +34,41 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_file_is_shown_as_it_was_named(folder: Path, text: str, name: str) -> None:
     url = (folder / name).as_uri()
-    targets = read([text])
+    targets = read_targets([text])
     assert (targets.sitemaps, targets.names, targets.local) == ([url], {url: text}, True)
 
 
 def test_file_may_be_named_by_its_url(folder: Path) -> None:
     url = (folder / "sitemap.xml").as_uri()
-    assert read([url]).sitemaps == [url]
+    assert read_targets([url]).sitemaps == [url]
 
 
 def test_file_whose_name_is_no_utf_8(folder: Path) -> None:
     name = os.fsdecode(b"\xff.xml")
     (folder / name).touch()
-    assert read([name]).sitemaps == [f"{folder.as_uri()}/%FF.xml"]
+    assert read_targets([name]).sitemaps == [f"{folder.as_uri()}/%FF.xml"]
 
 
 def test_order_is_kept_and_what_is_named_again_counts_once(folder: Path) -> None:
     named = ["sitemap.xml", "https://e.com/s.xml", "bare", "./sitemap.xml", "https://e.com/s.xml", "-", "-"]
-    targets = read(named)
+    targets = read_targets(named)
     wanted = [(folder / "sitemap.xml").as_uri(), "https://e.com/s.xml", (folder / "bare").as_uri(), urls.STANDARD_INPUT]
     assert targets.sitemaps == wanted
     assert targets.names[wanted[0]] == "sitemap.xml"
 
 
 def test_standard_input_is_a_file() -> None:
-    targets = read(["-"])
+    targets = read_targets(["-"])
     assert (targets.reads_stdin, targets.local, targets.names) == (True, True, {urls.STANDARD_INPUT: "<stdin>"})
-    assert not read(["bare"]).reads_stdin
+    assert not read_targets(["bare"]).reads_stdin
 
 
 def test_sites_and_sitemaps_are_told_apart() -> None:
-    targets = read(["https://e.com/", "www.e.com", "https://e.com/s.xml", "https://e.com"])
+    targets = read_targets(["https://e.com/", "www.e.com", "https://e.com/s.xml", "https://e.com"])
     assert (targets.sites, targets.sitemaps) == (["https://e.com", "www.e.com"], ["https://e.com/s.xml"])
     assert not targets.local
 
 
 def test_first_that_is_nothing_is_one_line() -> None:
     with pytest.raises(ValueError, match=r"missing\.xml: no such file"):
-        read(["bare", "missing.xml", "nothing.xml"])
+        read_targets(["bare", "missing.xml", "nothing.xml"])

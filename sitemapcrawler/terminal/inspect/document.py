@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
-from sitemapcrawler.terminal.inspect.inspection import Bounded, Inspection, Tally
+from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
 Row = Callable[[Any], dict[str, Any]]
 """A record as a JSON object, without null and empty fields."""
@@ -91,7 +91,7 @@ def _sitemap(row: dict[str, Any], record: SitemapRecord, inspection: Inspection)
     return row
 
 
-def _urls(tally: Tally) -> dict[str, Any]:
+def _urls(tally: EntryCounts) -> dict[str, Any]:
     unit, histogram = tally.dates.histogram()
     return {
         "count": tally.urls,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sitemapcrawler import urls, words
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import PREFIXES, find
-from sitemapcrawler.terminal.inspect.inspection import INDEX, Bounded, Inspection, Tally, is_core
+from sitemapcrawler.terminal.inspect.inspection import INDEX, Bounded, EntryCounts, Inspection, is_core
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, size
 
@@ -57,7 +57,7 @@ class Fact(NamedTuple):
     meaning: str = PLAIN
 
 
-def of_file(record: SitemapRecord) -> Iterator[Fact]:
+def file_facts(record: SitemapRecord) -> Iterator[Fact]:
     """Format, size, answer and outcome of a file."""
     encoding = f", {inert(record.encoding)}" if record.encoding else ""
     yield Fact("format", f"{FORMATS.get(record.format, record.format)}{encoding}")
@@ -89,7 +89,7 @@ def _answers(record: SitemapRecord) -> Iterator[Fact]:
     yield Fact(label, f"{record.status}{last}")
 
 
-def of_site(inspection: Inspection) -> Iterator[Fact]:
+def site_facts(inspection: Inspection) -> Iterator[Fact]:
     """How many files were found, and how."""
     for robots in inspection.robots[:MAX_ROBOTS]:
         yield Fact("robots.txt", _robots(robots), PLAIN if robots.outcome == "parsed" else ODD)
@@ -109,7 +109,7 @@ def _robots(record: RobotsRecord) -> str:
     return f"{place(record.robots)} {said}"
 
 
-def of_indexes(inspection: Inspection) -> Iterator[Fact]:
+def index_facts(inspection: Inspection) -> Iterator[Fact]:
     """What indexes list, and how to read it."""
     indexes = [record for record in inspection.files.records if record.format == INDEX]
     if indexes and not inspection.expanded:
@@ -118,7 +118,7 @@ def of_indexes(inspection: Inspection) -> Iterator[Fact]:
         yield Fact("lists", f"{listed}{several}, not read without --expand")
 
 
-def of_files(inspection: Inspection) -> Iterator[Fact]:
+def files_facts(inspection: Inspection) -> Iterator[Fact]:
     """What several files come to."""
     records = inspection.files.records
     failed = len(inspection.files.failed)
@@ -127,13 +127,13 @@ def of_files(inspection: Inspection) -> Iterator[Fact]:
         yield Fact("problems", f"{counted(failed, 'file')} not read, or not to the end", BAD)
 
 
-def of_entries(tally: Tally, noun: str = "URL") -> Iterator[Fact]:
+def entry_facts(tally: EntryCounts, noun: str = "URL") -> Iterator[Fact]:
     """What the entries of files come to; `noun`: what they are."""
     yield Fact(f"{noun}s", f"{tally.urls:,}")
     yield Fact("lastmod", _lastmod(tally))
 
 
-def of_extensions(inspection: Inspection) -> Iterator[Fact]:
+def extension_facts(inspection: Inspection) -> Iterator[Fact]:
     """Which extensions the entries use."""
     tally = inspection.tally
     used = [name for name in EXTENSIONS if getattr(tally.counts, name)]
@@ -158,7 +158,7 @@ def _is_other(uri: str) -> bool:
     return find(uri) is None and uri not in PREFIXES.values() and not is_core(uri)
 
 
-def of_limits(inspection: Inspection) -> Iterator[Fact]:
+def limit_facts(inspection: Inspection) -> Iterator[Fact]:
     """What was left out, and why the crawl ended early."""
     hidden = {} if inspection.expanded else {"max_depth": 0}
     skipped = {name: count for name, count in inspection.summary.skipped.items() if name not in hidden}
@@ -168,7 +168,7 @@ def of_limits(inspection: Inspection) -> Iterator[Fact]:
         yield Fact("stopped", f"before the end: {inert(inspection.summary.partial)}", BAD)
 
 
-def _lastmod(tally: Tally) -> str:
+def _lastmod(tally: EntryCounts) -> str:
     dates = tally.dates
     if dates.first is None or dates.last is None:
         said = "none"

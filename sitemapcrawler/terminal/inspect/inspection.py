@@ -18,7 +18,7 @@ LISTED = "index"
 
 
 @dataclass(slots=True)
-class Entry:
+class TreeEntry:
     """One line of the tree: a file that was read, or one that an index only names."""
 
     url: str
@@ -26,12 +26,12 @@ class Entry:
     """When it was last changed, as its index says."""
     record: SitemapRecord | None = None
     """None where it was not asked for, or is read in another place of the tree."""
-    below: list[Entry] = field(default_factory=list)
+    below: list[TreeEntry] = field(default_factory=list)
     """What it lists."""
     elsewhere: bool = False
     """True where it is read in another place."""
 
-    def all(self) -> Iterator[Entry]:
+    def all(self) -> Iterator[TreeEntry]:
         """Itself and all that is below."""
         waiting = [self]
         while waiting:
@@ -41,14 +41,14 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Group:
+class FileGroup:
     """Files that no index of the inspection names, found in the same way."""
 
     found_by: str
     """robots, common-path, html-link or argument."""
     parent: str | None
     """URL of the robots.txt or page that names them."""
-    entries: list[Entry]
+    entries: list[TreeEntry]
 
 
 class Files:
@@ -75,18 +75,18 @@ class Files:
         return [record for record in self.records if record.outcome not in READ]
 
     @cached_property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[FileGroup]:
         """The tree, to be asked for when all records are there."""
         known = {record.sitemap: record for record in self.records}
-        groups: dict[tuple[str, str | None], Group] = {}
+        groups: dict[tuple[str, str | None], FileGroup] = {}
         for record in self.records:
             if record.found_by != LISTED or record.parent not in known:
                 key = record.found_by, record.parent
-                group = groups.setdefault(key, Group(*key, []))
-                group.entries.append(self._grown(Entry(record.sitemap, None, record), known))
+                group = groups.setdefault(key, FileGroup(*key, []))
+                group.entries.append(self._grown(TreeEntry(record.sitemap, None, record), known))
         return list(groups.values())
 
-    def _grown(self, root: Entry, known: dict[str, SitemapRecord]) -> Entry:
+    def _grown(self, root: TreeEntry, known: dict[str, SitemapRecord]) -> TreeEntry:
         """The entry with all that is below it. Each file has one record, so there is no circle."""
         waiting = [root]
         while waiting:
@@ -95,7 +95,7 @@ class Files:
             for url, lastmod_at in self.children(entry.url) if entry.record is not None else ():
                 record = known.get(url)
                 own = record is not None and record.parent == entry.url and url not in taken
-                child = Entry(url, lastmod_at, record if own else None, elsewhere=record is not None and not own)
+                child = TreeEntry(url, lastmod_at, record if own else None, elsewhere=record is not None and not own)
                 taken.add(url)
                 entry.below.append(child)
                 if own:
@@ -126,12 +126,12 @@ class Inspection:
         self.expanded = expanded
         self.line_of = line_of
         self.files = Files()
-        self.tally = Tally()
+        self.tally = EntryCounts()
         self.robots: list[RobotsRecord] = []
         """The robots.txt files that were fetched."""
         self.summary = SummaryRecord()
 
-    def take(self, item: Any) -> Sequence[Any]:
+    def add(self, item: Any) -> Sequence[Any]:
         """Count an item of the crawl; its records."""
         rows = records(item)
         if rows and isinstance(rows[0], UrlRecord):
@@ -157,9 +157,9 @@ class Inspection:
         return None if self.is_site or not self.files.records else self.files.records[0]
 
     @property
-    def listed(self) -> Tally:
+    def listed(self) -> EntryCounts:
         """The dates of what the indexes list, where that was not asked for."""
-        tally = Tally()
+        tally = EntryCounts()
         for record in self.files.records:
             children = self.files.children(record.sitemap)
             tally.urls += len(children)
@@ -207,7 +207,7 @@ def is_core(uri: str) -> bool:
     return CORE in uri
 
 
-class Tally:
+class EntryCounts:
     """Counts url records, batch by batch."""
 
     def __init__(self) -> None:
@@ -269,7 +269,7 @@ MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramRow:
     """One row of a histogram."""
 
     label: str
@@ -310,7 +310,7 @@ class Dates:
         length = next((unit for unit in (DAY, MONTH) if self._fits(unit)), YEAR)
         return UNITS[length], dict(sorted(self._by(length).items()))
 
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[HistogramRow]:
         """The histogram as at most `MAX_BARS` rows, the oldest first; several rows without a date are one."""
         unit, counts = self.histogram()
         return _oldest_together(_rows(unit, counts))
@@ -353,28 +353,28 @@ def _between(unit: str, first: str, last: str) -> Iterable[str]:
     return (f"{year:04}" for year in range(int(first), int(last) + 1))
 
 
-def _rows(unit: str, counts: Mapping[str, int]) -> list[Bar]:
+def _rows(unit: str, counts: Mapping[str, int]) -> list[HistogramRow]:
     labels = _between(unit, min(counts), max(counts)) if counts else ()
-    return _without_gaps(Bar(label, counts.get(label, 0)) for label in labels)
+    return _without_gaps(HistogramRow(label, counts.get(label, 0)) for label in labels)
 
 
-def _without_gaps(bars: Iterable[Bar]) -> list[Bar]:
+def _without_gaps(bars: Iterable[HistogramRow]) -> list[HistogramRow]:
     """Two empty rows and more, one after the other, become one."""
-    kept: list[Bar] = []
+    kept: list[HistogramRow] = []
     for bar in bars:
         before = kept[-1] if kept else None
         if before is None or bar.count or before.count:
             kept.append(bar)
         elif not before.gap:
-            kept[-1] = Bar("", 0, True)
+            kept[-1] = HistogramRow("", 0, True)
     return kept
 
 
-def _oldest_together(bars: list[Bar]) -> list[Bar]:
+def _oldest_together(bars: list[HistogramRow]) -> list[HistogramRow]:
     """No more than `MAX_BARS` rows: those too many, the oldest, become one."""
     if len(bars) <= MAX_BARS:
         return bars
     start = len(bars) - MAX_BARS + 1
     old, kept = bars[:start], bars[start:]
     until = next(bar.label for bar in reversed(old) if bar.label)
-    return [Bar(f"until {until}", sum(bar.count for bar in old)), *kept]
+    return [HistogramRow(f"until {until}", sum(bar.count for bar in old)), *kept]

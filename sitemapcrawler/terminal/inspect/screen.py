@@ -15,7 +15,7 @@ from sitemapcrawler import words
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
-from sitemapcrawler.terminal.inspect.inspection import INDEX, Bar, Entry, Group, Inspection
+from sitemapcrawler.terminal.inspect.inspection import INDEX, FileGroup, HistogramRow, Inspection, TreeEntry
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, shortened
 
@@ -71,27 +71,27 @@ class Screen:
         yield from self._folded(Text(inert(inspection.name, MAX_URL), "bold"), "")
         yield Text()
         single = inspection.single
-        told = [*(facts.of_file(single) if single is not None else facts.of_site(inspection))]
-        told += facts.of_indexes(inspection)
+        told = [*(facts.file_facts(single) if single is not None else facts.site_facts(inspection))]
+        told += facts.index_facts(inspection)
         yield from self._block(told, [])
         lines = [*Outline(inspection, Guides() if self._unicode else ASCII).lines()]
         listed = inspection.listed
         if listed.urls and not inspection.tally.urls:
-            yield from self._block([*facts.of_entries(listed)][1:], listed.dates.bars())
+            yield from self._block([*facts.entry_facts(listed)][1:], listed.dates.bars())
         if lines:
             yield Text()
             yield from self._tree(lines)
             yield from self._problems(inspection, self._told)
         yield from self._sums(inspection, bool(lines))
-        yield from self._block([*facts.of_limits(inspection)], [])
+        yield from self._block([*facts.limit_facts(inspection)], [])
 
     def _sums(self, inspection: Inspection, is_tree: bool) -> Iterator[Text]:
         """What all entries come to."""
         told: list[Fact] = []
         if len(inspection.files.records) > 1:
-            told += facts.of_files(inspection)
+            told += facts.files_facts(inspection)
         if inspection.tally.urls or (inspection.single is not None and inspection.single.format != INDEX):
-            told += [*facts.of_entries(inspection.tally), *facts.of_extensions(inspection)]
+            told += [*facts.entry_facts(inspection.tally), *facts.extension_facts(inspection)]
         if told and is_tree:
             yield Text()
         yield from self._block(told, inspection.tally.dates.bars())
@@ -110,7 +110,7 @@ class Screen:
 
     # Facts and bars.
 
-    def _block(self, told: Sequence[Fact], bars: Sequence[Bar]) -> Iterator[Text]:
+    def _block(self, told: Sequence[Fact], bars: Sequence[HistogramRow]) -> Iterator[Text]:
         """Facts, with a histogram below the fact `lastmod`, or beside all of them."""
         histogram = [*self._histogram(bars)] if len(bars) > 1 else []
         if histogram and self._width >= WIDE:
@@ -143,7 +143,7 @@ class Screen:
             line.rstrip()
             yield Text.assemble((label if number == 0 else " " * len(label), "dim"), line)
 
-    def _histogram(self, bars: Sequence[Bar]) -> Iterator[Text]:
+    def _histogram(self, bars: Sequence[HistogramRow]) -> Iterator[Text]:
         names = max(len(bar.label) for bar in bars)
         counts = [f"{bar.count:,}" for bar in bars]
         numbers = max(map(len, counts))
@@ -256,12 +256,12 @@ class Outline:
                 for entry in group.entries:
                     yield from self._entries(entry.below, entry.url, "", room)
 
-    def _way(self, group: Group) -> str:
+    def _way(self, group: FileGroup) -> str:
         way = WAYS.get(group.found_by, group.found_by)
         return way.format(parent=facts.place(group.parent or ""))
 
     def _entries(
-        self, entries: Sequence[Entry], parent: str | None, stem: str, room: int, group: Group | None = None
+        self, entries: Sequence[TreeEntry], parent: str | None, stem: str, room: int, group: FileGroup | None = None
     ) -> Iterator[Line]:
         most = room if room > ALL else max(LEAST, min(MOST, room))
         shown = entries if len(entries) <= most + 1 else entries[:most]  # one more takes no more room than its sum
@@ -274,21 +274,21 @@ class Outline:
         if hidden:
             yield self._rest(hidden, stem + self._guides.last)
 
-    def _line(self, entry: Entry, parent: str | None, stem: str, group: Group | None) -> Line:
+    def _line(self, entry: TreeEntry, parent: str | None, stem: str, group: FileGroup | None) -> Line:
         name, record = facts.place(entry.url, parent), entry.record
         if record is None:
             return Line(stem, name, "", facts.day(entry.lastmod_at), "read in another place" if entry.elsewhere else "")
-        remarks = [*self._found(record, group), *_remarks(record)]
+        remarks = [*self._line_of(record, group), *_remarks(record)]
         newest = facts.day(record.lastmod_max or entry.lastmod_at)
         return Line(stem, name, _count(record), newest, ", ".join(remarks), meaning(record), url=entry.url)
 
-    def _found(self, record: SitemapRecord, group: Group | None) -> Iterator[str]:
+    def _line_of(self, record: SitemapRecord, group: FileGroup | None) -> Iterator[str]:
         if group is not None and record.found_by == "robots" and record.parent:
             line = self._inspection.line_of(record.parent, record.sitemap)
             if line is not None:
                 yield f"line {line}"
 
-    def _rest(self, hidden: Sequence[Entry], stem: str) -> Line:
+    def _rest(self, hidden: Sequence[TreeEntry], stem: str) -> Line:
         records = [one.record for entry in hidden for one in entry.all() if one.record is not None]
         urls = sum(record.url_count for record in records if record.format != INDEX)
         count = counted(urls, "URL") if records else ""

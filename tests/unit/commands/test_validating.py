@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import urls
 from sitemapcrawler.commands.targets import Targets
-from sitemapcrawler.commands.validate import Outcome, arguments_of, check_choice, named_in, set_feed
+from sitemapcrawler.commands.validate import ValidationResult, arguments_of, check_choice, named_in, set_feed
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
 
 HOOKS = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
@@ -171,9 +171,9 @@ def test_exit_code(
     how: dict[str, Any],
     wanted: int,
 ) -> None:
-    outcome = Outcome()
+    outcome = ValidationResult()
     for item in (*records, SummaryRecord(severities=severities)):
-        outcome.take(item)
+        outcome.add(item)
     assert outcome.exit_code(code, **{"lost": False, "fail_on": "error", **how}) == wanted
 
 
@@ -181,28 +181,31 @@ def test_exit_code(
 def test_limit_that_was_asked_for_leaves_findings_to_decide(
     partial: str, records: list[SitemapRecord], severities: dict[str, int], wanted: int
 ) -> None:
-    named, not_named = Outcome(named={"max_urls", "max_sitemaps", "max_time"}), Outcome(named={"sitemap"})
+    named, not_named = (
+        ValidationResult(named={"max_urls", "max_sitemaps", "max_time"}),
+        ValidationResult(named={"sitemap"}),
+    )
     for item in (*records, SummaryRecord(severities=severities, partial=partial)):
-        named.take(item)
-        not_named.take(item)
+        named.add(item)
+        not_named.add(item)
     assert named.exit_code(STOPPED, lost=False, fail_on="error") == wanted
     assert not_named.exit_code(STOPPED, lost=False, fail_on="error") == 2
 
 
 def test_run_that_did_not_start_has_its_code() -> None:
-    assert Outcome().exit_code(1, lost=False, fail_on="never") == 2
+    assert ValidationResult().exit_code(1, lost=False, fail_on="never") == 2
 
 
 def test_what_gave_no_answer_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = Outcome()
+    outcome = ValidationResult()
     for item in (SILENT, SILENT_CHILD, SummaryRecord(sitemaps=2)):
-        outcome.take(item)
+        outcome.add(item)
     outcome.explain(lost=False)
     assert caplog.messages == [f"{WEB}: no answer in time"]
 
 
 def test_site_without_sitemaps_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = Outcome(SummaryRecord(domains=["e.com"]))
+    outcome = ValidationResult(SummaryRecord(domains=["e.com"]))
     outcome.explain(lost=True)
     assert caplog.messages == []
     outcome.explain(lost=False)
@@ -210,13 +213,13 @@ def test_site_without_sitemaps_is_told(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_why_nothing_was_read_is_told_where_no_rule_says_it(caplog: pytest.LogCaptureFixture) -> None:
-    first, told = Outcome(), Outcome()
+    first, told = ValidationResult(), ValidationResult()
     for item in (replace(MISSING, error="HTTP status 404"), PAGE, SummaryRecord(sitemaps=2)):
-        first.take(item)
+        first.add(item)
     first.explain(lost=False)
     assert caplog.messages == [f"nothing could be read; {WEB}: HTTP status 404"]
     for item in (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)):
-        told.take(item)
+        told.add(item)
     told.explain(lost=False)
     assert len(caplog.messages) == 1
 

@@ -37,7 +37,7 @@ class Priced:
 
 
 def written(*records: Any, **options: Any) -> list[dict[str, Any]]:
-    return [msgspec.json.decode(msgspec.json.encode(row)) for row in Rows(**options).of(records)]
+    return [msgspec.json.decode(msgspec.json.encode(row)) for row in Rows(**options).make(records)]
 
 
 def test_null_and_empty_fields_are_left_out_at_every_depth() -> None:

@@ -334,7 +334,7 @@ class TestPlaces:
     @given(TEXT, st.sampled_from(["", "https://", "file:///", "https://e.com/"]))
     def test_any_text_becomes_a_uri(self, text: str, start: str) -> None:
         for places in (Places(folder=Path("/")), Places({"https://": "", "": "x"}), Places({"": ""})):
-            uri, relative = places.of(start + text)
+            uri, relative = places.reference(start + text)
             assert URI.fullmatch(uri), uri
             assert not relative or (uri and not uri.startswith("/") and ":" not in uri)
 

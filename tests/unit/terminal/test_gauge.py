@@ -79,7 +79,7 @@ READ = {"frontier": SimpleNamespace(known=2), "selection": SimpleNamespace(count
     ],
 )
 def test_phase(parts: dict[str, Any], phase: str) -> None:
-    assert gauge(spider(**parts)).look().phase == phase
+    assert gauge(spider(**parts)).measure().phase == phase
 
 
 # ---- counts
@@ -92,7 +92,7 @@ def test_files_of_a_crawl_that_reads() -> None:
         selection=SimpleNamespace(count=900, earlier=0),
         judge=SimpleNamespace(severities=Counter(error=3)),
     )
-    told = gauge(reading, {"sitemap/files": 4, "sitemap/urls": 800}).look()
+    told = gauge(reading, {"sitemap/files": 4, "sitemap/urls": 800}).measure()
     assert (told.files, told.known_files, told.share, told.urls, told.severities) == (4, 10, 0.45, 900, {"error": 3})
     assert told.checks is None
 
@@ -100,7 +100,7 @@ def test_files_of_a_crawl_that_reads() -> None:
 def test_files_of_earlier_runs_count_as_read() -> None:
     done = {"a": SimpleNamespace(hit=True), "b": SimpleNamespace(hit=False), "c": SimpleNamespace(hit=True)}
     going_on = spider(frontier=SimpleNamespace(known=5), job=SimpleNamespace(done=done))
-    look = gauge(going_on, {"sitemap/files": 1}).look
+    look = gauge(going_on, {"sitemap/files": 1}).measure
     assert look().files == 3
     going_on.frontier.known = 2
     assert look().files == 2, "no more than there are"
@@ -108,13 +108,13 @@ def test_files_of_earlier_runs_count_as_read() -> None:
 
 def test_finished_job_that_is_written_again() -> None:
     job = SimpleNamespace(done={"a": SimpleNamespace(hit=True)})
-    told = gauge(spider(job=job, phase="writing feeds"), {"sitemap/files": 7, "sitemap/urls": 70}).look()
+    told = gauge(spider(job=job, phase="writing feeds"), {"sitemap/files": 7, "sitemap/urls": 70}).measure()
     assert (told.files, told.known_files, told.urls) == (7, 7, 70)
 
 
 def test_other_spider_is_told_of_by_items() -> None:
     other = Gauge(crawler(object(), {"response_received_count": 3, "item_scraped_count": 8}), False, 10.0)
-    told = other.look()
+    told = other.measure()
     assert (told.phase, told.files, told.answers, told.urls) == ("crawling", None, 3, 8)
 
 
@@ -133,21 +133,21 @@ def verifying(**parts: Any) -> Any:
 
 def test_rest_of_the_files_is_estimated() -> None:
     """5 of 10 files list 500 URLs, 400 of which were handed over: 600 more will come."""
-    checks = gauge(verifying(), {"sitemap/files": 6, "sitemap/format/xml-index": 1}).look().checks
+    checks = gauge(verifying(), {"sitemap/files": 6, "sitemap/format/xml-index": 1}).measure().checks
     assert checks is not None
     assert (checks.done, checks.known, checks.in_all, checks.exact) == (30, 400, 1000.0, False)
 
 
 def test_half_of_what_was_listed_is_to_be_asked() -> None:
     told = gauge(verifying(status=status({"e.com": 100}, {"e.com": 100}, offered=400)), {"sitemap/format/xml-index": 1})
-    checks = told.look().checks
+    checks = told.measure().checks
     assert checks is not None
     assert (checks.known, checks.in_all) == (200, 500.0)
 
 
 def test_urls_of_earlier_runs_are_not_asked_again() -> None:
     known = verifying(selection=SimpleNamespace(count=500, earlier=100), reading=SimpleNamespace(begun=11.0))
-    checks = gauge(known).look().checks
+    checks = gauge(known).measure().checks
     assert checks is not None
     assert checks.exact
     assert checks.known == 400
@@ -155,13 +155,13 @@ def test_urls_of_earlier_runs_are_not_asked_again() -> None:
 
 def test_sample_that_waits_is_known() -> None:
     known = verifying(status=status({}, {}, held=25))
-    checks = gauge(known).look().checks
+    checks = gauge(known).measure().checks
     assert checks is not None
     assert (checks.done, checks.known, checks.exact) == (0, 25, True)
 
 
 def test_nothing_is_estimated_before_anything_is_known() -> None:
-    checks = gauge(verifying(status=status({}, {}), reading=SimpleNamespace(begun=0.0))).look().checks
+    checks = gauge(verifying(status=status({}, {}), reading=SimpleNamespace(begun=0.0))).measure().checks
     assert checks is not None
     assert checks.in_all is None
 
@@ -173,15 +173,15 @@ def test_busiest_hosts_come_by_name() -> None:
     slots = {
         f"{name}.com": slot(waiting=count) for name, count in zip("abcdefgh", (1, 9, 8, 7, 6, 5, 4, 3), strict=True)
     }
-    told = gauge(spider(), slots=slots).look()
+    told = gauge(spider(), slots=slots).measure()
     assert [host.name for host in told.hosts] == [f"{name}.com" for name in "bcdefg"]
     assert (told.other_hosts, told.waiting) == (8 - SHOWN_HOSTS, 43)
-    assert len(gauge(spider(), slots=slots).look(3).hosts) == 3
+    assert len(gauge(spider(), slots=slots).measure(3).hosts) == 3
 
 
 def test_host_stays_while_it_is_busy() -> None:
     slots = {"a.com": slot(1), "b.com": slot(1)}
-    look = gauge(spider(), slots=slots).look
+    look = gauge(spider(), slots=slots).measure
     assert [host.name for host in look(1).hosts] == ["b.com"]
     slots["a.com"] = slot(4)
     assert [host.name for host in look(1).hosts] == ["b.com"]
@@ -191,7 +191,7 @@ def test_host_stays_while_it_is_busy() -> None:
 
 def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
     slots = {"a.com": slot(age=RECENT_S / 2, delay=2.0), "idle.com": slot()}
-    told = gauge(spider(), slots=slots, rests=lambda name: 40.0 * (name == "a.com")).look()
+    told = gauge(spider(), slots=slots, rests=lambda name: 40.0 * (name == "a.com")).measure()
     [host] = told.hosts
     assert (host.name, host.in_flight, host.waiting, host.delay, host.rests, host.url) == (
         "a.com",
@@ -205,5 +205,5 @@ def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
 
 
 def test_one_of_the_requests_in_flight_is_named() -> None:
-    [host] = gauge(spider(), slots={"e.com": slot(1, 2)}).look().hosts
+    [host] = gauge(spider(), slots={"e.com": slot(1, 2)}).measure().hosts
     assert (host.in_flight, host.waiting, host.url) == (1, 2, "https://e.com/0")

@@ -8,20 +8,23 @@ import pytest
 
 from sitemapcrawler.terminal.progress import (
     Checks,
-    Host,
+    HostProgress,
     Progress,
     Row,
     bar,
     clock,
     fitted,
     line,
+    max_hosts,
     rounded,
     rows,
-    shown_hosts,
     speed,
 )
 
-HOSTS = (Host("shop.example", 0, 3, 0.5, rests=40.2), Host("www.example", 2, 14, 0.5, url="https://www.example/a"))
+HOSTS = (
+    HostProgress("shop.example", 0, 3, 0.5, rests=40.2),
+    HostProgress("www.example", 2, 14, 0.5, url="https://www.example/a"),
+)
 READING = Progress(
     "reading",
     62,
@@ -37,7 +40,9 @@ READING = Progress(
 )
 VERIFYING = replace(READING, phase="verifying", checks=Checks(2310, 5000, 519_800.0, 9.62, 54_000.0))
 OTHER = Progress("crawling", 5, 30, None, answers=1, in_flight=1)
-HOSTILE = Host("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 40 + "example", 4, 2, 1.25, url="http://e/\x1b[2J")
+HOSTILE = HostProgress(
+    "\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 40 + "example", 4, 2, 1.25, url="http://e/\x1b[2J"
+)
 HUGE = replace(
     VERIFYING,
     urls=10**10,
@@ -107,7 +112,7 @@ def test_rows_of_80_columns() -> None:
 
 def test_rows_of_200_columns_say_what_is_asked_for() -> None:
     assert texts(rows(READING, 200))[-1].endswith("every 0.5 s    https://www.example/a")
-    assert shown_hosts(200) > shown_hosts(80)
+    assert max_hosts(200) > max_hosts(80)
 
 
 def test_rows_without_anything_to_tell() -> None:

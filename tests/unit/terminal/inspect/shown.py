@@ -32,8 +32,8 @@ def inspection(*records: SitemapRecord, site: bool = False, expanded: bool = Tru
     name, kind = ("site.example", "domain") if site else (records[0].sitemap, "url")
     made = Inspection(name, kind, False, expanded, lambda _, url: 7 if url.endswith("/index.xml") else None)
     for one in records:
-        made.take(one)
-    made.take(SummaryRecord())
+        made.add(one)
+    made.add(SummaryRecord())
     return made
 
 
