@@ -1,4 +1,4 @@
-"""`scrapy crawl`, with the arguments and feeds checked before a crawler exists, and exit codes that tell."""
+"""`scrapy crawl`: checks arguments and feeds before the crawl, and returns exit codes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Command(CrawlCommand):
         self.exitcode = run(self.crawler_process, crawler, opts.spargs)
 
     def _meant(self, name: str) -> str:
-        """What may have been meant in place of a spider."""
+        """Suggestion for an unknown spider."""
         try:
             return f"did you mean: crawl {AuditSpider.name} -a {target(name).argument}={inert(name)}"
         except ValueError:

@@ -1,4 +1,4 @@
-"""`scrapy fleet`: thousands of domains, each a crawl in a process of its own, results as one data set."""
+"""`scrapy fleet`: crawls thousands of domains, each in a process of its own, into one data set."""
 
 from __future__ import annotations
 

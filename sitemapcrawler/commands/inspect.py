@@ -1,4 +1,4 @@
-"""`scrapy inspect`: what a sitemap, or the sitemaps of a site, are and hold, at a glance."""
+"""`scrapy inspect`: shows a sitemap, or the sitemaps of a site, at a glance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAX_ERRORS = 20
 
 
 class Errors(logging.Handler):
-    """Keeps what the log would say is wrong, a line each, without tracebacks."""
+    """Log handler that keeps the first line of each error."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -69,7 +69,7 @@ class Errors(logging.Handler):
 
 
 class Inspector:
-    """Runs the spider and shows what it finds."""
+    """Runs the spider and shows the result."""
 
     def __init__(self, target: Target, expanded: bool, show: str, complain: Callable[[str], None]) -> None:
         """`complain`: takes a line for standard error."""
@@ -118,7 +118,7 @@ class Inspector:
     # The end.
 
     def _conclude(self, code: int) -> None:
-        """Show what there is, and say why there is no more."""
+        """Shows the result, and the reason if it is incomplete."""
         inspection = self._inspection
         if self._show == JSON:
             self.output.write(document.text(inspection, json_row))
@@ -137,7 +137,7 @@ class Inspector:
         return Screen(width, output.encoding.lower().startswith("utf"), wants_colour(sys.stdout))
 
     def _complaint(self, code: int) -> str | None:
-        """Why not everything was read, in one line; None where that is shown already."""
+        """Why not everything was read, in one line; None if the output shows it."""
         single, partial = self._inspection.single, self._inspection.summary.partial
         if code == NOTHING_READ:
             return f"{inert(self._inspection.name)}: {self._why_nothing(single)}"
@@ -171,7 +171,7 @@ class Inspector:
         return next((one.line for one in named if urls.visit_key(one.url) == key), None)
 
     def _stop(self) -> None:
-        """End the crawl at once: nothing can be written any more."""
+        """Ends the crawl at once, because nothing can be written any more."""
         crawler: Any = self._crawler
         if crawler is None or crawler.engine is None or self._closing is not None or not crawler.engine.running:
             return

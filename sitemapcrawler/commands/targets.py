@@ -1,5 +1,4 @@
-"""What a command is about: URLs, files of this machine, domains, told apart by how they are written and by what is
-there.
+"""Targets of a command: URLs, local files and domains, distinguished by their form and by which files exist.
 
 - `https://example.com/sitemap.xml` is a URL; without a path (`https://example.com/`) it is a domain.
 - What exists as a file is a file, whatever its name. A `file:` URL is one.
@@ -25,13 +24,13 @@ from sitemapcrawler.urls.display import inert, masked_argument
 DOMAIN, FILE, URL = "domain", "file", "url"
 """Kinds of target."""
 FILE_NAME = re.compile(r"\.(?:xml|txt|rss|atom|gz|html?|json|jsonl|csv|xsl)\Z", re.IGNORECASE)
-"""Ends of names that are files, and no domain."""
+"""Suffixes of file names, which are not domains."""
 HOST = re.compile(r"localhost|.*[.:].*", re.IGNORECASE | re.DOTALL)
-"""What may be a host without more: a mere word is a file that is not there."""
+"""Possible hosts; a single word is a missing file."""
 LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
 STDIN = "-"
 SHOWN_STDIN = "<stdin>"
-"""How compilers call it."""
+"""Name that compilers use."""
 MAX_SHOWN = 300
 """Characters of a target in a message."""
 SEPARATORS = re.compile(r"[/\\]")
@@ -39,14 +38,14 @@ SEPARATORS = re.compile(r"[/\\]")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was named."""
+    """One target."""
 
     kind: str
     """domain, file or url."""
     text: str
     """As the user wrote it."""
     value: str
-    """The value of the argument `domain` or `sitemap` that means it, commas included."""
+    """Value of the argument `domain` or `sitemap`, commas included."""
 
     @property
     def argument(self) -> str:
@@ -56,7 +55,7 @@ class Target:
 
 @dataclass(slots=True)
 class Targets:
-    """What was named, sorted by kind; what is named again counts once."""
+    """Targets by kind, without duplicates."""
 
     sites: list[str] = field(default_factory=list)
     """Items of the argument `domain`."""
@@ -67,17 +66,17 @@ class Targets:
 
     @property
     def reads_stdin(self) -> bool:
-        """True where standard input is one of the files."""
+        """True if standard input is one of the files."""
         return urls.STANDARD_INPUT in self.names
 
     @property
     def local(self) -> bool:
-        """True where there are files only."""
+        """True if all are local files."""
         return not self.sites and len(self.names) == len(self.sitemaps)
 
 
 def read_targets(named: Iterable[str]) -> Targets:
-    """Sort what was named, standard input included. ValueError, one line, for what is nothing of all that."""
+    """Parses targets, including standard input. ValueError, one line, for an invalid one."""
     targets = Targets()
     for text in named:
         found = Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)
@@ -89,7 +88,7 @@ def read_targets(named: Iterable[str]) -> Targets:
 
 
 def target(text: str) -> Target:
-    """What a text names. ValueError, one line, where that cannot be."""
+    """Parses a target. ValueError, one line, if it is invalid."""
     text = text.strip()
     try:
         return _target(text)
@@ -98,7 +97,7 @@ def target(text: str) -> Target:
 
 
 def site_of(found: Target) -> Target:
-    """The site that a URL belongs to. ValueError, one line, for a file, which belongs to none."""
+    """Site of a URL. ValueError, one line, for a file, which has none."""
     if found.kind == FILE:
         raise ValueError(f"{_display(found.text)}: is a file; accepted: a URL or a domain whose sitemaps are found")
     if found.kind == DOMAIN:

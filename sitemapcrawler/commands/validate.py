@@ -1,4 +1,4 @@
-"""`scrapy validate`: judges sitemaps, prints what is wrong with them, and says it by the exit code."""
+"""`scrapy validate`: checks sitemaps, prints findings, and returns an exit code for CI."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ THRESHOLDS: dict[str, tuple[Severity, ...]] = {
 """Severities that fail a run, by the value of --fail-on; the first is the default."""
 LINES = "sitemapcrawler.feeds.lines.LinesExporter"
 RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
-"""What the format json holds: everything but the URLs."""
+"""Records of the format json: all but the URLs."""
 NAMED = {"domain", "sitemap", "urls"}
 """Arguments of the spider that are named without -a."""
 
@@ -113,15 +113,15 @@ def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) ->
 
 @dataclass
 class ValidationResult:
-    """What came of a run, gathered while it lasts."""
+    """Result of a run, collected from its items."""
 
     summary: SummaryRecord | None = None
     unreached: dict[str, str] = field(default_factory=dict)
     """{URL that the user named: why its host gave no answer}."""
     reached: bool = False
-    """True where something answered, whatever it was."""
+    """True if any host answered."""
     read: bool = False
-    """True where a file could be read, at least in part."""
+    """True if a file could be read, at least in part."""
     why_not: str | None = None
     """The first file that could not be read, and why."""
     robots: Collection[str] = ()
@@ -130,7 +130,7 @@ class ValidationResult:
     """Names of the arguments of the spider that were given."""
 
     def add(self, item: Any) -> None:
-        """Look at an item that goes to the feeds."""
+        """Adds an item of the crawl."""
         if isinstance(item, SummaryRecord):
             self.summary = item
         elif isinstance(item, SitemapRecord):
@@ -318,7 +318,7 @@ class Command(ScrapyCommand):
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:
-        """The pages of rules, or the list of all, those of the user's own included."""
+        """Prints the pages of rules, or the list of all, including the user's own."""
         assert self.settings is not None
         load_rules(self.settings)
         rules, paint = all_rules(), painter(wants_colour(sys.stdout))

@@ -1,4 +1,4 @@
-"""Records as columns of Apache Arrow, which Parquet files are written from. Only imported where pyarrow is needed.
+"""Records as Apache Arrow tables, for Parquet. Needs pyarrow; imported only where it is used.
 
 The type of a column follows from the type hint of its field:
 
@@ -44,12 +44,12 @@ _json = JsonText(Rows())
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Column:
-    """How values become Arrow."""
+    """Type of a column, and the function that fills it."""
 
     type: Any
     """The `pyarrow.DataType`."""
     array: Callable[[Sequence[Any]], Any]
-    """Makes a `pyarrow.Array` of values."""
+    """Turns values into a `pyarrow.Array`."""
 
 
 class Columns:
@@ -77,7 +77,7 @@ class Columns:
 
 
 def column_of(hint: Any) -> Column:
-    """The column for the values of a type hint; see the top of this file."""
+    """Column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
     kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else Any
     if kind in SCALARS:
@@ -107,7 +107,7 @@ def _field(title: str, column: Column, kind: Any, name: str) -> Any:
 
 
 def _nothing(record: Any) -> None:
-    """The value of a field that a record does not have."""
+    """Value of a field that a record does not have."""
 
 
 @cache
@@ -174,7 +174,7 @@ def _map(inner: Column) -> Column:
 
 
 def _offsets(values: Sequence[Any]) -> Any:
-    """Where each list begins among the parts of all, null for a list that is null, and where the last one ends."""
+    """Start of each list among the parts of all, null for a null list, and the end of the last one."""
     lengths = [len(value) if value else 0 for value in values]
     offsets: list[int | None] = list(accumulate(lengths, initial=0))
     if None in values:
@@ -189,6 +189,6 @@ def _json_text(value: Any) -> str | None:
 
 
 ABSENT = _scalar(pa.string())
-"""The column of a field that a record does not have."""
+"""Column of a field that a record does not have."""
 JSON = Column(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))
-"""The column for what has no type of its own."""
+"""Column for values without an Arrow type."""

@@ -1,4 +1,4 @@
-"""Values as cells of a table that a person may open in a spreadsheet."""
+"""Table cells that a spreadsheet does not run as formulas (CSV injection)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from types import NoneType
 from typing import Any
 
 SEPARATORS = ",;\t\r\n"
-"""What spreadsheets split lines at: all of these but the delimiter, where the country of the user has another one."""
+"""Characters at which spreadsheets split lines, depending on the country of the user."""
 DELIMITER = ","
-"""The one that a table has unless somebody wants another one."""
+"""Default delimiter."""
 
 _UNSEEN = r"""[\s\x00-\x20\x7f-\xa0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"']*+"""
-"""Nothing that a person sees, and quotes: a cell may begin with a formula behind these."""
+"""Invisible characters and quotes: a formula may follow them."""
 _UNSEEN_WITHIN = rf"(?:(?![\t\r\n]){_UNSEEN[:-2]})*+"
 """The same behind a separator, up to the next one: the time that a text takes grows with its length alone."""
 _SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"

@@ -1,7 +1,7 @@
-"""The feed formats: how records become text. One class each, named in the FEED_EXPORTERS setting.
+"""Feed formats JSON, CSV and Parquet, one class each, named in the FEED_EXPORTERS setting.
 
-Each takes batches and single records alike and writes one row per record, with one write per item. Items that are
-no records (of users' own pipelines) are written as Scrapy's exporters write them.
+Each accepts batches and single records, and writes one row per record, with one write per item. JSON and CSV write
+other items (of users' own pipelines) as Scrapy's exporters do.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
-"""Encodings that begin with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
+"""Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
 
 
 class RecordFilter(ItemFilter):
-    """`item_classes` of a feed name record types: a batch passes where its records would."""
+    """Filter of a feed by `item_classes` that are record types: accepts a batch if it accepts its records."""
 
     def accepts(self, item: Any) -> bool:
-        """True where the feed takes the item."""
+        """True if the feed accepts the item."""
         if not self.item_classes or super().accepts(item):
             return True
         if isinstance(item, UrlBatch):
@@ -61,11 +61,11 @@ class JsonLinesExporter(BaseItemExporter):
         self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
 
     def export_item(self, item: Any) -> None:
-        """Write the records of the item, one line each."""
+        """Writes the records of the item, one line each."""
         self.outlet.write_utf8(self._lines(item))
 
     def finish_exporting(self) -> None:
-        """Hand over what is still buffered."""
+        """Flushes buffers."""
         self.outlet.finish()
 
     def _lines(self, item: Any) -> bytes:
@@ -86,11 +86,11 @@ class JsonExporter(JsonLinesExporter):
         self._separator = b""
 
     def start_exporting(self) -> None:
-        """Open the array."""
+        """Opens the array."""
         self.outlet.write_utf8(b"[" + self._newline)
 
     def export_item(self, item: Any) -> None:
-        """Write the records of the item, as elements of the array."""
+        """Writes the records of the item as elements of the array."""
         lines = self._lines(item)
         if not lines:
             return
@@ -104,7 +104,7 @@ class JsonExporter(JsonLinesExporter):
         self._separator = between
 
     def finish_exporting(self) -> None:
-        """Close the array."""
+        """Closes the array."""
         self.outlet.write_utf8(self._newline + b"]" + self._newline)
         super().finish_exporting()
 
@@ -137,7 +137,7 @@ class CsvExporter(BaseItemExporter):
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
     def export_item(self, item: Any) -> None:
-        """Write the url records of the item, one row each."""
+        """Writes the url records of the item, one row each."""
         if not is_ours(item):
             self._put_other(item)
         elif urls := [record for record in records(item) if isinstance(record, UrlRecord)]:
@@ -145,7 +145,7 @@ class CsvExporter(BaseItemExporter):
         self._hand_over()
 
     def finish_exporting(self) -> None:
-        """Write the header of a table without rows, hand over what is still buffered."""
+        """Writes the header of an empty table and flushes buffers."""
         self._start(URL_FIELDS)
         self._hand_over()
         self.outlet.finish()
@@ -163,7 +163,7 @@ class CsvExporter(BaseItemExporter):
         self._writer.writerow([self._cells.cell(value, self._other_structure) for _, value in fields])
 
     def _start(self, fields: Iterable[str]) -> dict[str, str]:
-        """{field: title} of the columns; the first call settles them and writes the header."""
+        """{field: title} of the columns; the first call fixes them and writes the header."""
         if not self.fields_to_export:
             self.fields_to_export = list(fields)
         columns = names(self.fields_to_export)
@@ -178,7 +178,7 @@ class CsvExporter(BaseItemExporter):
         return self._cells.disarmed_json(self._json.text(value))
 
     def _other_structure(self, value: Any) -> str:
-        """As Scrapy writes it, but lists and objects as JSON text."""
+        """As Scrapy writes it, except that lists and objects become JSON text."""
         if _is_texts(value):
             return self._cells.disarmed(("," if self._join is None else self._join).join(value))
         if isinstance(value, (list, tuple, dict)) or is_item(value):
@@ -196,7 +196,7 @@ URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
 
 
 def is_ours(item: Any) -> bool:
-    """True for a record and for a batch of them."""
+    """True for a record or a batch of records."""
     return isinstance(item, UrlBatch) or is_record(type(item))
 
 
@@ -257,7 +257,7 @@ class ParquetExporter(BaseItemExporter):
             raise ValueError(f"constants {self._constants!r} is no mapping of columns to their text")
         if len(self._classes) > 1 and UrlRecord not in self._classes:
             raise ValueError("a table has records of one type; name one of the item_classes")
-        # Scrapy imports every exporter of the settings, and pyarrow may not be there.
+        # Imported here: pyarrow is optional, and slow to import.
         from sitemapcrawler.feeds.arrow import Columns, pa
 
         self._sink = Sink(self._file)
@@ -269,7 +269,7 @@ class ParquetExporter(BaseItemExporter):
         )
 
     def export_item(self, item: Any) -> None:
-        """Take the records of the item; a row group that is full is written."""
+        """Adds the records of the item, and writes row groups that are full."""
         if isinstance(item, UrlBatch) and self.record is UrlRecord:
             self._waiting += item.urls
         elif not isinstance(item, UrlBatch) or item.judged:
@@ -278,7 +278,7 @@ class ParquetExporter(BaseItemExporter):
             self._convert(len(self._waiting) // ROWS_AT_ONCE * ROWS_AT_ONCE)
 
     def finish_exporting(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Writes the rest and the end of the file."""
         self._convert(len(self._waiting))
         self._write(self._rows)
         self._writer.close()
@@ -297,7 +297,7 @@ class ParquetExporter(BaseItemExporter):
                 self._write(self._rows)
 
     def _write(self, rows: int) -> None:
-        """Write a row group of the first rows."""
+        """Writes a row group of the first rows."""
         if rows:
             table = self._join(self._tables)
             self._writer.write_table(table.slice(0, rows), row_group_size=rows)
@@ -309,7 +309,7 @@ class ParquetExporter(BaseItemExporter):
 
 
 class Sink(Outlet):
-    """A feed's file as pyarrow writes to it. It is never closed here: that is for the storage."""
+    """The file object that pyarrow writes to. The storage closes the file."""
 
     closed = False
 
@@ -317,19 +317,19 @@ class Sink(Outlet):
         super().__init__(file, "utf-8", "strict")
 
     def write(self, data: bytes) -> int:
-        """Write bytes as they are."""
+        """Writes bytes unchanged."""
         self._write(data)
         return len(data)
 
     def flush(self) -> None:
-        """Nothing: the storage flushes."""
+        """Does nothing: the storage flushes."""
 
     def close(self) -> None:
-        """Nothing: the storage closes."""
+        """Does nothing: the storage closes."""
 
 
 def try_options(options: Mapping[str, Any]) -> None:
-    """Write one record to nowhere with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
+    """Writes one record to nowhere with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
     exporter = ParquetExporter(io.BytesIO(), **options)
     exporter.start_exporting()
     exporter.export_item(exporter.record())

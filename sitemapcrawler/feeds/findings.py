@@ -1,4 +1,9 @@
-"""Findings on their way into a feed for other programs: which an item brings, their text made inert, their place."""
+"""Feed formats of findings for code hosts and CI systems: JUnit XML and SARIF.
+
+Both are written as streams: a JUnit suite when its file has been read, so that its counts are known; of SARIF the
+rules first, then result by result, and facts about the crawl at the end.
+Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ from sitemapcrawler.rules.catalogue import markdown
 from sitemapcrawler.urls.display import MAX_URL, inert
 
 OPEN_FILES = 1000
-"""Files whose findings are counted at a time: more than are ever read at once, less than would weigh."""
+"""Files whose findings are counted at the same time: more than are read concurrently, few enough for memory."""
 
 _IN_URI = string.punctuation.translate(str.maketrans("", "", '"#<>\\^`{|}[]'))
 """Punctuation that a URI without fragment holds as it is (RFC 3986, 2), `%` of its escapes too."""
@@ -34,14 +39,14 @@ _LITERAL_HOST = re.compile(r"\w+://(?:[^/?#@]*@)?\[[0-9A-Fa-f:.]+\]")
 
 
 def findings_of(item: Any) -> list[FindingRecord]:
-    """The findings that an item brings, in order; an entry or file without any costs next to nothing."""
+    """Findings of an item, in order; fast for entries and files without any."""
     if isinstance(item, UrlBatch) and not item.judged:
         return []
     return [record for record in records(item) if isinstance(record, FindingRecord)]
 
 
 class Places:
-    """Where code hosts look for a sitemap: by its path in the folder that the crawl was started in.
+    """Paths of sitemaps as code hosts resolve them: relative to the folder in which the crawl was started.
 
     `roots`: {beginning of URLs: path that stands for it}, the longest first; `{"https://example.com/": "public/"}`
     says where the files of a site come from, `{"https://": ""}` makes paths of all its URLs.
@@ -52,7 +57,7 @@ class Places:
         self._roots = sorted({here: "", **(roots or {})}.items(), key=lambda root: -len(root[0]))
 
     def reference(self, url: str) -> tuple[str, bool]:
-        """URI reference of a sitemap, and whether it is relative to the folder."""
+        """URI reference of a sitemap, and True if it is relative to the folder."""
         url = url.partition("#")[0]
         path = self._path(url).lstrip("/")[:MAX_URL]
         if path:
@@ -67,17 +72,16 @@ class Places:
 
 
 class Fingerprints:
-    """What a finding is known by from crawl to crawl: its rule, file, and listed URL or value, never its line.
+    """Identity of findings across crawls: rule, file, and listed URL or value, but not the line.
 
-    Digits of a value are left out, since sizes and counts change by themselves. Findings that are alike are numbered
-    in the order of the file.
+    Digits of a value are ignored, since sizes and counts change. Equal findings are numbered in the order of the file.
     """
 
     def __init__(self) -> None:
         self._files: dict[str, Counter[bytes]] = {}
 
     def fingerprint(self, finding: FindingRecord, uri: str) -> str:
-        """`hash:number`, as GitHub has it."""
+        """`hash:number`, GitHub's format."""
         about = finding.url or re.sub(r"\d", "", finding.value or "")
         identity = "\0".join((finding.rule, uri, about)).encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(identity).digest()[:8]
@@ -86,7 +90,7 @@ class Fingerprints:
         return f"{digest.hex()}:{counts[digest]}"
 
     def close(self, sitemap: str) -> None:
-        """Forget a file that has been read."""
+        """Drops the counts of a file that has been read."""
         self._files.pop(sitemap, None)
 
     def _counts(self, sitemap: str) -> Counter[bytes]:
@@ -96,7 +100,7 @@ class Fingerprints:
 
 
 def _reference(text: str, escaped: str = "") -> str:
-    """A text as a URI reference: what cannot stand in one is escaped, and so are the characters of `escaped`."""
+    """A text as a URI reference; characters that are not allowed, and those of `escaped`, are percent-encoded."""
     address = _LITERAL_HOST.match(text)
     start = address[0] if address else ""
     kept = "".join(set(_IN_URI).difference(escaped))
@@ -104,13 +108,13 @@ def _reference(text: str, escaped: str = "") -> str:
 
 
 MAX_LINES = 100
-"""Findings of one rule and file that are written one by one; CI systems hold the whole report in memory."""
+"""Findings of one rule and file that are listed; CI systems load the whole report into memory."""
 FAILURES = ("error", "warning")
 """Severities that fail a test, the worst first."""
 CRAWL = "crawl"
 """Name of the suite about the crawl itself."""
 NO_FINDINGS = "no findings"
-"""Name of the test of a file without any."""
+"""Name of the test of a file without findings."""
 
 
 class JUnitExporter(BaseItemExporter):
@@ -130,13 +134,13 @@ class JUnitExporter(BaseItemExporter):
         self._crawl = Suite(CRAWL)
 
     def start_exporting(self) -> None:
-        """Write the head. ValueError where text stands in the file already."""
+        """Writes the head. ValueError if the file is not empty."""
         if self.outlet.appending:
             raise ValueError("junit cannot be appended to; use overwrite")
         self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
 
     def export_item(self, item: Any) -> None:
-        """Take the findings of the item; the suite of a file that has been read is written."""
+        """Adds the findings of the item, and writes the suite of a file that has been read."""
         for finding in findings_of(item):
             self._suite(finding.sitemap).add(finding)
         if isinstance(item, SitemapRecord) and item.sitemap:
@@ -149,7 +153,7 @@ class JUnitExporter(BaseItemExporter):
             self._crawl.conclude(item)
 
     def finish_exporting(self) -> None:
-        """Write what is left, the suite of the crawl, and the end."""
+        """Writes the remaining suites, that of the crawl, and the end."""
         for sitemap in list(self._suites):
             self._write(sitemap)
         self.outlet.write_text(f"{self._crawl}</testsuites>\n")
@@ -169,7 +173,7 @@ class JUnitExporter(BaseItemExporter):
 
 
 class Suite:
-    """The tests of one file, or of the crawl; as text it is a `testsuite`."""
+    """Tests of one file, or of the crawl; str() is a `testsuite` element."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -180,18 +184,18 @@ class Suite:
         self._skipped = self._errors = 0
 
     def add(self, finding: FindingRecord) -> None:
-        """Count a finding in the test of its rule."""
+        """Adds a finding to the test of its rule."""
         if finding.rule not in self.tests:
             self.tests[finding.rule] = Case(self.name, finding.rule)
         self.tests[finding.rule].add(finding)
 
     def add_empty(self, name: str, skipped: str | None = None) -> None:
-        """Add a test that passes, or is skipped for this reason."""
+        """Adds a test that passes, or is skipped for this reason."""
         self._skipped += skipped is not None
         self._others.append(_test(self.name, name, "" if skipped is None else _element("skipped", message=skipped)))
 
     def conclude(self, summary: SummaryRecord) -> None:
-        """Add what a crawl came to, and a test that fails where it ended early."""
+        """Adds the result of the crawl, and a test that fails if it ended early."""
         figures = {name: getattr(summary, name) for name in ("started", "elapsed_s", "sitemaps", "urls")}
         properties = (_element("property", name=name, value=value) for name, value in figures.items())
         self._properties = _element("properties", "".join(properties))
@@ -211,7 +215,7 @@ class Suite:
 
 
 class Case:
-    """What one rule found in one file; as text it is a `testcase`."""
+    """Findings of one rule in one file; str() is a `testcase` element."""
 
     def __init__(self, place: str, rule: str) -> None:
         self._place = place
@@ -223,7 +227,7 @@ class Case:
         """The worst of its findings."""
 
     def add(self, finding: FindingRecord) -> None:
-        """Count a finding; the first ones are kept in full."""
+        """Adds a finding; the first `MAX_LINES` are listed."""
         self._count += 1
         if self._count <= MAX_LINES:
             self._lines.append(self._line(finding))
@@ -287,7 +291,7 @@ class SarifExporter(BaseItemExporter):
         self._separator = b"\n"
 
     def start_exporting(self) -> None:
-        """Write the rules. ValueError where text stands in the file already."""
+        """Writes the rules. ValueError if the file is not empty."""
         if self.outlet.appending:
             raise ValueError("sarif cannot be appended to; use overwrite")
         rules: dict[str, Rule] = {}
@@ -306,7 +310,7 @@ class SarifExporter(BaseItemExporter):
         self.outlet.write_utf8(head.removesuffix(b"}]}") + b',"results":[')
 
     def export_item(self, item: Any) -> None:
-        """Write the findings of the item."""
+        """Writes the findings of the item."""
         results = [result for finding in findings_of(item) if (result := self._result(finding))]
         if results:
             text = b",\n".join(map(msgspec.json.encode, results))
@@ -318,7 +322,7 @@ class SarifExporter(BaseItemExporter):
             self._summary = item
 
     def finish_exporting(self) -> None:
-        """Write what was learned of the crawl, and the end of the log."""
+        """Writes the facts about the crawl, and the end of the log."""
         tail: dict[str, Any] = {"invocations": [self._invocation()]}
         if self._summary:
             tail["properties"] = {name: _plain(getattr(self._summary, name)) for name in COUNTS}
@@ -362,7 +366,7 @@ class SarifExporter(BaseItemExporter):
 
 
 def descriptor(rule: Rule) -> dict[str, Any]:
-    """A rule as SARIF's `reportingDescriptor` (3.49)."""
+    """`reportingDescriptor` of a rule (3.49)."""
     text, short, reason = rule.documentation, rule.what, rule.why
     full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
     is_url = rule.source.startswith(("http://", "https://"))
@@ -380,7 +384,7 @@ def descriptor(rule: Rule) -> dict[str, Any]:
 
 
 def _message(finding: FindingRecord) -> dict[str, str]:
-    # A backslash keeps viewers from making a link of what a stranger wrote (3.11.6).
+    # A backslash keeps viewers from turning untrusted text into a link (3.11.6).
     return {"text": inert(finding.message or finding.rule).replace("](", "]\\(")}
 
 

@@ -1,4 +1,4 @@
-"""The folder of a report: what stands in it, and whether one may be written there."""
+"""The report folder: names of its files, and checks of an existing one."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 
 PAGE = "report.html"
-"""The page, which is put into its place last: where it stands, all else does."""
+"""The page, which is published last: if it exists, the report is complete."""
 SUMMARY = "summary.json"
-"""The summary record, which is put into its place first."""
+"""The summary record, which is published first."""
 FEEDS: Mapping[str, type] = MappingProxyType(
     {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
 )
-"""The record whose rows a feed holds, by its name without suffix."""
+"""Record type of each feed, by its name without suffix."""
 PARQUET = "parquet"
 FORMATS = ("jsonl", PARQUET)
 """Formats of feeds, and their suffixes."""
 NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
-"""All that a report may consist of."""
+"""All files of a report."""
 _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
-"""What a crawl that was killed has left of one."""
+"""Temporary files of a killed crawl."""
 
 
 def folder(text: str) -> str:
-    """The path of a folder that a report may be written to; ValueError where it may not. Nothing is made."""
+    """Path of a folder that a report may be written to; ValueError if it may not. Creates nothing."""
     try:
         path = Path(text).resolve()
         if path.is_dir():
@@ -48,7 +48,7 @@ def folder(text: str) -> str:
 
 
 def summary_of(path: Path) -> dict[str, Any] | None:
-    """The summary in the folder of a report; None where there is none."""
+    """Summary in a report folder, if any."""
     try:
         held = json.loads((path / SUMMARY).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -57,7 +57,7 @@ def summary_of(path: Path) -> dict[str, Any] | None:
 
 
 def unfinished(path: Path) -> str | None:
-    """Why the report in a folder does not hold all that it should; None where it does, or where there is none."""
+    """Why the report in a folder is incomplete; None if it is complete or missing."""
     summary = summary_of(path)
     if summary is None:
         return None
@@ -67,7 +67,7 @@ def unfinished(path: Path) -> str | None:
 
 
 def _check_held(path: Path) -> None:
-    """ValueError where a folder holds anything but an earlier report, or what is left of one."""
+    """ValueError if a folder holds anything but an earlier report and temporary files."""
     held = {one.name: one.is_file() for one in path.iterdir() if not _PART.fullmatch(one.name)}
     strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)
     if strange:

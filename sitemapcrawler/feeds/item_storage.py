@@ -1,4 +1,4 @@
-"""Scrapy extension: the rows of a crawl in the item storage of Zyte Scrapy Cloud, where `scrapy_cloud` puts it."""
+"""Scrapy extension: writes rows to the item storage of Zyte Scrapy Cloud. `audit.scrapy_cloud` enables it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ logger = logging.getLogger(__name__)
 MAX_ITEM = 2**20
 """Characters of JSON that an item may have: `maxitemsize` in `scrapinghub.hubstorage.batchuploader`."""
 LONGEST = 4
-"""More than the characters that a byte of UTF-8 may become there: two of a letter are an escape of six."""
+"""Characters that a byte of UTF-8 becomes at most: two bytes of a letter are an escape of six."""
 LEFT_OUT = "_left_out"
-"""Field of an item with the names of the fields that would have made it too large."""
+"""Field of an item that names the fields that were dropped."""
 STAT = "sitemap/items_cut"
 
 
 class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
-    """Writes the rows of a JSON feed: a row for each record and each finding, without null and empty fields."""
+    """Writes one row for each record and finding, without null and empty fields, as in JSON feeds."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._json = JsonText(Rows())
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Write the rows of an item of ours; items of other pipelines are written as they always are."""
+        """Writes the rows of our items, and other items unchanged."""
         if not is_ours(item):
             super().item_scraped(item, spider)
             return
@@ -58,7 +58,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
 
 
 def cut(row: dict[str, Any]) -> dict[str, Any]:
-    """A row that the storage takes: without its largest fields, which are named in it, where it would not."""
+    """A row that is small enough for the storage: its largest fields are dropped, and named in `_left_out`."""
     sizes = {name: len(jsonencode(value)) for name, value in row.items()}
     left_out: list[str] = []
     fitting = row

@@ -1,4 +1,4 @@
-"""Values as JSON text: by msgspec, and by Scrapy's own encoder for what msgspec cannot hold."""
+"""Records as rows, and rows as JSON: by msgspec, or by Scrapy's encoder for values that msgspec cannot encode."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ESCAPES = "sitemapcrawler-json"
 codecs.register_error(ESCAPES, _escaped)
 
 UNHOLDABLE = (UnicodeEncodeError, OverflowError)
-"""What msgspec says of a lone surrogate, and of a number of more than 64 bits."""
+"""What msgspec raises for a lone surrogate, and for a number of more than 64 bits."""
 
 
 class JsonText:
-    """Writes records (by way of their `rows`) and other values, compact.
+    """Compact JSON of records (by their `rows`) and other values.
 
-    `options`: arguments of `json.JSONEncoder`; where there are any, that one writes everything.
+    `options`: arguments of `json.JSONEncoder`, which then encodes everything.
     """
 
     def __init__(self, rows: Rows, options: Mapping[str, Any] | None = None) -> None:
@@ -41,7 +41,7 @@ class JsonText:
         self._slow = ScrapyJSONEncoder(**{"ensure_ascii": False, "separators": (",", ":"), **(options or {})})
 
     def lines(self, records: Sequence[Any]) -> bytes:
-        """One line of UTF-8 for each record, with its end; none for records without any of the fields."""
+        """One line of UTF-8 for each record; none for records without any of the fields."""
         rows = self._rows.make(records)
         if self._fast:
             try:
@@ -59,14 +59,14 @@ class JsonText:
         return self.line(msgspec.to_builtins(row, enc_hook=str))
 
     def line(self, value: Any) -> bytes:
-        """One line of UTF-8, with its end, for anything Scrapy can write."""
+        """One line of UTF-8 for anything that Scrapy can encode."""
         text = self._slow.encode(value)
-        if "NaN" in text or "Infinity" in text:  # no JSON: null instead, as msgspec has it
+        if "NaN" in text or "Infinity" in text:  # not JSON: null instead, as msgspec writes
             text = self._slow.encode(json.loads(text, parse_constant=lambda name: None))
         return text.encode("utf-8", ESCAPES) + b"\n"
 
     def pretty(self, line: bytes, indent: int) -> bytes:
-        """A line of JSON over several lines, without an end."""
+        """Indents a line of JSON; no newline at the end."""
         try:
             return msgspec.json.format(line, indent=indent)
         except msgspec.DecodeError:  # the escape of a lone surrogate
@@ -97,7 +97,7 @@ def names(fields: Fields) -> dict[str, str]:
 
 
 class Rows:
-    """Makes the rows of records.
+    """Turns records into rows.
 
     `fields`: those to write; None: all, in the order of their declaration. `keep_empty`: null fields, empty lists
     and fields that a record does not have are written too.
@@ -110,7 +110,7 @@ class Rows:
         self._makers: dict[type, Callable[[Iterable[Any]], list[Any]]] = {}
 
     def make(self, records: Sequence[Any]) -> list[Any]:
-        """One row for each record, in order; none for a record that has none of the fields."""
+        """One row for each record, in order, except records without any of the fields."""
         if len(set(map(type, records))) == 1:
             return self._maker(type(records[0]))(records)
         return [row for kind, alike in groupby(records, type) for row in self._maker(kind)(alike)]

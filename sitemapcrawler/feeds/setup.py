@@ -1,4 +1,4 @@
-"""The feeds a crawl is asked for: what they lack is filled in, what cannot work is found before any request."""
+"""Feed set-up: completes the FEEDS setting and checks formats, places, columns and names before any request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Sum
 FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
 """Feed formats of the FEED_EXPORTERS setting."""
 ALIASES = frozenset({"jsonlines", "jl"})
-"""Other names of `jsonl`: understood, not advertised."""
+"""Other names of `jsonl`, accepted but not advertised."""
 APPENDABLE = frozenset({"csv", "jsonl", "jsonlines", "jl"})
 """Formats that a later crawl can add rows to."""
 
@@ -37,7 +37,7 @@ SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
 
 REPORT = "report"
-"""The scheme of feeds that the argument `report` asks for."""
+"""Scheme of the feeds of the argument `report`."""
 
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
@@ -47,17 +47,15 @@ Feeds = Mapping[Any, Mapping[str, Any]]
 
 
 def named_formats(targets: Iterable[str] | None, formats: Collection[str] = FORMATS) -> list[str]:
-    """Values of `-o` or `-O`, each with its format named, also where Scrapy sees none: `urls.csv.gz:csv`.
-
-    ValueError, one line, for a format that is not written.
-    """
+    """Values of `-o` or `-O` with their formats, also where Scrapy finds none: `urls.csv.gz:csv`. ValueError, one line,
+    for an unknown format."""
     return [_named_format(target, formats) for target in targets or ()]
 
 
 def prepared(
     feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES
 ) -> dict[Any, dict[str, Any]]:
-    """The FEEDS setting ready for use: completed and checked. ValueError, one line, for a feed that cannot work.
+    """The FEEDS setting, completed and checked. ValueError, one line, for a feed that cannot work.
 
     `formats` and `schemes` are the names in FEED_EXPORTERS and FEED_STORAGES that are not None.
     """
@@ -84,7 +82,7 @@ def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Colle
 
 
 def local_path(uri: str | Path) -> Path | None:
-    """The path of a feed on this machine; None for one that goes elsewhere (standard output, S3, FTP, ...)."""
+    """Path of a local feed; None for others (standard output, S3, FTP, ...)."""
     if isinstance(uri, Path):
         return uri
     scheme = urlsplit(uri).scheme
@@ -94,7 +92,7 @@ def local_path(uri: str | Path) -> Path | None:
 
 
 def format_of(uri: str | Path, options: Mapping[str, Any]) -> str:
-    """Format of a feed: the one its options name, or that of its suffix."""
+    """Format of a feed, from its options or its suffix."""
     return str(options.get("format") or _suffix(str(uri)))
 
 
@@ -107,7 +105,7 @@ def is_foreign_link(path: Path) -> bool:
 
 
 def is_stream(path: Path) -> bool:
-    """True for a device, a named pipe or a descriptor such as /dev/stdout: nothing that can be replaced."""
+    """True for a device, a named pipe or a descriptor such as /dev/stdout, which cannot be replaced."""
     if is_foreign_link(path):
         return False
     if path.is_relative_to("/dev/fd") or path in (Path("/dev/stdout"), Path("/dev/stderr")):
@@ -133,8 +131,8 @@ def _suffix(uri: str) -> str:
 
 
 def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """With its format (by suffix), `.gz` compressed, `item_classes` that reach into batches, and without the
-    `overwrite` that standard output warns about."""
+    """Adds the format (by suffix), compression of `.gz` and a filter for `item_classes`; drops an `overwrite` that
+    standard output would warn about."""
     completed = {"format": _suffix(uri), **options}
     if uri.endswith(".gz"):
         completed.setdefault("postprocessing", [GZIP])
@@ -155,10 +153,10 @@ def _check_format(uri: str, name: str, formats: Collection[str]) -> None:
 
 
 def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
-    """By writing a row to nowhere: only that tells what pyarrow makes of `item_export_kwargs`."""
+    """Writes a row to nowhere: only that shows whether pyarrow accepts `item_export_kwargs`."""
     if uri.endswith(".gz") or GZIP in options.get("postprocessing", ()):
         raise ValueError(f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out")
-    # Imported here: Scrapy's exporters are of no use to the rest of this module.
+    # Imported here: the exporters import this module.
     from sitemapcrawler.feeds.exporters import try_options
 
     try:
@@ -207,7 +205,7 @@ def _check_appending(uri: str | Path, options: Mapping[str, Any]) -> None:
 
 
 RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
-"""Every type of record."""
+"""Types of record."""
 PACKAGE = "sitemapcrawler."
 """Start of the import path of our own components."""
 TABLES = ("csv", "parquet")
@@ -215,10 +213,10 @@ TABLES = ("csv", "parquet")
 
 
 def check_columns(settings: BaseSettings) -> None:
-    """ValueError, one line, for a feed that names a record type its format does not hold, or an unknown field.
+    """ValueError, one line, for a feed with an unknown field, or a record type that its format does not hold.
 
-    Feeds that may hold items of the user's own keep their fields: those with `item_classes` that are no records, and
-    all feeds where a pipeline or spider middleware of the user's may change the items.
+    Fields are not checked if a feed may hold the user's own items: by its `item_classes`, or because a pipeline or
+    spider middleware of the user may change items.
     """
     foreign = any(
         not str(getattr(part, "__module__", part)).startswith(PACKAGE)
@@ -235,7 +233,7 @@ def check_columns(settings: BaseSettings) -> None:
 
 
 def _kinds(uri: str, format: str, classes: Iterable[Any]) -> Collection[type]:
-    """Types of record that a feed holds; empty where it also holds items of the user's own."""
+    """Types of record that a feed holds; empty if it also holds the user's own items."""
     given = list(map(partial(_loaded, uri), classes))
     held = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
     if format == "csv" and held and UrlRecord not in held:
@@ -285,18 +283,14 @@ def _named(kinds: Collection[type]) -> str:
 
 
 MAX_PART = 100
-"""Bytes of a part: names of files end at 255."""
-
-
+"""Bytes of a value within a file name: names end at 255."""
 HASH_DIGITS = 8
-"""Hexadecimal digits that tell two texts apart whose parts would be the same."""
-
-
+"""Hexadecimal digits that distinguish values whose parts would be the same."""
 _UNSAFE = re.compile(r"[^\w.,+-]+")
 
 
 class FeedNameParts(dict[str, Any]):
-    """What feeds may be named by: each text a part of a name, whatever it holds, and never a path."""
+    """Values for `%(name)s` in feed names; each text becomes a safe part of a name, never a path."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
@@ -304,8 +298,8 @@ class FeedNameParts(dict[str, Any]):
 
 
 def part_of_name(text: str) -> str:
-    """A text as part of a file's name: letters, digits and `_ . , + -`. One that has to be changed for it, or cut, ends
-    with digits of its hash."""
+    """A text as part of a file name: letters, digits and `_ . , + -`. If it is changed or cut, it ends with digits of
+    its hash."""
     safe = _UNSAFE.sub("-", text).strip(".-")
     if safe == text and 0 < len(safe.encode()) <= MAX_PART:
         return safe
@@ -315,12 +309,12 @@ def part_of_name(text: str) -> str:
 
 
 def names_in(settings: BaseSettings, setting: str) -> list[str]:
-    """The names in a setting of components that are not switched off."""
+    """Names in a setting of components that are not None."""
     return [name for name, path in settings.getwithbase(setting).items() if path is not None]
 
 
 def prepare_feeds(settings: BaseSettings) -> None:
-    """Complete and check the FEEDS setting; ValueError, one line, for a feed that cannot work."""
+    """Completes and checks the FEEDS setting. ValueError, one line, for a feed that cannot work."""
     feeds = settings.getdict("FEEDS")
     if feeds:
         schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
@@ -329,10 +323,8 @@ def prepare_feeds(settings: BaseSettings) -> None:
 
 
 def write_anew(settings: BaseSettings, job: str) -> None:
-    """Have a feed that is named after the job replaced where nothing is said of that, not appended to.
-
-    Scrapyd names its feeds so, `items/PROJECT/SPIDER/JOB.jl`; a job that goes on writes all it has found.
-    """
+    """Overwrites feeds that are named after the job, as Scrapyd does (`items/PROJECT/SPIDER/JOB.jl`), unless their
+    options say otherwise: a job that is resumed writes everything again."""
     feeds: dict[Any, Any] = settings.getdict("FEEDS")
     for uri, options in feeds.items():
         path = local_path(uri)

@@ -1,7 +1,4 @@
-"""A few rows at the bottom of a terminal that are drawn anew again and again, below all that is written meanwhile.
-
-rich draws them; it knows what the terminal can do, and leaves colours out where NO_COLOR is set (no-color.org).
-"""
+"""Live rows at the bottom of a terminal, below log lines and output. Drawn by rich, which honours NO_COLOR."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ from sitemapcrawler.terminal.progress import Row
 from sitemapcrawler.terminal.streams import same_terminal
 
 REFRESH_S = 0.25
-"""Seconds between two looks at the crawl."""
+"""Seconds between two updates."""
 PATIENCE_S = 1.0
-"""Seconds that the end waits for a look that is under way."""
+"""Seconds that `stop` waits for a running update."""
 GONE = (OSError, ValueError)
-"""What writing raises where the terminal is gone, or was closed."""
+"""Raised by writes to a terminal that is gone or closed."""
 
 Tell = Callable[[int, bool], Sequence[Row]]
 """Gives the rows, for the columns of the terminal and whether it takes more than ASCII."""
@@ -54,7 +51,7 @@ class Display:
         self._above = Above(self, terminal)
 
     def start(self) -> None:
-        """Begin to draw, in a thread of its own: what keeps the crawl busy does not stop the clock."""
+        """Starts a thread that draws, so that a busy crawl does not stop the clock."""
         self._above.take_over()
         atexit.register(self.stop)
         with self._lock:
@@ -63,7 +60,7 @@ class Display:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take the rows away; all that is written goes straight to the terminal again."""
+        """Removes the rows and restores the streams."""
         atexit.unregister(self.stop)
         self._done.set()
         if threading.current_thread() is not self._thread:
@@ -75,7 +72,7 @@ class Display:
             self._above.give_back()
 
     def write(self, text: str) -> None:
-        """Write whole lines above the rows, as they are."""
+        """Writes whole lines above the rows, unchanged."""
         with self._lock:
             if self._live.is_started:
                 self._console.print(Segments([Segment(text)]), end="", soft_wrap=True)
@@ -100,8 +97,7 @@ class Display:
 
 
 class Above:
-    """A stream whose lines go above the rows of a display. It stands in for the streams that end on its terminal, and
-    passes on what is written to it later."""
+    """A stream whose lines appear above the rows of a display. Replaces the streams that end on its terminal."""
 
     def __init__(self, display: Display, terminal: TextIO) -> None:
         self._display = display
@@ -115,7 +111,7 @@ class Above:
         return getattr(self._terminal, name)
 
     def write(self, text: str) -> int:
-        """Write the lines that are whole; keep the rest until its end comes."""
+        """Writes complete lines, and keeps the rest until its newline comes."""
         with self._lock:
             whole, newline, self._begun = (self._begun + text).rpartition("\n")
             if newline:
@@ -127,13 +123,13 @@ class Above:
         self.write("".join(lines))
 
     def flush(self) -> None:
-        """Show a line that has no end: somebody may be asked for something."""
+        """Writes an incomplete line: it may be a prompt."""
         with self._lock:
             if self._begun:
                 self.write("\n")
 
     def take_over(self) -> None:
-        """Stand in for standard output and error, and for the streams of log handlers, where they end here."""
+        """Replaces standard output, standard error and the streams of log handlers that end on this terminal."""
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
             if same_terminal(stream, self._terminal):
@@ -145,7 +141,7 @@ class Above:
                 handler.setStream(self)
 
     def give_back(self) -> None:
-        """Put everything back as it was."""
+        """Restores the streams."""
         self.flush()
         for name, stream in self._streams.items():
             if getattr(sys, name) is self:

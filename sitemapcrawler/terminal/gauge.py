@@ -1,4 +1,4 @@
-"""How far a crawl is, read from its parts while it goes on."""
+"""Progress of a running crawl, measured from its parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitemapcrawler.items import ENDED
 from sitemapcrawler.terminal.progress import Checks, HostProgress, Progress
 
 SHORTEST_S = 0.5
-"""Seconds that must have passed before anything is said of speed."""
+"""Seconds before a speed is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +38,27 @@ class Pace:
         self._moments: deque[Moment] = deque()
 
     def add(self, now: Moment) -> None:
-        """Know the counts of a moment, and forget those of long ago."""
+        """Adds the counts of a moment, and drops those outside the window."""
         while len(self._moments) > 1 and now.at - self._moments[1].at >= self._window:
             self._moments.popleft()
         self._moments.append(now)
 
     @property
     def urls(self) -> float | None:
-        """URLs per second; None where it is too early to say."""
+        """URLs per second; None if it is too early to say."""
         if (seconds := self._seconds) is None:
             return None
         return (self._moments[-1].urls - self._moments[0].urls) / seconds
 
     @property
     def checked(self) -> float | None:
-        """Checked URLs per second; None where it is too early to say."""
+        """Checked URLs per second; None if it is too early to say."""
         if (seconds := self._seconds) is None:
             return None
         return (self._moments[-1].checked_in_all - self._moments[0].checked_in_all) / seconds
 
     def seconds_for(self, host: str, count: int) -> float | None:
-        """How long checking so many more URLs of a host takes; None where that cannot be said."""
+        """Seconds for checking `count` more URLs of a host; None if unknown."""
         first, last = self._moments[0].checked.get(host), self._moments[-1].checked.get(host)
         if first is None or last is None or last <= first or (seconds := self._seconds) is None:
             return None
@@ -73,10 +73,10 @@ class Pace:
 
 
 def expected(listed: int, begun: float, files: int) -> float | None:
-    """How many URLs a crawl will come to, from those `listed` so far; None where nothing tells yet.
+    """Estimates the URLs of a crawl from those `listed` so far; None if unknown.
 
-    `begun`: files of URLs that were read, with the read parts of others. `files`: all that are known. They are taken to
-    be alike, on average.
+    `begun`: files of URLs that were read, including fractions. `files`: all known ones. Assumes that they are alike on
+    average.
     """
     if begun >= files:
         return float(listed)
@@ -96,13 +96,13 @@ def seconds_left(pace: Pace, rest: float, by_host: Mapping[str, int]) -> float |
 
 
 SHOWN_HOSTS = 6
-"""Hosts that a look tells of, at most."""
+"""Hosts in a measurement, at most."""
 RECENT_S = 5.0
-"""Seconds for which a host that is asked nothing is told of, so that it does not come and go."""
+"""Seconds for which an idle host stays in the display, so that it does not flicker."""
 
 
 class Gauge:
-    """Looks at a crawl now and then. A look changes nothing, so any thread may take it; one at a time."""
+    """Measures a crawl. A measurement changes nothing, so any thread may take one; one at a time."""
 
     def __init__(self, crawler: Any, ours: bool, window: float, rests: Any = None) -> None:
         """`ours`: the spider is one of sitemaps. `window`: seconds over which speed is taken. `rests`: tells for how
@@ -117,7 +117,7 @@ class Gauge:
         self._in_earlier: int | None = None
 
     def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
-        """How far the crawl is now, with so many hosts at most."""
+        """Current progress. `shown`: hosts at most."""
         now = time.monotonic()
         told = self._audit(now) if self._ours else self._other(now)
         hosts, others = self._hosts(shown)
@@ -211,7 +211,7 @@ class Gauge:
         return slots
 
     def _hosts(self, shown: int) -> tuple[tuple[HostProgress, ...], int]:
-        """The busiest hosts, of which those stay that were told of before; how many others are busy."""
+        """The busiest hosts, with those of the previous measurement preferred; number of other busy hosts."""
         slots = self._slots
         busy = {name: len(slot.active) for name, slot in list(slots.items()) if is_busy(slot)}
         stay = [name for name in self._shown if name in busy][:shown]

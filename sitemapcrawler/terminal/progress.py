@@ -1,4 +1,4 @@
-"""How far a crawl is, as a few rows for a terminal."""
+"""Progress of a crawl as a log line, or as a few rows for a terminal."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sitemapcrawler.words import counted, duration, shortened
 
 @dataclass(frozen=True, slots=True)
 class HostProgress:
-    """A host that is being asked: a download slot of Scrapy."""
+    """Requests to one host: a download slot of Scrapy."""
 
     name: str
     in_flight: int
-    """Requests that were sent and are not answered."""
+    """Requests sent and not answered."""
     waiting: int
-    """Requests that wait for their turn."""
+    """Queued requests."""
     delay: float
     """Seconds between two requests."""
     rests: float = 0.0
-    """Seconds for which it is asked nothing, since it had too much."""
+    """Seconds until it is asked again, after it was overloaded."""
     url: str | None = None
-    """One of those it is asked for."""
+    """One of the URLs in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How far the verifying of URLs is."""
+    """Progress of verification."""
 
     done: int
     known: int
@@ -47,7 +47,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a crawl is."""
+    """Progress of a crawl."""
 
     phase: str
     """discovering, reading, verifying, judging the site, writing feeds or stopping; crawling for other spiders."""
@@ -87,7 +87,7 @@ SLOWEST = 0.01
 
 
 def line(progress: Progress) -> str:
-    """All in one line, as long as it takes."""
+    """Everything in one line of any length."""
     parts = [files(progress), urls(progress) + in_brackets(progress.per_second)]
     if progress.files is not None:
         parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
@@ -136,7 +136,7 @@ def checked(checks: Checks) -> str:
 
 
 def time_left(seconds: float | None) -> str:
-    """How long it still takes; empty where nothing can be said."""
+    """Remaining time; empty if unknown."""
     return f"about {duration(seconds)} left" if seconds else ""
 
 
@@ -148,14 +148,14 @@ def speed(number: float | None, unit: str = "s") -> str:
 
 
 def pause(host: HostProgress) -> str:
-    """How long a host is left alone between two requests, or now."""
+    """Delay between two requests to a host, or its current rest."""
     if host.rests:
         return f"rests {duration(host.rests)}"
     return f"every {host.delay:.2g} s" if host.delay else "no delay"
 
 
 def name(host: HostProgress, room: int = LONGEST_NAME) -> str:
-    """What a host is called, in so many characters."""
+    """Name of a host in at most `room` characters."""
     return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
 
 
@@ -166,7 +166,7 @@ def clock(seconds: float) -> str:
 
 
 def rounded(estimate: float) -> int:
-    """An estimate with the two digits that count."""
+    """An estimate rounded to two digits."""
     whole = round(estimate)
     return round(whole, 2 - len(str(whole)))
 
@@ -209,7 +209,7 @@ def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
 
 
 def max_hosts(width: int) -> int:
-    """Hosts that have a row on a terminal so wide."""
+    """Hosts that have a row on a terminal of this width."""
     return 6 if width >= WIDE else 3
 
 

@@ -1,4 +1,4 @@
-"""Standard output for text that is more than a line: whoever reads it may go away, or have no room."""
+"""Standard streams and terminals: what they can show, colours, and output whose reader may go away."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from sitemapcrawler.rules.catalogue import Paint
 NOT_LIVE = ("", "dumb", "unknown")
 """Values of TERM that cannot move the cursor."""
 NO = ("", "0", "false", "no")
-"""Values of CI that say: not here."""
+"""Values of CI that mean: not on a CI system."""
 
 
 def can_be_live(stream: Any) -> bool:
-    """True for a terminal that a person looks at and whose cursor can be moved."""
+    """True for a foreground terminal whose cursor can be moved, outside CI."""
     if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
         return False
     if os.environ.get("TERM", "" if os.name != "nt" else "windows") in NOT_LIVE:
@@ -55,10 +55,10 @@ def same_terminal(one: Any, other: Any) -> bool:
 
 
 def spool_input(limit: int = 0) -> None:
-    """Have /dev/stdin name a file with all that comes by standard input, so that it can be read like any other. The
-    file has no name of its own, and is gone with the process. ValueError, one line, where nothing can come.
+    """Copies standard input to an unnamed temporary file and makes /dev/stdin refer to it, so that it can be read like
+    any file. ValueError, one line, if it cannot be read.
 
-    `limit`: bytes that are wanted; one more is read, to tell that there are more. 0: all.
+    `limit`: bytes to read, plus one that shows that there are more; 0: all.
     """
     if sys.stdin is None:
         raise ValueError("standard input is closed")
@@ -83,11 +83,11 @@ def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
 
 CLOSED = "standard output is closed"
 CHUNK = 1 << 16
-"""Bytes that are copied at a time: what a pipe holds."""
+"""Bytes copied at a time: the capacity of a pipe."""
 
 
 class StandardOutput:
-    """Writes text to standard output, and knows when nobody reads it any more.
+    """Writes text to standard output, and notices when its reader goes away.
 
     Characters that its encoding cannot hold become backslash escapes.
     """
@@ -95,7 +95,7 @@ class StandardOutput:
     def __init__(self, ended: Callable[[], None] = lambda: None) -> None:
         """`ended`: called once, when nothing more can be written."""
         self.gone = False
-        """True where the reader has gone (`| head`): it has what it wanted."""
+        """True if the reader has gone (`| head`)."""
         self.error = None if sys.stdout is not None else CLOSED
         """Why nothing can be written, in a few words."""
         self._ended = ended
@@ -107,23 +107,22 @@ class StandardOutput:
 
     @property
     def is_open(self) -> bool:
-        """True as long as it makes sense to write."""
+        """True until writing fails or the reader has gone."""
         return not self.gone and self.error is None
 
     def write(self, text: str) -> None:
-        """Write text now."""
+        """Writes text now."""
         if self.is_open and text:
             self._take_note(self._put(text))
 
     async def send(self, text: str) -> None:
-        """Write text when all that was sent before is written; the event loop goes on while a slow reader takes its
-        time."""
+        """Writes text after everything sent before, without blocking the event loop while the reader is slow."""
         async with self._turn:
             if self.is_open and text:
                 self._take_note(await asyncio.to_thread(self._put, text))
 
     def _put(self, text: str) -> Exception | None:
-        """Write text; what went wrong."""
+        """Writes text; returns the error, if any."""
         if self._file is None:
             return None
         try:
@@ -141,13 +140,13 @@ class StandardOutput:
             self._end()
 
     def leave(self) -> None:
-        """The reader has gone."""
+        """Stops writing, because the reader has gone."""
         if self.is_open:
             self.gone = True
             self._end()
 
     def watch(self) -> None:
-        """Notice a reader that goes while there is nothing to write, in the running event loop."""
+        """Notices in the running event loop that the reader goes while there is nothing to write."""
         if self._file is None or not self.is_open:
             return
         with suppress(OSError, NotImplementedError):  # of what is no pipe, it is noticed when it is written to
@@ -165,7 +164,7 @@ class StandardOutput:
 
 
 def silence(stream: IO[Any]) -> None:
-    """Let what is still buffered go nowhere, with the interpreter's last flush.
+    """Discards what is still buffered, so that the interpreter's last flush does not fail.
 
     Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe
     """
@@ -174,8 +173,8 @@ def silence(stream: IO[Any]) -> None:
 
 
 def pour(source: IO[bytes]) -> None:
-    """Write all of a file to standard output. A reader that has gone has what it wants; ValueError, one line, where
-    nothing more can be written."""
+    """Writes a whole file to standard output; ends quietly if the reader has gone. ValueError, one line, if writing
+    fails."""
     try:
         descriptor = sys.stdout.fileno()
         os.set_blocking(descriptor, True)
@@ -190,7 +189,7 @@ def pour(source: IO[bytes]) -> None:
 
 
 def put(text: str) -> None:
-    """Write text to standard output, with escapes for what that cannot hold. ValueError as for `pour`."""
+    """Writes text to standard output, with escapes for what its encoding cannot hold. ValueError as for `pour`."""
     pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
 
 
@@ -202,7 +201,7 @@ STYLES = {
     "id": "bold",
     "label": "bold",
 }
-"""How each kind of text looks."""
+"""Style of rich for each kind of text."""
 
 
 def wants_colour(stream: TextIO | None) -> bool:
@@ -216,12 +215,12 @@ def wants_colour(stream: TextIO | None) -> bool:
 
 
 def plain(text: str, kind: str) -> str:
-    """The text as it is."""
+    """Returns the text unchanged: a `Paint` without colours."""
     return text
 
 
 def painter(colour: bool) -> Paint:
-    """What styles text."""
+    """A function that styles text, with colours or without."""
     if not colour:
         return plain
     from rich.color import ColorSystem

@@ -1,4 +1,4 @@
-"""What is told of a file, of a site and of the entries: a label, a text and what it means for the eye."""
+"""Facts about files, sites and entries on the `inspect` screen: label, text and severity of the colour."""
 
 from __future__ import annotations
 

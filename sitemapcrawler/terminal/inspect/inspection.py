@@ -1,4 +1,4 @@
-"""All that an inspection knows in the end, taken from the items of a crawl as they pass."""
+"""Result of an inspection, collected from the items of a crawl: files as a tree, and counts of their entries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Files:
         self._children: dict[str, Sequence[Child]] = {}
 
     def add(self, record: SitemapRecord) -> None:
-        """Take the record of a file."""
+        """Adds the record of a file."""
         self.records.append(record)
         told: Any = getattr(record, "told", None)
         if told is not None and told.children:
@@ -76,7 +76,7 @@ class Files:
 
     @cached_property
     def groups(self) -> list[FileGroup]:
-        """The tree, to be asked for when all records are there."""
+        """The tree; call it when all records have been added."""
         known = {record.sitemap: record for record in self.records}
         groups: dict[tuple[str, str | None], FileGroup] = {}
         for record in self.records:
@@ -132,7 +132,7 @@ class Inspection:
         self.summary = SummaryRecord()
 
     def add(self, item: Any) -> Sequence[Any]:
-        """Count an item of the crawl; its records."""
+        """Adds an item of the crawl; returns its records."""
         rows = records(item)
         if rows and isinstance(rows[0], UrlRecord):
             self.tally.add([row for row in rows if isinstance(row, UrlRecord)])
@@ -158,7 +158,7 @@ class Inspection:
 
     @property
     def listed(self) -> EntryCounts:
-        """The dates of what the indexes list, where that was not asked for."""
+        """Counts and dates of what the indexes list, if that was not fetched."""
         tally = EntryCounts()
         for record in self.files.records:
             children = self.files.children(record.sitemap)
