@@ -28,6 +28,14 @@ from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
+URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
+ROW_GROUP = 50_000
+"""Rows of a row group, the unit that readers skip and share out. As many as one sitemap may list: enough to compress
+well, and few enough to wait in memory. Source: https://www.sitemaps.org/protocol.html#index"""
+ROW_GROUP_BYTES = 64 * 1024 * 1024
+"""Bytes in memory at which a row group is written though it has fewer rows, those of pages with many images."""
+ROWS_AT_ONCE = 1000
+"""Records that become columns together: one by one, each takes ninety times as long."""
 
 
 class RecordFilter(ItemFilter):
@@ -192,9 +200,6 @@ class CsvExporter(BaseItemExporter):
         self._text.truncate()
 
 
-URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
-
-
 def is_ours(item: Any) -> bool:
     """True for a record or a batch of records."""
     return isinstance(item, UrlBatch) or is_record(type(item))
@@ -202,15 +207,6 @@ def is_ours(item: Any) -> bool:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
-
-
-ROW_GROUP = 50_000
-"""Rows of a row group, the unit that readers skip and share out. As many as one sitemap may list: enough to compress
-well, and few enough to wait in memory. Source: https://www.sitemaps.org/protocol.html#index"""
-ROW_GROUP_BYTES = 64 * 1024 * 1024
-"""Bytes in memory at which a row group is written though it has fewer rows, those of pages with many images."""
-ROWS_AT_ONCE = 1000
-"""Records that become columns together: one by one, each takes ninety times as long."""
 
 
 class ParquetExporter(BaseItemExporter):

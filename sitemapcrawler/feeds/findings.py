@@ -36,6 +36,26 @@ _IN_URI = string.punctuation.translate(str.maketrans("", "", '"#<>\\^`{|}[]'))
 """Punctuation that a URI without fragment holds as it is (RFC 3986, 2), `%` of its escapes too."""
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _LITERAL_HOST = re.compile(r"\w+://(?:[^/?#@]*@)?\[[0-9A-Fa-f:.]+\]")
+MAX_LINES = 100
+"""Findings of one rule and file that are listed; CI systems load the whole report into memory."""
+FAILURES = ("error", "warning")
+"""Severities that fail a test, the worst first."""
+CRAWL = "crawl"
+"""Name of the suite about the crawl itself."""
+NO_FINDINGS = "no findings"
+"""Name of the test of a file without findings."""
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+"""SARIF's level by severity (3.27.10)."""
+PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
+"""GitHub's name for it, by which it orders. Source: https://docs.github.com/en/code-security/reference/code-scanning"""
+MAX_DESCRIPTION = 1024
+"""Characters of a rule's description. Source: as of PROBLEMS."""
+SRCROOT = "%SRCROOT%"
+"""What relative places are relative to, by convention (3.14.14)."""
+COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
+"""Fields of the summary that the run repeats as its properties."""
+_SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
 
 def findings_of(item: Any) -> list[FindingRecord]:
@@ -105,16 +125,6 @@ def _reference(text: str, escaped: str = "") -> str:
     start = address[0] if address else ""
     kept = "".join(set(_IN_URI).difference(escaped))
     return start + _STRAY_PERCENT.sub("%25", quote(text[len(start) :], safe=kept, errors="surrogatepass"))
-
-
-MAX_LINES = 100
-"""Findings of one rule and file that are listed; CI systems load the whole report into memory."""
-FAILURES = ("error", "warning")
-"""Severities that fail a test, the worst first."""
-CRAWL = "crawl"
-"""Name of the suite about the crawl itself."""
-NO_FINDINGS = "no findings"
-"""Name of the test of a file without findings."""
 
 
 class JUnitExporter(BaseItemExporter):
@@ -256,21 +266,6 @@ def _element(tag: str, content: str = "", /, **attributes: object) -> str:
     """An element; the content is markup."""
     written = "".join(f" {key}={quoteattr(str(value))}" for key, value in attributes.items())
     return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
-
-
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-"""SARIF's level by severity (3.27.10)."""
-PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
-"""GitHub's name for it, by which it orders. Source: https://docs.github.com/en/code-security/reference/code-scanning"""
-MAX_DESCRIPTION = 1024
-"""Characters of a rule's description. Source: as of PROBLEMS."""
-SRCROOT = "%SRCROOT%"
-"""What relative places are relative to, by convention (3.14.14)."""
-COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
-"""Fields of the summary that the run repeats as its properties."""
-
-_SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
 
 class SarifExporter(BaseItemExporter):

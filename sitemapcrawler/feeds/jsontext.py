@@ -15,18 +15,23 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from sitemapcrawler.items import KEPT_WHEN_EMPTY
 
+ESCAPES = "sitemapcrawler-json"
+"""Error handler for encoding JSON: a character the encoding cannot hold becomes `\\uXXXX`."""
+UNHOLDABLE = (UnicodeEncodeError, OverflowError)
+"""What msgspec raises for a lone surrogate, and for a number of more than 64 bits."""
+Fields = Mapping[str, str] | Iterable[str]
+"""Which fields to write, in this order: names, or {name: name in the row}."""
+_SCALARS = frozenset({str, int, float, bool, NoneType})
+_LISTS = (list, Sequence)
+_NO_DEFAULT = object()  # equal to no value, so that no value is left out
+
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)  # nothing is decoded with it
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-ESCAPES = "sitemapcrawler-json"
-"""Error handler for encoding JSON: a character the encoding cannot hold becomes `\\uXXXX`."""
 codecs.register_error(ESCAPES, _escaped)
-
-UNHOLDABLE = (UnicodeEncodeError, OverflowError)
-"""What msgspec raises for a lone surrogate, and for a number of more than 64 bits."""
 
 
 class JsonText:
@@ -75,15 +80,6 @@ class JsonText:
     def text(self, value: Any) -> str:
         """A list, an object or a dataclass, without its null and empty fields."""
         return self._row(self._rows.plain(value)).decode()[:-1]
-
-
-Fields = Mapping[str, str] | Iterable[str]
-"""Which fields to write, in this order: names, or {name: name in the row}."""
-
-
-_SCALARS = frozenset({str, int, float, bool, NoneType})
-_LISTS = (list, Sequence)
-_NO_DEFAULT = object()  # equal to no value, so that no value is left out
 
 
 def is_record(kind: type) -> bool:

@@ -44,6 +44,17 @@ FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 
 Feeds = Mapping[Any, Mapping[str, Any]]
 """The FEEDS setting: {URI or path: options}."""
+RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+"""Types of record."""
+PACKAGE = "sitemapcrawler."
+"""Start of the import path of our own components."""
+TABLES = ("csv", "parquet")
+"""Formats that hold records of one type."""
+MAX_PART = 100
+"""Bytes of a value within a file name: names end at 255."""
+HASH_DIGITS = 8
+"""Hexadecimal digits that distinguish values whose parts would be the same."""
+_UNSAFE = re.compile(r"[^\w.,+-]+")
 
 
 def named_formats(targets: Iterable[str] | None, formats: Collection[str] = FORMATS) -> list[str]:
@@ -204,14 +215,6 @@ def _check_appending(uri: str | Path, options: Mapping[str, Any]) -> None:
         raise ValueError(f"{name} cannot be appended to; use -O (overwrite: True in FEEDS)")
 
 
-RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
-"""Types of record."""
-PACKAGE = "sitemapcrawler."
-"""Start of the import path of our own components."""
-TABLES = ("csv", "parquet")
-"""Formats that hold records of one type."""
-
-
 def check_columns(settings: BaseSettings) -> None:
     """ValueError, one line, for a feed with an unknown field, or a record type that its format does not hold.
 
@@ -280,13 +283,6 @@ def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, Any],
 
 def _named(kinds: Collection[type]) -> str:
     return f"the {next(iter(kinds))().type} records" if len(kinds) == 1 else "any record"
-
-
-MAX_PART = 100
-"""Bytes of a value within a file name: names end at 255."""
-HASH_DIGITS = 8
-"""Hexadecimal digits that distinguish values whose parts would be the same."""
-_UNSAFE = re.compile(r"[^\w.,+-]+")
 
 
 class FeedNameParts(dict[str, Any]):

@@ -14,6 +14,10 @@ from sitemapcrawler.terminal.progress import Checks, HostProgress, Progress
 
 SHORTEST_S = 0.5
 """Seconds before a speed is shown."""
+SHOWN_HOSTS = 6
+"""Hosts in a measurement, at most."""
+RECENT_S = 5.0
+"""Seconds for which an idle host stays in the display, so that it does not flicker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +97,6 @@ def seconds_left(pace: Pace, rest: float, by_host: Mapping[str, int]) -> float |
         return None
     alone = (pace.seconds_for(host, count) for host, count in by_host.items())
     return max([rest / speed, *(seconds for seconds in alone if seconds is not None)])
-
-
-SHOWN_HOSTS = 6
-"""Hosts in a measurement, at most."""
-RECENT_S = 5.0
-"""Seconds for which an idle host stays in the display, so that it does not flicker."""
 
 
 class Gauge:

@@ -9,6 +9,31 @@ from sitemapcrawler.rules.registry import SEVERITIES, findings
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, duration, shortened
 
+QUIET = ("judging the site", "writing feeds")
+"""Phases in which nothing is asked for."""
+NOTHING_FOUND = "no problems so far"
+IN_LINE = 3
+"""Hosts of a line in the log."""
+LONGEST_NAME = 70
+"""Characters of a host's name."""
+SLOWEST = 0.01
+"""In each second or minute; what is slower stands still."""
+COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+FAINT = "bright_black"
+GAP = "  "
+LABEL = 9
+"""Columns of what stands before a row."""
+BAR = (8, 30)
+"""Columns of a bar: fewer tell nothing, more tell no more."""
+COUNTS = 43
+"""Columns of what is said of a host besides its name, gaps included."""
+SHORTEST_NAME = 12
+"""Columns that a name has on any terminal."""
+WIDE = 120
+"""Columns from which on a terminal is wide."""
+Row = list[tuple[str, str]]
+"""Parts of a row: (text, style of rich)."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostProgress:
@@ -73,17 +98,6 @@ class Progress:
     other_hosts: int = 0
     checks: Checks | None = None
     """None where nothing is verified."""
-
-
-QUIET = ("judging the site", "writing feeds")
-"""Phases in which nothing is asked for."""
-NOTHING_FOUND = "no problems so far"
-IN_LINE = 3
-"""Hosts of a line in the log."""
-LONGEST_NAME = 70
-"""Characters of a host's name."""
-SLOWEST = 0.01
-"""In each second or minute; what is slower stands still."""
 
 
 def line(progress: Progress) -> str:
@@ -175,24 +189,6 @@ def in_brackets(number: float | None, unit: str = "s") -> str:
     """A speed behind what it is the speed of."""
     shown = speed(number, unit)
     return f" ({shown})" if shown else ""
-
-
-COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
-FAINT = "bright_black"
-GAP = "  "
-LABEL = 9
-"""Columns of what stands before a row."""
-BAR = (8, 30)
-"""Columns of a bar: fewer tell nothing, more tell no more."""
-COUNTS = 43
-"""Columns of what is said of a host besides its name, gaps included."""
-SHORTEST_NAME = 12
-"""Columns that a name has on any terminal."""
-WIDE = 120
-"""Columns from which on a terminal is wide."""
-
-Row = list[tuple[str, str]]
-"""Parts of a row: (text, style of rich)."""
 
 
 def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:

@@ -20,6 +20,18 @@ NOT_LIVE = ("", "dumb", "unknown")
 """Values of TERM that cannot move the cursor."""
 NO = ("", "0", "false", "no")
 """Values of CI that mean: not on a CI system."""
+CLOSED = "standard output is closed"
+CHUNK = 1 << 16
+"""Bytes copied at a time: the capacity of a pipe."""
+STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "info": "bold cyan",
+    "place": "bold",
+    "id": "bold",
+    "label": "bold",
+}
+"""Style of rich for each kind of text."""
 
 
 def can_be_live(stream: Any) -> bool:
@@ -79,11 +91,6 @@ def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
     while left and (chunk := source.read(min(left, CHUNK))):
         left -= len(chunk)
         yield chunk
-
-
-CLOSED = "standard output is closed"
-CHUNK = 1 << 16
-"""Bytes copied at a time: the capacity of a pipe."""
 
 
 class StandardOutput:
@@ -191,17 +198,6 @@ def pour(source: IO[bytes]) -> None:
 def put(text: str) -> None:
     """Writes text to standard output, with escapes for what its encoding cannot hold. ValueError as for `pour`."""
     pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
-
-
-STYLES = {
-    "error": "bold red",
-    "warning": "bold yellow",
-    "info": "bold cyan",
-    "place": "bold",
-    "id": "bold",
-    "label": "bold",
-}
-"""Style of rich for each kind of text."""
 
 
 def wants_colour(stream: TextIO | None) -> bool:

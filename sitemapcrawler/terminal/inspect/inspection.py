@@ -15,6 +15,26 @@ Child = tuple[str, str | None]
 """URL and `lastmod_at` of what an index lists."""
 LISTED = "index"
 """How a file was found that stands in an index (`SitemapRecord.found_by`)."""
+INDEX = "xml-index"
+MAX_VALUES = 1000
+"""Different values that are counted by name: more than there are language codes in use."""
+MAX_VALUE = 200
+"""Characters that are kept of a value."""
+NO_CODE = "(none)"
+"""Stands for the language of an alternate that names none."""
+CORE = "schemas/sitemap/0."
+"""Part of the URI of the protocol's own namespace, in all the forms it has had.
+Source: https://www.sitemaps.org/protocol.html, and Google's before it (`.../schemas/sitemap/0.84`)"""
+DAY, MONTH, YEAR = len("2024-05-01"), len("2024-05"), len("2024")
+"""How much of a date tells its day, month and year."""
+UNITS = {DAY: "day", MONTH: "month", YEAR: "year"}
+MAX_DAYS = 4000
+"""Different days that are counted; where there are more, their years are."""
+MAX_BARS = 16
+"""Bars of a histogram, as many as a glance takes in; where days are more, months are shown, and then years."""
+LONGEST = {DAY: 62, MONTH: 36}
+"""Days, and months, from the oldest date to the newest, beyond which they are not told apart, however few they are."""
+MONTHS = 12
 
 
 @dataclass(slots=True)
@@ -103,9 +123,6 @@ class Files:
         return root
 
 
-INDEX = "xml-index"
-
-
 class Inspection:
     """Counts and records of one inspected target."""
 
@@ -167,12 +184,6 @@ class Inspection:
         return tally
 
 
-MAX_VALUES = 1000
-"""Different values that are counted by name: more than there are language codes in use."""
-MAX_VALUE = 200
-"""Characters that are kept of a value."""
-
-
 class Bounded:
     """Counts values by name, as far as there are no more than `MAX_VALUES` of them."""
 
@@ -193,13 +204,6 @@ class Bounded:
     def ranked(self) -> list[tuple[str, int]]:
         """(value, count), the most frequent first; those of the same count by name."""
         return sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-NO_CODE = "(none)"
-"""Stands for the language of an alternate that names none."""
-CORE = "schemas/sitemap/0."
-"""Part of the URI of the protocol's own namespace, in all the forms it has had.
-Source: https://www.sitemaps.org/protocol.html, and Google's before it (`.../schemas/sitemap/0.84`)"""
 
 
 def is_core(uri: str) -> bool:
@@ -254,18 +258,6 @@ class EntryCounts:
                 setattr(self.counts, name, getattr(self.counts, name) + number)
                 setattr(self.carriers, name, getattr(self.carriers, name) + 1)
         self.languages.add(alternate.hreflang or NO_CODE for alternate in record.alternates)
-
-
-DAY, MONTH, YEAR = len("2024-05-01"), len("2024-05"), len("2024")
-"""How much of a date tells its day, month and year."""
-UNITS = {DAY: "day", MONTH: "month", YEAR: "year"}
-MAX_DAYS = 4000
-"""Different days that are counted; where there are more, their years are."""
-MAX_BARS = 16
-"""Bars of a histogram, as many as a glance takes in; where days are more, months are shown, and then years."""
-LONGEST = {DAY: 62, MONTH: 36}
-"""Days, and months, from the oldest date to the newest, beyond which they are not told apart, however few they are."""
-MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True)
