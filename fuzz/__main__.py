@@ -1,4 +1,6 @@
-"""`python -m fuzz TARGET [SECONDS] [FILE...] [-libFuzzer options]`: fuzzes one target, or tries files on it."""
+"""`python -m fuzz TARGET [SECONDS] [FILE...] [-libFuzzer options]`: fuzzes one target, or tries files on it.
+
+Without SECONDS it tries a fixed number of inputs, the same ones each time."""
 
 from __future__ import annotations
 
@@ -9,8 +11,6 @@ from fuzz.target import Target, names
 
 USAGE = 2
 """Exit code of a wrong command."""
-SECONDS = 15
-"""How long a target is fuzzed where nothing is said."""
 
 
 def main(arguments: list[str]) -> None:
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> None:
         print(f"{(__doc__ or '').strip()}\nTargets: {', '.join(names())}", file=sys.stderr)
         sys.exit(USAGE)
     name, *rest = arguments
-    seconds = int(rest.pop(0)) if rest and rest[0].isdecimal() else SECONDS
+    seconds = int(rest.pop(0)) if rest and rest[0].isdecimal() else None
     fuzz(Target(name), seconds, rest)
 
 

@@ -17,16 +17,16 @@ HANGS_S = 30
 """Seconds after which an input is taken to hang. What is merely slow the checks find by processor time."""
 MAX_MEMORY_MB = 1024
 """Memory of the process, coverage counters included; no input needs a tenth of it."""
-SEED, QUICK_S = 1, 60
-"""Where chance begins in runs of at most so many seconds, so that CI tries the same each time; 0 is anywhere."""
+SEED = 1
+"""Of runs with a fixed number of inputs, which try the same ones each time; searches by time start anywhere."""
 PACKAGE = "sitemapcrawler"
 SKIPPED = 0
 """Exit code where there is no atheris."""
 
 
-def fuzz(target: Target, seconds: int, arguments: Sequence[str] = ()) -> None:
-    """Run a target for some seconds (0: until it is stopped), or on the files among the `arguments`. Ends the process:
-    with an exit code other than 0 where a check failed."""
+def fuzz(target: Target, seconds: int | None, arguments: Sequence[str] = ()) -> None:
+    """Fuzz a target for some seconds (0: until it is stopped; None: `target.runs` inputs), or try the files among the
+    `arguments`. Ends the process, with an exit code other than 0 if a check failed."""
     try:
         import atheris
     except ImportError:
@@ -41,7 +41,7 @@ def fuzz(target: Target, seconds: int, arguments: Sequence[str] = ()) -> None:
     atheris.Fuzz()
 
 
-def _options(target: Target, seconds: int, arguments: Sequence[str]) -> list[str]:
+def _options(target: Target, seconds: int | None, arguments: Sequence[str]) -> list[str]:
     """Arguments of libFuzzer: https://llvm.org/docs/LibFuzzer.html#options"""
     corpus, crashes = target.build / "corpus", target.build / "crashes"
     for folder in (corpus, crashes):
@@ -51,15 +51,16 @@ def _options(target: Target, seconds: int, arguments: Sequence[str]) -> list[str
         f"-timeout={HANGS_S}",
         f"-rss_limit_mb={MAX_MEMORY_MB}",
         f"-artifact_prefix={crashes}{os.sep}",
-        f"-max_total_time={seconds}",
         "-verbosity=0",
-        f"-seed={SEED if seconds <= QUICK_S else 0}",
     ]
     if target.dictionary is not None:
         options.append(f"-dict={target.dictionary}")
     if any(not argument.startswith("-") for argument in arguments):
         return [*options, *arguments]
-    return [*options, f"-seed_inputs=@{_seeds(target)}", *arguments, str(corpus)]
+    options.append(f"-seed_inputs=@{_seeds(target)}")
+    if seconds is None:  # the inputs that an earlier run has kept would change what is tried
+        return [*options, f"-runs={target.runs}", f"-seed={SEED}", *arguments]
+    return [*options, f"-max_total_time={seconds}", *arguments, str(corpus)]
 
 
 def _seeds(target: Target) -> Path:

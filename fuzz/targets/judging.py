@@ -10,6 +10,7 @@ from tests.unit.rules.judging import judge
 
 SEEDS = ("tests/data/bad/*", "tests/data/good/*", "tests/data/hard/*")
 DICTIONARY = "xml.dict"
+RUNS = 1_600
 FAILED = "internal-rule-failed"
 
 
