@@ -1,16 +1,20 @@
-"""The kinds of jobs that tests and `bench.kills` disturb, and what a disturbed one may ask for again."""
+"""Jobs that tests and `bench.kills` disturb: their kinds, patches of the program, and what may be requested twice."""
 
 from __future__ import annotations
 
 import math
+import shutil
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.crawl.crawling import FEED
+import pytest
+
+from tests.crawl.crawling import DEADLINE_S, FEED, Running
 from tests.crawl.job_site import JobSite, behind
-from tests.crawl.jobs import FEEDS, VERIFIED, Job
+from tests.crawl.jobs import FEEDS, VERIFIED, Job, Undisturbed
 
 ONE_BY_ONE = {"SITEMAP_FETCH_AHEAD": 1, "SITEMAP_READ_AT_ONCE": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 """Settings by which the order of the files, and so what `max_urls` takes, is always the same."""
@@ -47,7 +51,74 @@ MORE_KINDS = {
     "small batches": Kind(settings={"SITEMAP_BATCH_SIZE": 5}),
     "sample of 20 by records": Kind({**VERIFIED, "sample": "20"}, {"SITEMAP_ITEMS": "records"}),
 }
-"""More of them, which only `bench.kills` has the time for."""
+"""More of them, most of which only `bench.kills` has the time for."""
+
+
+@dataclass
+class Shop:
+    """The site, and jobs that audit it."""
+
+    site: JobSite
+    factory: pytest.TempPathFactory
+    default: str = "only read"
+    """The kind of a job where none is named."""
+    known: dict[str, Undisturbed] = field(default_factory=dict)
+    killed: dict[str, Job] = field(default_factory=dict)
+    done: Job | None = None
+
+    def job(self, kind: str | None = None) -> Job:
+        """A job of one of the kinds that has not been started."""
+        self.site.forget()
+        return (KINDS | MORE_KINDS)[kind or self.default].job(self.site, self.factory.mktemp("job"))
+
+    def undisturbed(self, kind: str | None = None) -> Undisturbed:
+        """The same, without disturbance."""
+        kind = kind or self.default
+        if kind not in self.known:
+            self.known[kind] = self.job(kind).undisturbed()
+        return self.known[kind]
+
+    def half_done(self, kind: str | None = None) -> Job:
+        """A job that was killed half way: a copy of the one of its kind."""
+        kind = kind or self.default
+        if kind not in self.killed:
+            expected, killed = self.undisturbed(kind), self.job(kind)
+            assert killed.kill_settled(expected.moment(0.6))
+            self.killed[kind] = killed
+        job = self.job(kind)
+        shutil.copytree(self.killed[kind].folder, job.folder, dirs_exist_ok=True)
+        return job
+
+    def finished(self) -> Job:
+        """A job of which nothing is left to do: a copy."""
+        if self.done is None:
+            self.done = self.job()
+            self.done.complete(self.undisturbed())
+        job = self.job()
+        shutil.copytree(self.done.folder, job.folder, dirs_exist_ok=True)
+        return job
+
+
+PATCHED = "patched.py"
+
+
+def patch(job: Job, code: str) -> None:
+    """From now on the command runs with changes to the program."""
+    script = f"import sys\n{code}\nfrom sitemapcrawler.cli import main\nmain(sys.argv[3:])\n"
+    (job.folder / PATCHED).write_text(script)
+    job.within = (sys.executable, PATCHED)
+
+
+def unpatch(job: Job) -> None:
+    """From now on the command runs as it is."""
+    job.within = ()
+
+
+def log_of(running: Running) -> str:
+    """The log of a run, after its end; it may contain tracebacks."""
+    with running:
+        running.process.wait(DEADLINE_S)
+    return running.log
 
 
 def asked_again(job: Job, asked: Collection[str]) -> list[str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.crawling import FEED, Crawl, crawl
 from tests.crawl.job_feeds import rows
-from tests.crawl.job_kinds import KINDS, asked_again
+from tests.crawl.job_kinds import Shop, asked_again
 from tests.crawl.job_site import LISTED, SITEMAPS, JobSite
 from tests.crawl.jobs import DATABASE, FEEDS, Job, Moment, Undisturbed
+
+pytestmark = pytest.mark.slow
 
 ENDS_WITHIN_S = 15
 """DESIGN, Jobs: seconds from the signal to the feeds in place."""
@@ -24,30 +25,10 @@ MAX_STARTS = 30
 """Starts that a job with a budget needs at most, on the slowest of machines."""
 
 
-@dataclass
-class Shop:
-    """The site, and jobs that audit it."""
-
-    site: JobSite
-    factory: pytest.TempPathFactory
-    known: dict[str, Undisturbed] = field(default_factory=dict)
-
-    def job(self, name: str = "verified") -> Job:
-        """A job of one of the `KINDS` that has not been started."""
-        self.site.forget()
-        return KINDS[name].job(self.site, self.factory.mktemp("job"))
-
-    def undisturbed(self, name: str = "verified") -> Undisturbed:
-        """The same, without disturbance."""
-        if name not in self.known:
-            self.known[name] = self.job(name).undisturbed()
-        return self.known[name]
-
-
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with JobSite() as site:
-        yield Shop(site, tmp_path_factory)
+        yield Shop(site, tmp_path_factory, "verified")
 
 
 def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> None:

@@ -1,15 +1,11 @@
-"""Jobs whose own machinery fails: killed in a commit, a database that cannot be read, rules and rows without end, code
-of the user's or ours that raises."""
+"""Jobs in which something fails: a commit, the database, code of ours or of the user; and settings that are refused."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import signal
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -18,85 +14,23 @@ import pytest
 from sitemapcrawler.settings import ITEM_PIPELINES
 from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, Running, crawl, start
 from tests.crawl.documents import CORE, DECLARATION
-from tests.crawl.job_kinds import KINDS, MORE_KINDS
+from tests.crawl.job_kinds import Shop, log_of, patch, unpatch
 from tests.crawl.job_site import PLAIN, JobSite
-from tests.crawl.jobs import DATABASE, JOBDIR, Job, Undisturbed
+from tests.crawl.jobs import DATABASE, JOBDIR
 from tests.crawl.site_server import SiteServer
 
-ENDS_WITHIN_S = 15
-"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
-PATCHED = "patched.py"
-KINDS_USED = KINDS | {name: MORE_KINDS[name] for name in ("sample of 20 by records",)}
+pytestmark = pytest.mark.slow
+
 WIDE = ("/one.xml",)
 SMALL_MEMORY = 100
 """MB for DuckDB, the least: a thousand wide rows do not fit."""
 WIDE_PAGES, WIDE_LINKS = 1_200, 200
 
 
-@dataclass
-class Shop:
-    """The site, and jobs that audit it."""
-
-    site: JobSite
-    factory: pytest.TempPathFactory
-    known: dict[str, Undisturbed] = field(default_factory=dict)
-    killed: dict[str, Job] = field(default_factory=dict)
-    done: Job | None = None
-
-    def job(self, kind: str = "only read") -> Job:
-        """A job that has not been started."""
-        self.site.forget()
-        return KINDS_USED[kind].job(self.site, self.factory.mktemp("job"))
-
-    def undisturbed(self, kind: str = "only read") -> Undisturbed:
-        """The same, without disturbance."""
-        if kind not in self.known:
-            self.known[kind] = self.job(kind).undisturbed()
-        return self.known[kind]
-
-    def half_done(self, kind: str = "only read") -> Job:
-        """A job that was killed half way: a copy of the one of its kind."""
-        if kind not in self.killed:
-            expected, killed = self.undisturbed(kind), self.job(kind)
-            assert killed.kill_settled(expected.moment(0.6))
-            self.killed[kind] = killed
-        job = self.job(kind)
-        shutil.copytree(self.killed[kind].folder, job.folder, dirs_exist_ok=True)
-        return job
-
-    def finished(self) -> Job:
-        """A job of which nothing is left to do: a copy."""
-        if self.done is None:
-            self.done = self.job()
-            self.done.complete(self.undisturbed())
-        job = self.job()
-        shutil.copytree(self.done.folder, job.folder, dirs_exist_ok=True)
-        return job
-
-
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with JobSite() as site:
         yield Shop(site, tmp_path_factory)
-
-
-def patched(job: Job, code: str) -> None:
-    """From now on the command runs with changes to the program."""
-    script = f"import sys\n{code}\nfrom sitemapcrawler.cli import main\nmain(sys.argv[3:])\n"
-    (job.folder / PATCHED).write_text(script)
-    job.within = (sys.executable, PATCHED)
-
-
-def mend(job: Job) -> None:
-    """From now on the command runs as it is."""
-    job.within = ()
-
-
-def ended(running: Running) -> str:
-    """The log of a run that has been waited for; tracebacks may stand in it."""
-    with running:
-        running.process.wait(DEADLINE_S)
-    return running.log
 
 
 # ---- killed where it writes what it says of itself
@@ -112,7 +46,7 @@ def deadly(value):
     return json.dumps(value)
 
 def set_and_die(store, **values):
-    base.json = types.SimpleNamespace(loads=json.loads, dumps=deadly) if values.get("state") == "running" else json
+    database.json = types.SimpleNamespace(loads=json.loads, dumps=deadly) if values.get("state") == "running" else json
     set_(store, **values)
 
 deadly.left, set_, database.Store.set = {number}, database.Store.set, set_and_die
@@ -123,11 +57,11 @@ deadly.left, set_, database.Store.set = {number}, database.Store.set, set_and_di
 def test_killed_in_the_commit_that_begins_a_run(shop: Shop, number: int) -> None:
     job = shop.half_done()
     before = len(shop.site.exchanges)
-    patched(job, DEADLY_SET.format(number=number))
+    patch(job, DEADLY_SET.format(number=number))
     with job.start() as running:
         assert running.process.wait(DEADLINE_S) == -signal.SIGKILL, running.log
     assert len(shop.site.exchanges) == before
-    mend(job)
+    unpatch(job)
     done = job.complete(shop.undisturbed())
     assert "goes on" in done.log
     assert 0 < len(shop.site.exchanges) - before < len(shop.undisturbed().asked)
@@ -215,7 +149,7 @@ UNREAD = {"urls at once": ("tagged_lines", 0), "urls after some": ("tagged_lines
 def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, finished: bool, what: str) -> None:
     job, (method, after) = shop.finished() if finished else shop.half_done(), UNREAD[what]
     (job.folder / FEED).write_text("earlier\n")
-    patched(job, UNREADABLE.format(method=method, after=after))
+    patch(job, UNREADABLE.format(method=method, after=after))
     with job.start() as running:
         running.process.wait(DEADLINE_S)
     assert running.process.returncode == 1, running.log
@@ -224,157 +158,7 @@ def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, fin
     assert job.parts == []
     [line] = [line for line in running.log.splitlines() if DATABASE in line]
     assert "cannot be read" in line
-    mend(job)
-    job.complete(shop.undisturbed())
-
-
-# ---- signals where nothing is asked any more
-
-SLOW_RULE = """
-import time
-from dataclasses import replace
-from pathlib import Path
-from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import RULES
-
-def slow(site):
-    Path("slow").touch()
-    time.sleep({pause})
-    yield from site.query("SELECT sum(hash(range)) FROM range(10000000000000)")
-
-all_rules()
-known = RULES["cross-duplicate-url"]
-slow.__module__ = known.check.__module__
-RULES[known.id] = replace(known, check=slow)
-"""
-ENDLESS_ROWS = """
-from sitemapcrawler.jobs import job as jobs
-from sitemapcrawler.jobs.store.database import Store
-
-def endless(*args):
-    while True:
-        yield from tagged_lines(*args)
-
-jobs.STOP_S, tagged_lines, Store.tagged_lines = 2.0, Store.tagged_lines, endless
-"""
-
-
-@pytest.mark.parametrize("pause", [0, 1], ids=["in a query", "between two queries"])
-def test_stopped_in_a_rule_on_the_whole_site(shop: Shop, pause: int) -> None:
-    expected, job = shop.undisturbed(), shop.job()
-    patched(job, SLOW_RULE.format(pause=pause))
-    with job.start() as running:
-        running.wait_until((job.folder / "slow").exists)
-        before = running.seconds
-        running.process.send_signal(signal.SIGTERM)
-        done = running.finish()
-    assert done.seconds - before < ENDS_WITHIN_S
-    assert done.code == 3, done.log
-    assert done.summary["partial"] == "shutdown"
-    assert Counter(done.locs()) == Counter(expected.crawl.locs())
-    mend(job)
-    shop.site.forget()
-    job.complete(expected)
-    assert set(PLAIN).isdisjoint(exchange.path for exchange in shop.site.exchanges)
-
-
-def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
-    expected, job = shop.undisturbed(), shop.finished()
-    (job.folder / FEED).write_text("earlier\n")
-    patched(job, ENDLESS_ROWS)
-    with job.start() as running:
-        running.wait_until(lambda: any(part.stat().st_size for part in job.parts))
-        before = running.seconds
-        running.process.send_signal(signal.SIGTERM)
-        done = running.finish()
-    assert done.seconds - before < ENDS_WITHIN_S
-    assert done.code == 3, done.log
-    assert done.summary["partial"] == "shutdown"
-    assert set(done.locs()) == set(expected.crawl.locs())
-    assert job.parts == []
-    mend(job)
-    job.complete(expected)
-
-
-# ---- signals before the crawl runs
-
-AT_IMPORT = """
-import os, signal
-from importlib.abc import MetaPathFinder
-
-class Deadly(MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name == {module!r}:
-            os.kill(os.getpid(), signal.{name})
-
-sys.meta_path.insert(0, Deadly())
-"""
-BEFORE_THE_ENGINE = {
-    "making the crawler": ("scrapy.crawler", "Crawler._create_engine"),
-    "opening the spider": ("scrapy.core.engine", "ExecutionEngine.open_spider_async"),
-    "opening the job": ("sitemapcrawler.jobs.job", "Job.begin"),
-    "starting the engine": ("scrapy.core.engine", "ExecutionEngine.start_async"),
-    "starting the reactor": ("twisted.internet.asyncioreactor", "AsyncioSelectorReactor.startRunning"),
-    "before the crawl": ("scrapy.crawler", "AsyncCrawlerProcess.crawl"),
-}
-AT_CALL = """
-import os, signal
-from importlib import import_module
-
-owner, method = {place!r}.split(".")
-owner = getattr(import_module({module!r}), owner)
-
-def stopped(*args, call=getattr(owner, method), **kwargs):
-    os.kill(os.getpid(), signal.{name})
-    return call(*args, **kwargs)
-
-setattr(owner, method, stopped)
-"""
-TWICE = """
-import os, signal
-
-kill = os.kill
-os.kill = lambda *what: (kill(*what), kill(*what))
-"""
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize(
-    "module", ["scrapy", "twisted.internet.asyncioreactor", "duckdb", "sitemapcrawler.commands.crawl"]
-)
-def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
-    job, before = shop.job(), shop.site.connections
-    patched(job, AT_IMPORT.format(module=module, name=name))
-    log = ended(running := job.start())
-    assert running.process.returncode == -signal.Signals[name]
-    assert log == ""
-    assert shop.site.connections == before
-    assert names(job.folder.iterdir()) <= {LOG, PATCHED}
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
-def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, name: str) -> None:
-    job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
-    patched(job, AT_CALL.format(module=module, place=place, name=name))
-    done = job.run()
-    assert done.code == 3, done.log
-    assert "Traceback" not in done.log
-    assert done.summary["partial"] == "shutdown"
-    assert job.parts == []
-
-
-@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
-def test_second_signal_before_the_engine_runs_ends_at_once(shop: Shop, moment: str) -> None:
-    job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
-    (job.folder / FEED).write_text("earlier\n")
-    patched(job, AT_CALL.format(module=module, place=place, name="SIGTERM") + TWICE)
-    log = ended(running := job.start())
-    assert running.process.returncode == 3, log
-    assert "twice" in log
-    assert "Traceback" not in log
-    assert (job.folder / FEED).read_text() == "earlier\n"
-    mend(job)
+    unpatch(job)
     job.complete(shop.undisturbed())
 
 
@@ -391,12 +175,12 @@ AtomicFileStorage.store = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.parametrize("finished", [True, False], ids=["of a finished job", "of one that ends"])
 def test_killed_while_the_feed_of_a_finished_job_is_written(shop: Shop, finished: bool) -> None:
     expected, job = shop.undisturbed(), shop.finished() if finished else shop.job()
-    patched(job, DEADLY_STORE)
+    patch(job, DEADLY_STORE)
     for left in (1, 1):  # the second run removes what the first has left, and leaves its own
         with job.start() as running:
             assert running.process.wait(DEADLINE_S) == -signal.SIGKILL, running.log
         assert len(job.parts) == left
-    mend(job)
+    unpatch(job)
     job.complete(expected)
     assert job.parts == []
 
@@ -505,12 +289,12 @@ process, SummaryPipeline.process_item = SummaryPipeline.process_item, failing
 @pytest.mark.parametrize("where", FAILING)
 def test_file_in_which_our_code_failed_is_read_again(shop: Shop, where: str) -> None:
     expected, job = shop.undisturbed(), shop.job()
-    patched(job, FAILING[where])
-    log = ended(running := job.start())
+    patch(job, FAILING[where])
+    log = log_of(running := job.start())
     assert running.process.returncode == 3, log
     assert "what nobody expected" in log
     assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
-    mend(job)
+    unpatch(job)
     done = job.complete(expected)
     assert "goes on" in done.log
     assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
@@ -534,9 +318,5 @@ def test_settings_that_cannot_be_are_refused_in_one_line(shop: Shop, tmp_path: P
     [line] = done.log.splitlines()
     assert done.code == 2
     assert says in line
-    assert names(tmp_path.iterdir()) == {LOG}
+    assert {path.name for path in tmp_path.iterdir()} == {LOG}
     assert shop.site.connections == before
-
-
-def names(paths: Iterable[Path]) -> set[str]:
-    return {path.name for path in paths}

@@ -1,4 +1,4 @@
-"""Baselines that are not what they seem: cut, named oddly, moved on, or of a night when a file was not to be had."""
+"""Baselines that are cut, oddly named or moved, and days on which a file cannot be fetched."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def test_feed_with_a_name_like_a_pattern(week: Days, first: Crawl, name: str) ->
     assert sorted(done.locs()) == sorted(first.locs())
 
 
-# ---- a file that is not to be had for a night or two
+# ---- days on which a file cannot be fetched
 
 
-def test_nothing_is_lost_by_nights_on_which_a_file_is_not_to_be_had(week: Days, first: Crawl) -> None:
+def test_days_without_a_file_lose_nothing(week: Days, first: Crawl) -> None:
     before = "monday"
     for name in ("one night", "another night"):
         week.site.routes = {**routes(week.site), "/other.xml": Reply("", 500)}
