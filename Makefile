@@ -3,21 +3,17 @@ PYTHON = python3
 BIN = .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests of what depends on the inside of Scrapy, and of whole crawls.
-OLDEST = tests/unit/download/test_answers.py tests/unit/download/test_bodies.py tests/unit/audit/test_configuring.py \
-	tests/unit/download/test_connections.py tests/unit/download/test_handlers.py tests/unit/extensions/test_stopping.py \
-	tests/unit/download/test_head_limit.py tests/unit/download/test_heads.py tests/unit/feeds/test_item_storage.py \
-	tests/unit/pipelines/test_pipelines.py tests/unit/middlewares/test_politeness.py tests/unit/audit/test_scrapy_cloud.py \
-	tests/unit/verification/test_sending.py tests/unit/download/test_slots.py tests/crawl/test_demo.py \
-	tests/crawl/test_downloads.py tests/crawl/test_findings_feeds.py \
-	tests/crawl/test_scrapy_cloud.py tests/crawl/test_stopping.py
+OLDEST = $(addprefix tests/unit/,audit download extensions feeds middlewares pages pipelines verification) \
+	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py scrapy_cloud.py stopping.py)
 
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
 	@echo 'make crawl                                              crawl the demo site'
 	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
-	@echo 'make test [ARGS="-x"]                                   run the tests, with coverage'
+	@echo 'make test [ARGS="-x"]                                   run the tests but for the slow ones, with coverage'
+	@echo 'make test-all                                           run all tests, with coverage'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
-	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 15 seconds each'
+	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all; without SECONDS a fixed number of inputs'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
 	@echo 'make docs                                               build the documentation as a site in build/site/'
 	@echo 'make audit [ARGS=--strict]                              look up what is installed in the lists of known holes'
@@ -37,19 +33,24 @@ demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
 # In the order of the folders, so that short files come last and no worker waits for the other.
+PYTEST = $(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
+
 test: .venv/.test
-	@$(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -m 'not slow' $(ARGS)
+
+test-all: .venv/.test
+	@$(PYTEST) $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
 
-# Two targets at a time. A crash ends its target, and is told with the input that led to it. Without a hash seed, sets
-# would stand in another order each time, and short runs try other inputs.
+# Two targets at a time. A crash ends its target and prints the input that caused it. Without SECONDS each target tries a
+# fixed number of inputs, the same ones each time: hence the hash seed, which sets the order of sets.
 fuzz: .venv/.fuzz
 	@printf '%s\n' $(or $(TARGET),$$($(BIN)/python -m fuzz --list)) | \
-		PYTHONHASHSEED=0 xargs -P 2 -I '{}' $(BIN)/python -m fuzz '{}' $(or $(SECONDS),15)
+		PYTHONHASHSEED=0 xargs -P 2 -I '{}' $(BIN)/python -m fuzz '{}' $(SECONDS)
 
 lint: .venv/.lint
 	$(BIN)/ruff check
@@ -111,4 +112,4 @@ clean:
 	$(INSTALL) --editable '.[release]'
 	@touch $@
 
-.PHONY: help crawl demo test test-scrapy-2.18 fuzz lint docs audit sbom dist clean
+.PHONY: help crawl demo test test-all test-scrapy-2.18 fuzz lint docs audit sbom dist clean

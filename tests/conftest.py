@@ -4,15 +4,25 @@ ends."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.crawl import forks
 
 GZIP = b"\x1f\x8b"
 """Beginning of gzip."""
 
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[None]:
+    """Start the programs of a module as a user does, with nothing imported: for tests about the start."""
+    with forks.fresh():
+        yield
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from tests.crawl import forks
+
 ROOT = Path(__file__).parents[2]
 FEED = "records.jsonl"
 """The feed of a crawl whose options name none."""
@@ -20,8 +22,6 @@ LOG = "log.txt"
 JUDGEMENTS = ("finding", "robots")
 DEADLINE_S = 180
 """Seconds after which a crawl is taken to hang."""
-COUNTED = "COVERAGE_PROCESS_CONFIG"
-"""Variable with which coverage counts the lines of processes that a test starts."""
 POLL_S = 0.02
 SHOWN = 300
 """Characters of the log before a traceback that a failing test shows, and a tenth of those after."""
@@ -121,13 +121,13 @@ class Running:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Crawls whose lines are not counted: the memory and the time that they take are their own."""
-    before = os.environ.pop(COUNTED, None)
+    """Do not count the lines of crawls within: their memory and time are measured."""
+    before = os.environ.pop(forks.COUNTED, None)
     try:
         yield
     finally:
         if before is not None:
-            os.environ[COUNTED] = before
+            os.environ[forks.COUNTED] = before
 
 
 def types(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -164,7 +164,7 @@ def launch(folder: Path, argv: Sequence[str], group: bool = False) -> Running:
     """Start a program in a folder, where its log goes too. `group`: as the first of a process group of its own, to
     which a test can send what a terminal sends to all of a command."""
     with (folder / LOG).open("wb") as log:
-        process = subprocess.Popen(
+        process = forks.start(
             argv,
             cwd=folder,
             env=environment(),

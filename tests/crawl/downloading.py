@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-JOB = Path(__file__).with_name("download_job.py")
+from tests.crawl import forks
+from tests.crawl.crawling import environment
+
 JOB_TIME = 60  # seconds; a crawl that takes longer hangs
 
 
@@ -25,15 +24,12 @@ def run(folder: Path, **job: Any) -> Outcome:
     """Make the requests of a job, as `download_job` describes it, in a process of its own."""
     path = folder / "job.json"
     path.write_text(json.dumps(job))
-    paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
-    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    done = subprocess.run(
-        [sys.executable, str(JOB), str(path)],
-        env=environment | {"PYTHONPATH": paths},
+    done = forks.run(
+        [sys.executable, "-m", "tests.crawl.download_job", str(path)],
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=JOB_TIME,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     written = json.loads(path.with_suffix(".out").read_text())

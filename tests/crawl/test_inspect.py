@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler import cli
-from tests.crawl import documents
+from tests.crawl import documents, forks
 from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, environment
 from tests.crawl.site_server import Reply, SiteServer, moved, stalled
 from tests.crawl.terminal import Terminal
@@ -33,7 +33,7 @@ def command(*arguments: str) -> list[str]:
 
 def inspect(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run it to its end; standard output and standard error are pipes. There is never a traceback."""
-    done = subprocess.run(
+    done = forks.run(
         command(*arguments),
         env=environment() | variables,
         stdin=subprocess.DEVNULL,

@@ -16,6 +16,8 @@ from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer
 
+pytestmark = pytest.mark.slow
+
 FILES, PAGES = 4, 3_000
 ROOMS = {300_000: 2, 2_000_000: 1}
 """Bytes that are left on the disk, and how a crawl ends: in the first there is no room for a database without rows, in

@@ -17,6 +17,8 @@ from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
 from tests.crawl.programs import environment, write_program, write_programs
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 pytest.importorskip("polars")

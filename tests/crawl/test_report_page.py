@@ -14,6 +14,8 @@ from sitemapcrawler.report.page import page
 from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, spoiled
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("needs Debian's chromium: apt-get install chromium", allow_module_level=True)

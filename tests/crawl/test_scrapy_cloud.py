@@ -17,6 +17,8 @@ from tests.crawl.cloud import CloudJob, build, run
 from tests.crawl.crawling import crawl, read_feed
 from tests.crawl.site_server import Reply, SiteServer, stalled
 
+pytestmark = pytest.mark.slow
+
 TIMED = {"elapsed_s", "peak_mb", "started"}
 """Fields that differ from one crawl to the next."""
 NAMES = {

@@ -16,6 +16,8 @@ from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
 from tests.crawl.programs import environment, write_program, write_programs
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = {
     "README.md": "tests/crawl/test_readme.py",
     "docs/recipes.md": "tests/crawl/test_recipes.py",

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -17,6 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from tests.crawl.crawling import FEED, Running, start
 from tests.crawl.documents import index, robots, urlset
 from tests.crawl.site_server import Answering, Exchange, Route, SiteServer, by_method
+
+pytestmark = pytest.mark.slow
 
 DATABASE = "audit.duckdb"
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "3"))

@@ -15,6 +15,8 @@ from tests.crawl.crawling import FEED, Crawl, Running, start, uncounted
 from tests.crawl.documents import index, packed, pages, robots, urlset
 from tests.crawl.site_server import SiteServer, stalled
 
+pytestmark = pytest.mark.usefixtures("fresh")
+
 EARLIER = '{"type":"earlier"}\n'
 ENDS_WITHIN_S = 15
 """DESIGN, Jobs: seconds from the signal to the feeds in place."""

@@ -19,6 +19,7 @@ from lxml import etree
 
 from sitemapcrawler import cli
 from sitemapcrawler.words import counted
+from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, environment
 from tests.crawl.documents import index, packed, page, robots, urlset
 from tests.crawl.site_server import SiteServer
@@ -45,11 +46,11 @@ def validate(
     """Run the command in a folder to its end. It leaves no file behind, and no traceback."""
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
-    done = subprocess.run(
+    done = forks.run(
         command(*arguments, *SETTINGS),
         cwd=folder,
         env={**environment(), "TMPDIR": str(scratch), **variables},
-        input=sent if sent is not None else b"",
+        input=sent or b"",
         stdout=stdout,
         stderr=subprocess.PIPE,
         timeout=DEADLINE_S,

@@ -23,6 +23,8 @@ from tests.crawl.jobs import YOUNG_S
 from tests.crawl.site_server import SiteServer, stalled
 from tests.deploy.scrapyd_server import ROOT, Scrapyd, checkout, deploy, environment, serving
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs/deploy.md").read_text("utf-8")
 COMMAND = re.compile(r"^    ((?:scrapyd|scrapyd-deploy|curl)\b.*)$", re.MULTILINE)
 QUICK = {**NO_DELAYS, **AT_HOME}

@@ -15,6 +15,8 @@ from tests.crawl.verified import counted
 from tests.faults.fault_server import FaultServer
 from tests.faults.plan import FAULTS, NO_ANSWER, Fault, Plan, difference
 
+pytestmark = pytest.mark.slow
+
 PAGES = 240
 RETRIES = 1
 PLAN = Plan(seed=7, share=0.85, retries=RETRIES, faults={name: replace(one, weight=1) for name, one in FAULTS.items()})

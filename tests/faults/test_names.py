@@ -14,6 +14,8 @@ from tests.faults.faulty_names import FaultyNames
 from tests.nameserver import asking_it
 from tests.namespace import alone_or_skipped
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"works": "ok", "silent": "dns", "servfail": "dns", "late": "ok", "garbage": "dns", "missing": "dns"}
 """Kind of reply by kind of name."""
 HOSTS = [f"{number}.{kind}.test" for kind in KINDS for number in range(2)]

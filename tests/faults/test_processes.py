@@ -17,6 +17,8 @@ from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer, stalled
 
+pytestmark = pytest.mark.slow
+
 FILES, PAGES = 3, 6_000
 MEMORY_MB = (450, 700, 900)
 """Address space of a process, from too little to begin with to too little for the end."""

@@ -11,6 +11,8 @@ import pytest
 from tests.crawl.crawling import COUNTED, environment
 from tests.fleet.fleets import BUSY, Data, run, sites
 
+pytestmark = pytest.mark.slow
+
 NODES = 3
 
 

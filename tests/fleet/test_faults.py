@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import PAGES, Data, Site, crawls, run, sites, start, workers
 from tests.processes import below, parent_of, wait_for_end
+
+pytestmark = pytest.mark.slow
 
 
 class Gate:

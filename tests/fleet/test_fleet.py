@@ -12,6 +12,8 @@ import pytest
 from tests.crawl.crawling import Crawl, crawl
 from tests.fleet.fleets import TABLES, Data, Site, run, sites
 
+pytestmark = pytest.mark.slow
+
 COUNT = 3
 TIMINGS = ("started", "elapsed_s", "peak_mb")
 

@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.crawling import environment
 from tests.fleet.fleets import Data, sites
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = """
 from sitemapcrawler.settings import *

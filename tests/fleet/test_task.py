@@ -24,6 +24,8 @@ from tests.fleet.fleets import Data, Site, sites
 from tests.fleet.test_faults import gated
 from tests.processes import children_of
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 30
 
 

@@ -15,6 +15,8 @@ from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import CORE, URLSET_START, entry, index, packed, urlset
 from tests.crawl.site_server import Answering, Exchange, Reply, Route, SiteServer
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 PEAK_MB = 400
 """Of the whole crawl, database included, while two of these are read at once. Each alone stays below 300."""

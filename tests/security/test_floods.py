@@ -7,9 +7,13 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.crawling import LOOPBACK, crawl, start
 from tests.crawl.documents import CORE, URLSET_START, index, packed, robots, urlset
 from tests.crawl.site_server import Exchange, SiteServer
+
+pytestmark = pytest.mark.slow
 
 SLOW = 200
 """Files of which none ever comes."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.crawling import LOOPBACK, start
 from tests.crawl.documents import urlset
 from tests.crawl.site_server import SiteServer
 from tests.security.hosts import Hosts
+
+pytestmark = pytest.mark.slow
 
 MANY = 600
 DESCRIPTORS = 200

@@ -22,6 +22,8 @@ from tests.crawl.site_server import Reply, SiteServer
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
 
+pytestmark = pytest.mark.slow
+
 LISTENING = {
     "::1": "loopback",
     "::": "unspecified",

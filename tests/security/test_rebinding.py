@@ -15,6 +15,8 @@ from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
 
+pytestmark = pytest.mark.slow
+
 PUBLIC, DEAD, METADATA, MAPPED = "93.184.216.34", "93.184.216.35", "169.254.169.254", "::ffff:127.0.0.1"
 SIX = "2606:2800:220:1::1"
 """Without a public address of that kind, resolvers give none."""

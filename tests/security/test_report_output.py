@@ -15,6 +15,8 @@ from tests.crawl.crawling import Crawl
 from tests.security.hostile_site import unseen
 from tests.unit.report.hostile import check_inert
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium")
 MAX_PAGE = 2_000_000
 """Bytes of a page on a site with texts of any length."""

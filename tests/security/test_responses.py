@@ -14,6 +14,8 @@ from tests.crawl.site_server import Answering, Exchange, Reply, _answer, moved
 from tests.security.hostile_answers import CODINGS, FRAMES, HEADS, PAGES, ROBOTS
 from tests.security.hosts import Hosts
 
+pytestmark = pytest.mark.slow
+
 GOOD = "https://pages.example/good"
 PEAK_MB = 300
 SECONDS = 120

@@ -1,0 +1,354 @@
+"""Starts the programs under test. Python programs of this project are forked from a server that has already imported what
+they need, which saves more than a second of processor time each.
+
+A forked program is a process of its own: its directory, environment, umask, streams, process group, network namespace and
+signal handlers are those that `subprocess` would give it, and it ends as the interpreter does. Two servers with different
+hash seeds take turns, so that two crawls in a row order their sets differently. Programs are started afresh where
+variables that Python reads at its start differ (`PYTHONUTF8`, `LC_ALL`, ...), and within `fresh`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import io
+import itertools
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import coverage
+
+PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job")
+"""Modules that are forked when `python -m` runs them."""
+AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
+"""Beginnings of the variables that count only when an interpreter starts."""
+COUNTED = "COVERAGE_PROCESS_CONFIG"
+"""Variable with which coverage counts the lines of processes that a test starts."""
+HASH_SEEDS = ("1", "2")
+"""PYTHONHASHSEED of each server."""
+MAX_REQUEST = 1 << 20  # bytes
+REACTOR = "twisted.internet.reactor"
+"""Must not be imported before the fork: processes cannot share a reactor."""
+STREAMS = 3
+NETWORK = "/proc/thread-self/ns/net"
+
+
+# ---- tests
+
+
+class _Client:
+    """The servers of this process, started when the first program is."""
+
+    forks = sys.platform == "linux"
+
+    def __init__(self) -> None:
+        self._servers: list[socket.socket] = []
+        self._turns: Iterator[socket.socket] = iter(())
+        self._variables: dict[str, str] = {}
+
+    def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
+        """The server to fork a program; None for one that is started afresh."""
+        ours = len(argv) > 2 and tuple(argv[:2]) == (sys.executable, "-m") and argv[2] in PROGRAMS
+        if not (self.forks and ours):
+            return None
+        if not self._servers:
+            self._variables = at_start(env)
+            self._servers = [self._start(env, seed) for seed in HASH_SEEDS]
+            self._turns = itertools.cycle(self._servers)
+        return next(self._turns) if at_start(env) == self._variables else None
+
+    @staticmethod
+    def _start(env: Mapping[str, str], seed: str) -> socket.socket:
+        client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno())]
+        subprocess.Popen(
+            words,
+            cwd=Path(__file__).parents[2],
+            env={name: value for name, value in env.items() if name != COUNTED} | {"PYTHONHASHSEED": seed},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[server.fileno()],
+        ).returncode = 0  # it ends with this process, and nobody waits for it
+        server.close()
+        return client
+
+
+_client = _Client()
+
+
+class _Forked(subprocess.Popen[Any]):
+    """A program that a server forks. Overrides what in CPython 3.11 to 3.14 executes a child and waits for it."""
+
+    def __init__(self, argv: Sequence[Any], server: socket.socket, **options: Any) -> None:
+        self._server = server
+        super().__init__(argv, **options)
+
+    def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
+        cwd, env = rest[4:6]
+        pipes = rest[9:15]
+        streams = [end if end != -1 else number for number, end in enumerate(pipes[i] for i in (0, 3, 5))]
+        self._report, report = os.pipe()
+        network = os.open(NETWORK, os.O_RDONLY)
+        group = rest[-1]
+        request = {"argv": list(map(str, args)), "cwd": str(cwd or Path.cwd()), "env": dict(env), "umask": _umask()}
+        try:
+            data = json.dumps(request | {"group": group}).encode()
+            socket.send_fds(self._server, [data], [*streams, network, report])
+        finally:
+            os.close(network)
+            os.close(report)
+            self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+        self.pid = int(self._line())
+        self._child_created = True
+
+    def _line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            part = os.read(self._report, 1)
+            assert part, "the fork server has ended"
+            line += part
+        return line
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        ready, _, _ = select.select([self._report], [], [], 0 if wait_flags else None)
+        if not ready:
+            return 0, 0
+        status = int(self._line())
+        os.close(self._report)
+        return self.pid, status
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self._handle_exitstatus(status)  # type: ignore[attr-defined]
+        return self.returncode
+
+
+def start(argv: Sequence[Any], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
+    """Start a program; options as for `subprocess.Popen`, of which `cwd`, streams, encodings and `process_group` work."""
+    server = _client.server(argv, env)
+    if server is None:
+        return subprocess.Popen(argv, env=env, **options)
+    return _Forked(argv, server, env=env, **options)
+
+
+def run(
+    argv: Sequence[Any],
+    *,
+    env: Mapping[str, str],
+    input: Any = None,
+    timeout: float | None = None,
+    capture_output: bool = False,
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Run a program to its end, as `subprocess.run` does."""
+    if input is not None:
+        options["stdin"] = subprocess.PIPE
+    if capture_output:
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with start(argv, env=env, **options) as process:
+        try:
+            output, errors = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(argv, process.returncode, output, errors)
+
+
+@contextmanager
+def fresh() -> Iterator[None]:
+    """Start programs within as a user does: nothing is imported before."""
+    before, _client.forks = _client.forks, False
+    try:
+        yield
+    finally:
+        _client.forks = before
+
+
+def at_start(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that count when an interpreter starts."""
+    return {name: value for name, value in env.items() if name.startswith(AT_START)}
+
+
+def _umask() -> int:
+    """This process's umask, read without setting it: servers of the test run in other threads. Source: proc(5)"""
+    lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
+    return next(int(line.split()[1], 8) for line in lines if line.startswith("Umask:"))
+
+
+# ---- the server
+
+
+def preload() -> None:
+    """Import what a crawl needs, but for the reactor."""
+    from scrapy.settings import Settings
+    from scrapy.utils.conf import build_component_list
+    from scrapy.utils.misc import load_object
+
+    from sitemapcrawler import settings as ours
+    from sitemapcrawler.rules import all_rules
+
+    commands = (
+        module.name
+        for package in ("scrapy.commands", "sitemapcrawler.commands")
+        for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}.")
+    )
+    for module in (
+        *commands,
+        "duckdb",
+        "scrapy.cmdline",
+        "scrapy.core.downloader.contextfactory",
+        "scrapy.core.engine",
+        "scrapy.downloadermiddlewares.robotstxt",
+        "scrapy.dupefilters",
+        "scrapy.extensions.logstats",
+        "scrapy.pqueues",
+        "scrapy.spidermiddlewares.start",
+        "scrapy.squeues",
+        "scrapy.statscollectors",
+        "sitemapcrawler.feeds.exporters",
+    ):
+        with suppress(ImportError):
+            import_module(module)
+    settings = Settings()
+    settings.setmodule(ours, "project")
+    paths = [path for name in ("FEED_STORAGES", "DOWNLOAD_HANDLERS") for path in settings.getwithbase(name).values()]
+    for name in ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES"):
+        paths += build_component_list(settings.getwithbase(name))
+    for path in filter(None, paths):
+        with suppress(ImportError, NameError, AttributeError):
+            load_object(path)
+    all_rules()
+    assert REACTOR not in sys.modules
+
+
+def serve(control: socket.socket) -> dict[str, Any]:
+    """Fork whatever is requested, and report each child's process id and exit status. Returns in the children alone."""
+    reports: dict[int, int] = {}
+    wake, waker = os.pipe()
+    os.set_blocking(waker, False)
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the tests
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready, _, _ = select.select([control, wake], [], [])
+        if wake in ready:
+            os.read(wake, MAX_REQUEST)
+            _reap(reports)
+        if control in ready:
+            message, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, STREAMS + 2)
+            if not message:
+                os._exit(0)
+            child = os.fork()
+            if not child:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, interrupt)
+                for descriptor in (control.detach(), wake, waker, *reports.values(), descriptors.pop()):
+                    os.close(descriptor)
+                request: dict[str, Any] = json.loads(message)
+                _become(request, descriptors)
+                return request
+            reports[child] = descriptors.pop()
+            for descriptor in descriptors:
+                os.close(descriptor)
+            os.write(reports[child], b"%d\n" % child)
+
+
+def _reap(reports: dict[int, int]) -> None:
+    with suppress(ChildProcessError):
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if not child:
+                return
+            with suppress(BrokenPipeError):
+                os.write(reports[child], b"%d\n" % status)
+            os.close(reports.pop(child))
+
+
+def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
+    """Take over the streams, the network, the environment and the directory that a request names."""
+    if request["group"] not in (None, -1):
+        os.setpgid(0, request["group"])
+    network = descriptors.pop()
+    if os.fstat(network).st_ino != Path(NETWORK).stat().st_ino:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.setns(network, 0):
+            raise OSError(ctypes.get_errno(), "the network namespace cannot be entered")
+    os.close(network)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.umask(request["umask"])
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    tempfile.tempdir = None
+    sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]
+
+
+def _stream(number: int, mode: str, errors: str = "strict") -> IO[str]:
+    """A standard stream as the interpreter makes it."""
+    binary: Any = open(number, f"{mode}b", closefd=False)  # noqa: SIM115 - as long as the process
+    lines = number == 2 or os.isatty(number)
+    return io.TextIOWrapper(binary, errors=errors, line_buffering=lines)
+
+
+def main(descriptor: int) -> None:
+    """Serve; in each child, run its program as `python -m` does."""
+    preload()
+    gc.collect()
+    gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
+    request = serve(socket.socket(fileno=descriptor))
+    _, _, module, *arguments = request["argv"]
+    sys.argv = [module, *arguments]
+    sys.path[0] = request["cwd"]
+    if COUNTED in os.environ:
+        coverage.process_startup()
+    sys.modules.pop(module, None)
+    sys.modules.pop("tests.crawl.forks", None)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        _leave(0)
+    except SystemExit as end:
+        if isinstance(end.code, int | None):
+            _leave(end.code or 0)
+        raise
+    finally:
+        gc.unfreeze()  # or the interpreter could not clear up, and libraries would tell of leaks
+
+
+def _leave(code: int) -> None:
+    """End the process without clearing up memory: that would copy all that is shared with the server."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # the interpreter flushes again, and reports the failure as it does for a user
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
