@@ -96,7 +96,7 @@ class Judged(Stored):
     place: int
     """Which entry of its file it is, from 0; unset where no entries are held back."""
     told: Any
-    """What reading a file told the crawl besides its records (`reading.Told`); unset for other records."""
+    """What reading a file told the crawl besides its records (`jobs.crawl.FileResult`); unset for other records."""
 
     def blame(self, rules: Sequence[str]) -> None:
         """Say which rules name faults that the reader found in the entry."""
@@ -281,7 +281,9 @@ READ = ("ok", "recovered", "unchanged")
 """Outcomes of files that tell all they list."""
 UNREAD = ("failed", "blocked")
 """Outcomes of files of which nothing could be read."""
-LIMITS = ("max_urls", "max_sitemaps", "max_site_time")
+MAX_SITE_TIME = "max_site_time"
+"""Name under which sitemaps of a site that exceeded its time budget are counted."""
+LIMITS = ("max_urls", "max_sitemaps", MAX_SITE_TIME)
 """What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
 FINISHED = "finished"
 """Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from sitemapcrawler.audit.params import Params
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.urls import authority, host_of, site_of, visit_key
 
@@ -76,8 +76,6 @@ class Patience:
             wait.since = now
 
 
-MAX_SITE_TIME = "max_site_time"
-"""Name under which sitemaps are counted that were left out, since their site gave no pages for too long."""
 OF_A_SITE = ("max_depth", MAX_SITE_TIME)
 """Names of the limits that leave out sitemaps of a site, and say nothing of the others."""
 KEY_BYTES = 16

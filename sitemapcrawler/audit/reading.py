@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
@@ -18,6 +17,7 @@ from sitemapcrawler.audit.local_files import file_beside, missing_files
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.crawl import FileResult
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
@@ -41,26 +41,6 @@ NOT_FOUND = ("html", "unknown")
 
 
 @dataclass(slots=True)
-class Told:
-    """What reading one file told the crawl besides its records: what a job needs to go on without reading it again."""
-
-    digest: str = ""
-    """Of the body as it was fetched, in hexadecimal."""
-    children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order; `Reading.max_children`."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """What the file lists and the arguments leave out, by argument."""
-    alias: bool = False
-    """True where its redirects led to a file that was read already."""
-    taken: bool = False
-    """True where it has not changed since the baseline, whose entries are taken over."""
-    tally: dict[str, Any] = field(default_factory=dict)
-    """What the baseline says that the file adds to the counts of a crawl, where it is taken over."""
-    trust: dict[str, Any] | None = None
-    """The evidence on its dates (`trust.Trust.state`); None where nothing was verified."""
-
-
-@dataclass(slots=True)
 class Reading:
     """What reading a file of one crawl depends on."""
 
@@ -79,7 +59,7 @@ class Reading:
     offline: bool = False
     """True where files of this machine alone are read."""
     name_file: Callable[[str], None] | None = None
-    """Told the `file:` URL of what an index lists and is read from beside it."""
+    """FileResult the `file:` URL of what an index lists and is read from beside it."""
     max_children: int = MAX_CHILDREN
     """Children of one index that are kept for later, at most."""
     indexes: Counter[str] = field(default_factory=Counter)
@@ -100,7 +80,7 @@ class Reading:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap. None in between:
         it is time to do something else."""
         record = _record(visit, answer)
-        told = record.told = Told(answer.body.digest().hex())
+        told = record.told = FileResult(answer.body.digest().hex())
         document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
             facts = self._facts(visit, record, document, answer.at, answer.header("Content-Type"))
@@ -143,7 +123,7 @@ class Reading:
         logger.warning("%s: failed (%s)", visit.url, reason)
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
-        record.outcome, record.error, record.told = "failed", reason, Told()
+        record.outcome, record.error, record.told = "failed", reason, FileResult()
         self.records += 1
         self._know(visit, record, datetime.now(UTC))
         return record
@@ -153,7 +133,7 @@ class Reading:
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
-            record.told = Told(answer.body.digest().hex(), alias=True)
+            record.told = FileResult(answer.body.digest().hex(), alias=True)
             self._know(visit, record, answer.at)
             self.records += 1
             yield record
@@ -161,7 +141,7 @@ class Reading:
     def unchanged(self, visit: Visit, answer: Answer, earlier: Earlier) -> SitemapRecord:
         """The record of a file that has not changed since the baseline."""
         record = unchanged_record(earlier.line, _record(visit, answer))
-        record.told = Told(earlier.digest, taken=True, tally=earlier.tally)
+        record.told = FileResult(earlier.digest, taken=True, tally=earlier.tally)
         self.records += 1
         logger.info("%s: unchanged, %s", visit.url, _entries(record))
         return record
@@ -196,7 +176,7 @@ class Reading:
             self.opened.remove(body)
 
     def _read(
-        self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: Told
+        self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: FileResult
     ) -> Iterator[UrlBatch | None]:
         try:
             yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
@@ -216,7 +196,7 @@ class Reading:
                     record.file.missing = missing_files(visit.url, visit.place, record.file.listed)
 
     def _batches(
-        self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: Told
+        self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: FileResult
     ) -> Iterator[UrlBatch | None]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
@@ -247,7 +227,7 @@ class Reading:
             yield UrlBatch(visit.url, waiting, file)
 
     def _pages(
-        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, told: Told
+        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, told: FileResult
     ) -> list[UrlRecord]:
         pages: list[UrlRecord] = []
         for record in records:

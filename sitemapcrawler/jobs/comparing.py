@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.frontier import Visit
-from sitemapcrawler.audit.params import Params
 from sitemapcrawler.download.policies import Policies, signature
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FINISHED, READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
+from sitemapcrawler.jobs.crawl import Arguments, ListedFile
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import (
     REPLY,
@@ -36,7 +35,7 @@ ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 class Comparison:
     """Compares a crawl with its baseline."""
 
-    def __init__(self, store: Store, params: Params, program: str) -> None:
+    def __init__(self, store: Store, params: Arguments, program: str) -> None:
         """`program`: what judges (`jobs.program_of`). StoreError for a baseline that cannot be used, or is of another
         site."""
         self.baseline = Baseline(store, Path(params.baseline or ""))
@@ -58,14 +57,14 @@ class Comparison:
 
     # Files.
 
-    def earlier(self, visit: Visit, policies: Policies) -> Earlier | None:
+    def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """A file as the baseline knows it, where its entries may be taken over if it has not changed."""
         known = self.baseline.files.get(visit.url) if self._may_take else None
         if known is None or (known.dated and not self._same_date(visit)):
             return None
         return None if self._judging and not self._same_rules(visit.url, policies) else known
 
-    def _same_date(self, visit: Visit) -> bool:
+    def _same_date(self, visit: ListedFile) -> bool:
         """True where the index that lists a file dates it as it did before."""
         if visit.parent is None:
             return True
@@ -192,7 +191,7 @@ class Comparison:
         return judged, others
 
 
-def may_take(job: Any, params: Params, program: str) -> bool:
+def may_take(job: Any, params: Arguments, program: str) -> bool:
     """True where the entries of a file that has not changed would be judged alike. Where URLs are asked, all are
     looked at anew."""
     earlier = job.get("arguments")
@@ -205,7 +204,7 @@ def may_take(job: Any, params: Params, program: str) -> bool:
     return bool(before == now)
 
 
-def judged_alike(job: Any, params: Params) -> bool:
+def judged_alike(job: Any, params: Arguments) -> bool:
     """True where robots.txt is judged for crawlers, and for those of the baseline, as far as it tells."""
     arguments = job.get("arguments")
     alike = arguments is None or arguments.get("agents") == params.asks_for().get("agents")
@@ -217,7 +216,7 @@ def _missed(store: Store) -> list[tuple[Any, ...]]:
     return store.execute("SELECT sitemap, (tally->>'status')::INTEGER FROM files WHERE tally->>'missed' = 'true'")
 
 
-def check_site(baseline: Baseline, params: Params) -> None:
+def check_site(baseline: Baseline, params: Arguments) -> None:
     """StoreError where the baseline is of a job that was not finished, or of another site."""
     if baseline.job and baseline.job.get("state") != FINISHED:
         raise StoreError(
@@ -241,7 +240,7 @@ def check_site(baseline: Baseline, params: Params) -> None:
     )
 
 
-def _same_start(job: Any, params: Params) -> bool:
+def _same_start(job: Any, params: Arguments) -> bool:
     """True where the job was begun at the same place, wherever that has led to."""
     before, now = job.get("arguments") or {}, params.asks_for()
     return any(name in now and before.get(name) == now[name] for name in ("domain", "sitemap"))

@@ -20,16 +20,16 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import __version__
-from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Visit
 from sitemapcrawler.download.answers import Answer
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
-from sitemapcrawler.items import ENDED, FINISHED, FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import ENDED, FINISHED, MAX_SITE_TIME, FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
+from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
@@ -136,11 +136,11 @@ class Job:
 
     # What is known of files that need not be read.
 
-    def earlier(self, visit: Visit, policies: Policies) -> Earlier | None:
+    def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
         return None if self.comparison is None else self.comparison.earlier(visit, policies)
 
-    def unchanged(self, visit: Visit, answer: Answer, policies: Policies) -> Earlier | None:
+    def unchanged(self, visit: ListedFile, answer: Answer, policies: Policies) -> Earlier | None:
         """The same, where the answer says that the file has not changed."""
         earlier = self.earlier(visit, policies)
         if earlier is None:

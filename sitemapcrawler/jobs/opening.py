@@ -9,9 +9,9 @@ import duckdb
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.audit.params import Params
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs.comparing import Comparison, may_take
+from sitemapcrawler.jobs.crawl import Arguments
 from sitemapcrawler.jobs.job import Job, program_of
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.baseline import DATABASE
@@ -24,7 +24,7 @@ ODD_CHARACTERS = frozenset("?\\")
 """What DuckDB cannot have in the path of a database."""
 
 
-def check_job(settings: BaseSettings, params: Params) -> None:
+def check_job(settings: BaseSettings, params: Arguments) -> None:
     """StoreError or ValueError, one line, for a job that cannot go on as it is asked to. Nothing is lost by it."""
     try:
         _check(settings, params)
@@ -32,7 +32,7 @@ def check_job(settings: BaseSettings, params: Params) -> None:
         raise StoreError(f"{error.filename or 'JOBDIR'} cannot be used: {in_words(error)}") from None
 
 
-def _check(settings: BaseSettings, params: Params) -> None:
+def _check(settings: BaseSettings, params: Arguments) -> None:
     folder = folder_of(settings)
     if params.fresh and folder is None:
         raise ValueError("argument fresh='yes': there is no job to begin anew; accepted: beside the setting JOBDIR")
@@ -47,7 +47,7 @@ def _check(settings: BaseSettings, params: Params) -> None:
         _open(folder, params, None, thorough=True).close()
 
 
-def open_job(crawler: Crawler, params: Params, needed: bool) -> Job | None:
+def open_job(crawler: Crawler, params: Arguments, needed: bool) -> Job | None:
     """The job of a crawl; None where no database is wanted. `needed`: one for this process, where none is to stay.
 
     StoreError where it cannot be had.
@@ -84,18 +84,18 @@ def folder_of(settings: BaseSettings) -> Path | None:
     return Path(folder) if folder else None
 
 
-def _temporary(params: Params, seed: Path | None = None) -> Store:
+def _temporary(params: Arguments, seed: Path | None = None) -> Store:
     try:
         return Store.temporary(seed, _beside(params))
     except (OSError, duckdb.Error) as error:
         raise StoreError(f"no temporary database can be made: {in_words(error)}") from None
 
 
-def _comparison(store: Store, params: Params, program: str) -> Comparison | None:
+def _comparison(store: Store, params: Arguments, program: str) -> Comparison | None:
     return Comparison(store, params, program) if params.baseline is not None else None
 
 
-def _check_baseline(folder: Path | None, params: Params, program: str) -> None:
+def _check_baseline(folder: Path | None, params: Arguments, program: str) -> None:
     if folder is not None:
         _refuse_itself(folder, params)
     store = _temporary(params)
@@ -105,14 +105,14 @@ def _check_baseline(folder: Path | None, params: Params, program: str) -> None:
         store.close()
 
 
-def _refuse_itself(folder: Path, params: Params) -> None:
+def _refuse_itself(folder: Path, params: Arguments) -> None:
     """StoreError where a job is to be compared with itself."""
     path = folder / FILE
     if params.baseline is not None and path.exists() and path.samefile(params.baseline):
         raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
 
 
-def _open(folder: Path, params: Params, seed: Path | None, thorough: bool = False) -> Store:
+def _open(folder: Path, params: Arguments, seed: Path | None, thorough: bool = False) -> Store:
     if (folder / FILE).exists():
         job = check(folder / FILE)
         if job.get("run") is None:  # it was made, but not begun
@@ -122,11 +122,11 @@ def _open(folder: Path, params: Params, seed: Path | None, thorough: bool = Fals
     return Store.of(folder, thorough, seed, _beside(params))
 
 
-def _beside(params: Params) -> Path | None:
+def _beside(params: Arguments) -> Path | None:
     return None if params.baseline is None else Path(params.baseline)
 
 
-def _seed(params: Params, program: str) -> Path | None:
+def _seed(params: Arguments, program: str) -> Path | None:
     """The database whose entries a new one may begin with."""
     path = Path(params.baseline or "")
     if path.suffix != DATABASE or path.with_name(f"{path.name}.wal").exists():

@@ -12,12 +12,11 @@ from typing import Any
 import duckdb
 import msgspec
 
-from sitemapcrawler.audit.frontier import Visit
-from sitemapcrawler.audit.reading import Told
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.jobs.crawl import FileResult, ListedFile
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
@@ -167,7 +166,7 @@ class Recorder:
         again in another run."""
         rows = self._rows(record.sitemap)
         del self._reading[record.sitemap]
-        told = getattr(record, "told", None) or Told()
+        told = getattr(record, "told", None) or FileResult()
         if self._comparison is not None:
             self._comparison.forget(record.sitemap)
             if told.taken and complete:
@@ -203,7 +202,7 @@ class Recorder:
         """Some records of a file were lost: it is to be read again in another run."""
         self._spoilt.add(sitemap)
 
-    async def missed(self, visit: Visit, answered: bool, status: int | None) -> None:
+    async def missed(self, visit: ListedFile, answered: bool, status: int | None) -> None:
         """Take that a guess was no sitemap."""
         rows = self._rows(visit.url)
         del self._reading[visit.url]

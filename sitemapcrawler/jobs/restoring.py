@@ -16,12 +16,11 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.reading import Told
-from sitemapcrawler.audit.verdicts import Verdicts
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
+from sitemapcrawler.jobs.crawl import FileResult, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import taken_in
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
@@ -29,7 +28,6 @@ from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, RECORDS
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules.facts.given import FileFacts
-from sitemapcrawler.verification.status import Status
 
 PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode
@@ -55,7 +53,7 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
             restore_counts(store, spider.status)
 
 
-def tally_of(record: SitemapRecord, told: Told) -> dict[str, Any]:
+def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
     """What a file adds to the counts of the crawl, for `add`."""
     file = getattr(record, "file", None)
     tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
@@ -87,7 +85,7 @@ def restore_policies(store: Store, policies: Policies) -> None:
         policies.restore(origin, (now - asked_at).total_seconds(), json.loads(answer))
 
 
-def restore_verdicts(store: Store, verdicts: Verdicts, run: int | None = None) -> None:
+def restore_verdicts(store: Store, verdicts: VerdictCounts, run: int | None = None) -> None:
     """How many URLs of each authority were judged, and denied to whom: of all files, or those of a `run`."""
     if not verdicts.agents:
         return
@@ -111,7 +109,7 @@ def restore_verdicts(store: Store, verdicts: Verdicts, run: int | None = None) -
     verdicts.compare_again(store.execute(f"SELECT loc, blocked_for FROM urls {blocked} LIMIT {MAX_WAITING}"))
 
 
-def restore_replies(store: Store, status: Status) -> None:
+def restore_replies(store: Store, status: ReplyCounts) -> None:
     """What came of every request."""
     cursor = store.cursor().execute("SELECT method, url, step FROM replies ORDER BY asked_at")
     for rows in fetched(cursor):
@@ -119,7 +117,7 @@ def restore_replies(store: Store, status: Status) -> None:
             status.remember(method, key, _step(step))
 
 
-def restore_counts(store: Store, status: Status) -> None:
+def restore_counts(store: Store, status: ReplyCounts) -> None:
     """What came of every URL."""
     status.counts.update(
         dict(

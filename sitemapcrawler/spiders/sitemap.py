@@ -28,7 +28,7 @@ from sitemapcrawler.audit.configuring import (
     new_status,
 )
 from sitemapcrawler.audit.discovery import Discovery, Site, Sites
-from sitemapcrawler.audit.frontier import MAX_SITE_TIME, Frontier, Selection, Visit
+from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.local_files import Listing
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
@@ -41,7 +41,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import add_feeds, check_report
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
-from sitemapcrawler.items import ENDED, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import ENDED, MAX_SITE_TIME, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import restoring
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.robots import RobotsOutcome, is_robots_url

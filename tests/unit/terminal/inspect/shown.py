@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitemapcrawler.audit.reading import Told
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
+from sitemapcrawler.jobs.crawl import FileResult
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
 
@@ -16,7 +16,7 @@ def record(path: str, count: int = 1, children: Sequence[str] = (), **fields: ob
     """The record of a file of `SITE`; an index where it has children (their paths)."""
     found = SitemapRecord(SITE + path, format="xml-index" if children else "xml-urlset")
     found.url_count = len(children) or count
-    found.told = Told(children=[(SITE + child, None) for child in children])
+    found.told = FileResult(children=[(SITE + child, None) for child in children])
     for name, value in fields.items():
         setattr(found, name, value)
     return found
