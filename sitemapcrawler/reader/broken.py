@@ -13,7 +13,6 @@ from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.pieces import Place, place_of
 from sitemapcrawler.reader.plain import read_repaired
 from sitemapcrawler.reader.recovery import (
-    BAD_BYTE,
     CONTROL,
     FAULT,
     REFERENCE,
@@ -42,7 +41,7 @@ def rule_of(text: str, place: int) -> str:
         return "doc-undeclared-entity" if name and name[1] else "doc-unescaped-ampersand"
     if CONTROL.match(text, place):
         return "doc-control-character"
-    return "doc-encoding-not-utf8" if BAD_BYTE.match(text, place) else GENERAL
+    return GENERAL
 
 
 def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:
@@ -55,8 +54,6 @@ def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:
         return "doc-unescaped-ampersand", offset - len(before) + reference.start()
     if CONTROL.match(text, offset):
         return "doc-control-character", offset
-    if BAD_BYTE.match(text, offset):
-        return "doc-encoding-not-utf8", offset
     return rule, offset
 
 
@@ -117,10 +114,11 @@ class BrokenText:
         if fault is None:
             return self._mismatches and self._read_mismatched(piece, place)
         entries = self._builder.entries
-        record = read_repaired(repair(piece, doctype), place[0], entries.sitemap)
+        repaired = repair(piece, doctype)
+        record = read_repaired(repaired, place[0], entries.sitemap)
         if record is None:
             return False
-        kept = record if is_trusted(record.loc) else None
+        kept = record if is_trusted(record.loc, piece, repaired) else None
         if kept is not None:
             kept.loc, kept.loc_raw = entries.locate(kept.loc, kept.line)
             self._builder.records.append(kept)

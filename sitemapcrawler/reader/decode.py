@@ -1,4 +1,8 @@
-"""Gzip, recognised by content, and deflate, where a header names it, inflated as a stream, within limits."""
+"""Bytes to text: gzip and deflate inflated as a stream, within limits; then the character encoding.
+
+Gzip is recognised by content, deflate by content where a header names it. The encoding is told by the byte order mark,
+the pattern of the first bytes, or the XML declaration; otherwise it is UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -281,15 +285,13 @@ CHARACTER_SETS = re.compile(
 """Codecs that are character sets; Python knows others, such as `idna` and `unicode_escape`, which are none."""
 ASCII = bytes(range(0x20, 0x7F))
 LINE_END = re.compile("\r\n|\r|\n")
-UNKNOWN_BYTES = "\udfff"
-"""Stands for bytes of a multi-byte encoding that mean nothing: a lone surrogate, so that XML does not take it."""
 
 
 def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]:
     """Name of the encoding, and the text with its line ends made LF (XML 1.0, 2.11) and no byte order mark.
 
-    Bytes that the encoding does not allow become lone surrogates (UTF-8 and one-byte encodings) and
-    the first of them is noted. An empty chunk gives an empty text.
+    Bytes that the encoding does not allow become U+FFFD, and the first of them is noted. An empty chunk gives an empty
+    text.
     """
     stream = iter(chunks)
     start = b""
@@ -345,10 +347,9 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
                 faults.add("doc-truncated", "the text ends within a character", at, value=_hex(error))
                 return
             faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", at, value=_hex(error))
-            decoder.errors = "surrogateescape" if error.encoding in (UTF_8, "charmap", "ascii") else "replace"
+            decoder.errors = "replace"
+            faults.undecodable = True
             text = decoder.decode(chunk, final)
-        if decoder.errors == "replace":
-            text = text.replace("\ufffd", UNKNOWN_BYTES)
         text = newlines.decode(text, final)
         line += text.count("\n")
         if text or not chunk:

@@ -45,6 +45,8 @@ class Faults:
         self.counts: Counter[str] = Counter()
         self.lost = 0
         """Entries that were left out since they could not be trusted."""
+        self.undecodable = False
+        """True where bytes did not fit the encoding, and became U+FFFD."""
         self.in_entries = False
         """True where some entries that were read have faults."""
         self._kept: list[Fault] = []
@@ -64,10 +66,9 @@ class Faults:
         self.counts[rule] += 1
         place = None
         if self.counts[rule] <= MAX_KEPT:
-            shown = printable(masked(message[:MAX_MESSAGE]))
-            told = value and printable(masked_url(value[:MAX_LOOKED_AT])[:MAX_VALUE])
             place = len(self._kept)
-            self._kept.append(Fault(rule, shown, line, column, told))
+            excerpt = value and masked_url(value[:MAX_LOOKED_AT])[:MAX_VALUE]
+            self._kept.append(Fault(rule, masked(message[:MAX_MESSAGE]), line, column, excerpt))
         if not of_file and len(self.recent) < MAX_KEPT:
             self.recent.append((rule, place))
 
@@ -95,11 +96,6 @@ class Faults:
 
     def __len__(self) -> int:
         return self.counts.total()
-
-
-def printable(text: str) -> str:
-    """The text with U+FFFD for what no encoding can hold (lone surrogates, which stand for undecodable bytes)."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 MIB = 1024 * 1024

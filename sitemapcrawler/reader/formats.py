@@ -12,7 +12,7 @@ from sitemapcrawler.namespaces.media import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import Entries, Entry, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
-from sitemapcrawler.reader.recovery import escaped_bytes, is_trusted
+from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.reader.strict import BASE, BASES
 from sitemapcrawler.urls import resolve
 
@@ -159,9 +159,7 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
         faults.add("txt-not-url-line", "a line that is no URL", number, value=line)
         return
     split = fields[0] != line.split()[0]
-    records = [
-        record for field in fields if URL.fullmatch(field) for record in _record(field, number, split, entries, faults)
-    ]
+    records = [_record(field, number, split, entries) for field in fields if URL.fullmatch(field)]
     if len(fields) > 1:
         faults.recent.clear()
         faults.add("txt-has-metadata", "only one URL may stand in a line of a text sitemap", number, value=fields[1])
@@ -171,11 +169,6 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
     yield from records
 
 
-def _record(written: str, number: int, split: bool, entries: Entries, faults: Faults) -> Iterator[UrlRecord]:
-    url = escaped_bytes(written)
-    if not is_trusted(url):
-        faults.add("txt-not-url-line", "a URL that cannot be read was left out", number, value=written)
-        faults.lost += 1
-        return
+def _record(url: str, number: int, split: bool, entries: Entries) -> UrlRecord:
     loc, raw = entries.locate(url, number)
-    yield UrlRecord(loc, raw, entries.sitemap, number, recovered=split or url != written)
+    return UrlRecord(loc, raw, entries.sitemap, number, recovered=split or UNREADABLE in url)

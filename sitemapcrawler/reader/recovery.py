@@ -14,18 +14,13 @@ from xml.sax.saxutils import escape
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import PREFIXES
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.decode import UNKNOWN_BYTES
 from sitemapcrawler.reader.entries import Entries, Entry
 from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
 
 UNREADABLE = "\ufffd"
-"""Stands for characters that cannot be told."""
+"""U+FFFD: replaces characters that cannot be read."""
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML 1.0 forbids (production 2, Char), but for surrogates."""
-BAD_BYTE = re.compile("[\ud800-\udfff]")
-"""What `decode` makes of bytes that the encoding does not allow."""
-URL_TEXT = re.compile(r"(<(?:[\w.-]+:)?(?:[a-z_]*loc|link|guid)>)([^<]*)")
-"""A URL in the text of an element."""
+"""Characters that XML 1.0 forbids (production 2, Char)."""
 REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
 """An ampersand, with what makes it a reference."""
 PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
@@ -39,7 +34,7 @@ IN_TAG = "\x00"
 ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
 """How a section that begins so must end."""
 FAULT = re.compile(
-    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
+    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
 )
 """What `repair` mends: never well formed outside CDATA, comments and tags."""
 
@@ -82,29 +77,18 @@ def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
 
 
 def repair(text: str, doctype: bool) -> str:
-    """The text of an entry with raw ampersands, HTML entities, forbidden characters and bytes made legal.
+    """The text of an entry with raw ampersands, HTML entities and forbidden characters made legal.
 
     `doctype`: the document declares entities of its own, which are not loaded, so that an unknown one has no value.
     """
-    if BAD_BYTE.search(text):
-        text = BAD_BYTE.sub(UNREADABLE, URL_TEXT.sub(lambda url: url[1] + escaped_bytes(url[2]), text))
     text = CONTROL.sub(UNREADABLE, text)
     text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
     return TEXT_LESS_THAN.sub("&lt;", text)
 
 
-def escaped_bytes(url: str) -> str:
-    """A URL with undecodable bytes as %XX, which is what a request would send; U+FFFD for those nobody knows."""
-    return BAD_BYTE.sub(_escaped_byte, url)
-
-
-def is_trusted(url: str) -> bool:
-    """False for a URL of which a part could not be read."""
-    return UNREADABLE not in url
-
-
-def _escaped_byte(byte: re.Match[str]) -> str:
-    return UNREADABLE if byte[0] == UNKNOWN_BYTES else f"%{ord(byte[0]) & 0xFF:02X}"
+def is_trusted(url: str, text: str, repaired: str) -> bool:
+    """False for a URL that lost a character when `text` was `repaired`. Bytes that `decode` replaced do not count."""
+    return UNREADABLE not in url or repaired.count(UNREADABLE) == text.count(UNREADABLE)
 
 
 def _reference(reference: re.Match[str], doctype: bool) -> str:
@@ -122,7 +106,7 @@ def _reference(reference: re.Match[str], doctype: bool) -> str:
 
 def _is_character(number: str) -> bool:
     code = int(number[1:], 16) if number.startswith("x") else int(number)
-    return code <= 0x10FFFF and not CONTROL.match(chr(code)) and not BAD_BYTE.match(chr(code))
+    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF and not CONTROL.match(chr(code))
 
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
@@ -142,6 +126,8 @@ class Recovered:
     """True where it was repaired or lost a part."""
     whole: bool = True
     """False where its end is missing, and perhaps more."""
+    lossy: bool = False
+    """True where the repair replaced characters that cannot be read."""
 
 
 class Recovery:
@@ -207,7 +193,8 @@ class Recovery:
         parser.close()
         if element is None:
             return None
-        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole))
+        lossy = repaired.count(UNREADABLE) > text.count(UNREADABLE)
+        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole), lossy)
 
     def _parser(self, root: str, entries: list[Element]) -> StrictParser:
         return StrictParser(root, entries.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
@@ -238,6 +225,9 @@ def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
     return f"<{tag}{''.join(usable.values())}>"
 
 
+UNDECODABLE = "bytes that do not fit the encoding, read as U+FFFD: 1 read after repair"
+
+
 class Builder:
     """Makes records of entries and collects them. With `keep_elements` they carry the element they were made of."""
 
@@ -259,7 +249,7 @@ class Builder:
         recent = self.entries.faults.recent
         for entry in self.entries.entries_of(element):
             recent.clear()
-            record = self.entries.build(entry)
+            record = self._record(entry)
             if record is not None:
                 if recent:
                     self.blame(record)
@@ -277,9 +267,28 @@ class Builder:
         record = self._trusted(found)
         if found is not None and record is not None:
             self.blame(record)
-            record.recovered = found.changed or self.outside
+            record.recovered = found.changed or self.outside or self._is_undecodable(found.element)
             self._add(record, None if found.changed else found.element)
         return record
+
+    def _record(self, element: Element) -> Entry | None:
+        record = self.entries.build(element)
+        if record is not None and self._is_undecodable(element):
+            self.entries.faults.add("doc-encoding-not-utf8", UNDECODABLE, element.line)
+            record.recovered = True
+        return record
+
+    def _is_undecodable(self, element: Element) -> bool:
+        """True for an entry in which bytes did not fit the encoding."""
+        if not self.entries.faults.undecodable:
+            return False
+        waiting = [element]
+        while waiting:
+            one = waiting.pop()
+            waiting += one.children
+            if any(UNREADABLE in text for text in (*one.attributes.values(), *one.content) if isinstance(text, str)):
+                return True
+        return False
 
     def blame(self, record: Entry) -> None:
         """Say that the faults noted since the last entry lie in that of `record`."""
@@ -297,8 +306,8 @@ class Builder:
     def _trusted(self, found: Recovered | None) -> Entry | None:
         if found is None or not self.entries.has_url(found.element, found.whole):
             return None
-        record = self.entries.build(found.element)
-        return record if record is not None and is_trusted(record.loc) else None
+        record = self._record(found.element)
+        return None if record is None or (found.lossy and UNREADABLE in record.loc) else record
 
     def _add(self, record: Entry, element: Element | None) -> None:
         if self._keep_elements and element is not None and isinstance(record, UrlRecord):

@@ -35,7 +35,7 @@ class Fed:
         self.line_offset = line - self._next_line
         self._next_line += text.count("\n")
         self._before = self.size
-        self._data = text.encode("utf-8", "surrogatepass")
+        self._data = text.encode()
         self.size += len(self._data)
         return self._data
 
@@ -57,7 +57,7 @@ class Fed:
 
 def characters_in(text: str, size: int) -> int:
     """Characters of `text` that its first `size` bytes are."""
-    return len(text.encode("utf-8", "surrogatepass")[: max(0, size)].decode("utf-8", "surrogatepass"))
+    return len(text.encode()[: max(0, size)].decode())
 
 
 CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")

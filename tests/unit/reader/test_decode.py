@@ -106,32 +106,36 @@ def test_a_bad_byte_is_noted_once_with_its_line(size: int) -> None:
     faults = Faults()
     _, texts = decode(pieces(b"one\ntw\xff\xfeo\nthr\xffee", size), faults)
     text = "".join(texts)
-    assert text == "one\ntw\udcff\udcfeo\nthr\udcffee"
+    assert text == "one\ntw\ufffd\ufffdo\nthr\ufffdee"
     assert [(fault.rule, fault.line) for fault in faults] == [("doc-encoding-not-utf8", 2)]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_bad_byte_in_a_url_is_escaped_as_browsers_do(size: int) -> None:
+def test_a_bad_byte_in_a_url_is_lost_and_the_entry_is_kept(size: int) -> None:
     reading = read(urlset(url("https://e.com/caf?"), GOOD).encode().replace(b"?", b"\xe9"), size)
-    assert reading.records[0].loc == "https://e.com/caf%E9"
-    assert reading.recovered == ["https://e.com/caf%E9"]
+    assert reading.records[0].loc == "https://e.com/caf\ufffd"
+    assert reading.recovered == ["https://e.com/caf\ufffd"]
     assert reading.locs[1] == "https://e.com/good"
     assert reading.document.outcome == "recovered"
+    assert [(fault.rule, fault.line, fault.url) for fault in reading.document.faults] == [
+        ("doc-encoding-not-utf8", 2, None),
+        ("doc-encoding-not-utf8", 2, "https://e.com/caf\ufffd"),
+    ]
 
 
 def test_a_bad_byte_in_one_entry_leaves_the_others_alone() -> None:
     data = urlset(*(url(f"https://e.com/é{number}") for number in range(5))).encode()
     reading = read(data.replace("é2".encode(), b"\xe92"), 7)
-    assert reading.locs == [f"https://e.com/{'%E9' if number == 2 else 'é'}{number}" for number in range(5)]
+    assert reading.locs == [f"https://e.com/{'�' if number == 2 else 'é'}{number}" for number in range(5)]
     assert len(reading.recovered) == 1
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "shift_jis"])
-def test_an_entry_that_bad_bytes_cost_is_no_good_outcome(codec: str) -> None:
+def test_an_entry_with_bad_bytes_is_no_good_outcome(codec: str) -> None:
     start = f'<?xml version="1.0" encoding="{codec}"?><urlset><url><loc>https://e.com/'.encode(codec)
     bad = b"\x00\xd8" if codec == "utf-16-le" else b"\x81\xff"
     reading = read(start + bad + f"x</loc></url>{GOOD}{END}".encode(codec))
-    assert reading.locs == ["https://e.com/good"]
+    assert reading.locs == ["https://e.com/\ufffdx", "https://e.com/good"]
     assert reading.document.outcome == "recovered"
     assert reading.document.error is not None
 

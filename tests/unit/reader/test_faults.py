@@ -32,7 +32,6 @@ def test_a_value_is_shortened() -> None:
 
 
 def test_a_value_can_be_written_to_any_feed() -> None:
-    """Bytes that are no text arrive as lone surrogates, which UTF-8 does not have."""
     reading = read(b"https://e.com/1\nfoo\xe9bar\n")
     values = [fault.value for fault in reading.document.faults if fault.rule == "txt-not-url-line"]
     assert len(values) == 1

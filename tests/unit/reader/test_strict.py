@@ -159,9 +159,8 @@ def test_a_document_without_an_end_is_truncated(text: str) -> None:
     assert caught.value.rule == "doc-truncated"
 
 
-def test_a_lone_surrogate_is_a_fault() -> None:
-    """What stands for a byte that the encoding does not allow."""
-    assert fault_of("<url>\udce9</url>").rule == "doc-xml-malformed"
+def test_a_reference_to_a_surrogate_is_a_fault() -> None:
+    assert fault_of("<url>&#xD800;</url>").rule == "doc-control-character"
 
 
 @pytest.mark.parametrize("depth", [1, 5, 32])

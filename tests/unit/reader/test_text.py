@@ -107,7 +107,7 @@ def test_utf_16_text() -> None:
 
 def test_bytes_that_are_not_utf_8_reach_no_feed() -> None:
     reading = both(b"https://e.com/caf\xe9\nhttps://e.com/2\nfoo\xe9\n")
-    assert reading.locs in (["https://e.com/caf%E9", "https://e.com/2"], ["https://e.com/2"])
+    assert reading.locs in (["https://e.com/caf\ufffd", "https://e.com/2"], ["https://e.com/2"])
     assert [record.loc for record in reading.records if not record.recovered] == ["https://e.com/2"]
     for text in (*reading.locs, *(fault.value or "" for fault in reading.document.faults)):
         assert text.encode()
