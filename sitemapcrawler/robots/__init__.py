@@ -18,10 +18,6 @@ from sitemapcrawler.robots.policy import (
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap
 
-Kind = NoteKind
-Rule = PathRule
-Outcome = RobotsOutcome
-
 __all__ = [
     "AGENTS",
     "Agent",

@@ -77,9 +77,6 @@ class RuleBlock:
     """True where a Disallow or Allow line has no path: whoever wrote it meant to restrict nothing."""
 
 
-Block = RuleBlock
-
-
 @dataclass(slots=True)
 class Group:
     """All that a robots.txt says to one product token: its blocks together (RFC 9309, 2.2.1)."""

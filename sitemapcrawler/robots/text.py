@@ -197,11 +197,6 @@ def _is_page(text: str, sample: str) -> bool:
     return _DOCUMENT.search(sample) is not None or not any(_FIELD.match(line.strip()) for line in text.splitlines())
 
 
-def escaped(text: str) -> str:
-    """The text."""
-    return text
-
-
 MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
 
 SITEMAP_FIELDS = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 
-from sitemapcrawler.robots import AGENTS, Content, Kind, Note, Outcome, robots_url
+from sitemapcrawler.robots import Content, Note, NoteKind, RobotsOutcome, robots_url
+from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.robots.parse import MAX_NOTES
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.registry import Message
@@ -27,7 +28,7 @@ def is_of_site(facts: RobotsFacts) -> bool:
 
 def is_parsed(facts: RobotsFacts) -> bool:
     """True for such a file where it was answered, so that its rules hold."""
-    return is_of_site(facts) and facts.policy.outcome is Outcome.PARSED
+    return is_of_site(facts) and facts.policy.outcome is RobotsOutcome.PARSED
 
 
 def is_text(facts: RobotsFacts) -> bool:
@@ -53,18 +54,18 @@ def nearest(text: str) -> str | None:
     return MEANT[near[0]] if near else None
 
 
-def notes(facts: RobotsFacts, *kinds: Kind) -> list[Note]:
+def notes(facts: RobotsFacts, *kinds: NoteKind) -> list[Note]:
     """The notes of these kinds on the lines of a file that is one of rules."""
     return [note for note in facts.policy.notes if note.kind in kinds] if is_text(facts) else []
 
 
 def misspelt_notes(facts: RobotsFacts) -> list[Note]:
     """Lines that mean a field of a group, and that no crawler takes for it."""
-    unread = notes(facts, Kind.UNKNOWN_FIELD, Kind.NOT_A_LINE)
+    unread = notes(facts, NoteKind.UNKNOWN_FIELD, NoteKind.NOT_A_LINE)
     return [note for note in unread if nearest(note.text) in WRITTEN.values()]
 
 
-def beyond_notes(facts: RobotsFacts, kind: Kind, what: str) -> Iterator[Message]:
+def beyond_notes(facts: RobotsFacts, kind: NoteKind, what: str) -> Iterator[Message]:
     """What is said of lines of which no notes were kept."""
     left = facts.policy.note_counts.get(kind, 0) - MAX_NOTES
     if is_text(facts) and left > 0:
@@ -80,16 +81,13 @@ def field_name(text: str) -> str:
     return " ".join(name.split()).lower()
 
 
-NAMES = {agent.name.lower(): agent.name for agent in AGENTS}
-"""Product tokens of the crawlers that are known, as their operators write them."""
-
 MAX_NAMES = 8
 """Crawlers that a message names."""
 
 
 def crawler_names(tokens: Sequence[str], number: int | None = None) -> str:
     """Crawlers as a message names them: the first `MAX_NAMES`, and how many more there are of `number` in all."""
-    names = [NAMES.get(token.lower(), token) for token in tokens[:MAX_NAMES]]
+    names = [BY_NAME[token.lower()].name if token.lower() in BY_NAME else token for token in tokens[:MAX_NAMES]]
     more = (number or len(tokens)) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sitemapcrawler.robots import Kind, Note, Outcome, Policy, RobotsSitemap
+from sitemapcrawler.robots import Note, NoteKind, Policy, RobotsOutcome, RobotsSitemap
 from sitemapcrawler.robots.policy import MAX_HOPS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -34,7 +34,7 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `HTTP/1.1 404 Not Found`
     Good: a file with a `Sitemap:` line, be it the only one
     """
-    if is_of_site(facts) and facts.policy.outcome is Outcome.UNAVAILABLE:
+    if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.UNAVAILABLE:
         status = facts.policy.status or 0
         without = "it leads nowhere" if 300 <= status < 400 else "there is none, so everything may be crawled"
         yield Message(f"HTTP status {status}: {REFUSED.get(status, without)}", value=str(status))
@@ -51,7 +51,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     Good: status 200, or 404 where there is none
     """
     reason = facts.policy.reason or "no answer"
-    if facts.policy.outcome is not Outcome.UNREACHABLE or any(words in reason for words in OURS):
+    if facts.policy.outcome is not RobotsOutcome.UNREACHABLE or any(words in reason for words in OURS):
         return
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
@@ -72,7 +72,7 @@ def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `/robots.txt` redirects to `/robots.txt/`, which redirects back
     Good: status 200, or one redirect to the site's main host
     """
-    if is_of_site(facts) and facts.policy.outcome is Outcome.TOO_MANY_REDIRECTS:
+    if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.TOO_MANY_REDIRECTS:
         yield Message(f"more than {MAX_HOPS} redirects: crawlers go on as if there were none", value=facts.policy.url)
 
 
@@ -121,9 +121,9 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `<!-- WP Super Cache is installed but broken. -->`, `<b>Notice</b>: Undefined index`, `Disallow: /cart<br>`
     Good: plain text; comments begin with `#`
     """
-    found = [note for note in facts.policy.notes if note.kind is Kind.MARKUP]
+    found = [note for note in facts.policy.notes if note.kind is NoteKind.MARKUP]
     if is_text(facts) and found:
-        first, number = found[0], facts.policy.note_counts[Kind.MARKUP]
+        first, number = found[0], facts.policy.note_counts[NoteKind.MARKUP]
         lines = f" and {number - 1:,} more line{'s' if number > 2 else ''}" if number > 1 else ""
         contain = "contain" if number > 1 else "contains"
         yield Message(f"{shown(first.text)}{lines} {contain} HTML", first.line, value=first.text)
@@ -169,7 +169,7 @@ def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
     if facts.policy.facts.bom and facts.policy.facts.encoding == "utf-8":
         yield Message("a byte order mark (U+FEFF) in front of the first line", 1)
     for note in facts.policy.notes:
-        if note.kind is Kind.BYTE_ORDER_MARK:
+        if note.kind is NoteKind.BYTE_ORDER_MARK:
             fault = "hides the line from crawlers" if note.text.startswith(BOM) else "is part of the field or value"
             text = note.text.replace(BOM, "")
             yield Message(f"a byte order mark (U+FEFF) in {shown(text)} {fault}", note.line, value=note.text)
@@ -214,7 +214,7 @@ def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
 
 def _misspelt_sitemaps(facts: RobotsFacts) -> list[Note]:
     """Lines that no reader takes for a sitemap, and whose field is nearly that."""
-    unknown = (note for note in facts.policy.notes if note.kind is Kind.UNKNOWN_FIELD)
+    unknown = (note for note in facts.policy.notes if note.kind is NoteKind.UNKNOWN_FIELD)
     return [note for note in unknown if nearest(note.text) == "Sitemap"]
 
 
@@ -232,7 +232,7 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
     Bad: a robots.txt of rules alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
-    named = facts.policy.sitemap_lines or notes(facts, Kind.SITEMAP_WITHOUT_URL) or _misspelt_sitemaps(facts)
+    named = facts.policy.sitemap_lines or notes(facts, NoteKind.SITEMAP_WITHOUT_URL) or _misspelt_sitemaps(facts)
     if not is_text(facts) or named:
         return
     if facts.has_sitemap:
@@ -275,7 +275,7 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
         if fault and sitemap.line not in told:
             told.add(sitemap.line)
             yield Message(f"{shown(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
-    for note in notes(facts, Kind.SITEMAP_WITHOUT_URL):
+    for note in notes(facts, NoteKind.SITEMAP_WITHOUT_URL):
         text = f"{shown(note.text)} names no sitemap: the URL is missing"
         yield Message(text, note.line, value=note.text, severity=Severity.WARNING)
 

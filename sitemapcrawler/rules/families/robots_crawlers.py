@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from sitemapcrawler.robots import AGENTS, Agent, Outcome
-from sitemapcrawler.robots.agents import AI, EVERYBODY, SEARCH, agent
+from sitemapcrawler.robots import Agent, RobotsOutcome
+from sitemapcrawler.robots.agents import AI, BY_NAME, EVERYBODY, SEARCH, agent
 from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
-from sitemapcrawler.robots.text import escaped
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
@@ -31,8 +30,6 @@ https://support.claude.com/en/articles/8896518"""
 UNDELAYED = (GOOGLE_OPERATOR, "Yandex", "Amazon")
 """Operators who say that their crawlers ignore it. Sources: `GOOGLE`,
 https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://developer.amazon.com/amazonbot"""
-
-OPERATORS = {crawler.name.lower(): crawler.operator for crawler in AGENTS}
 
 
 @rule("robots-crawl-delay", Severity.INFO, GOOGLE, Needs.ROBOTS)
@@ -63,7 +60,7 @@ def _bound(facts: RobotsFacts) -> set[int]:
 
 def _ignores(token: str) -> bool:
     """True for the product token of a crawler that ignores Crawl-delay."""
-    return OPERATORS[token] in UNDELAYED if token in OPERATORS else "google" in token or token.startswith("yandex")
+    return BY_NAME[token].operator in UNDELAYED if token in BY_NAME else "google" in token or token.startswith("yandex")
 
 
 def _delay(facts: RobotsFacts, value: str, line: int, tokens: list[str], bound: bool) -> Iterator[Message]:
@@ -157,7 +154,7 @@ def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
     Good: a sitemap of the pages that are to be found
     """
-    if facts.policy.outcome is Outcome.PARSED and facts.nobody and len(facts.agents) > 1:
+    if facts.policy.outcome is RobotsOutcome.PARSED and facts.nobody and len(facts.agents) > 1:
         crawlers = f"none of the {len(facts.agents)} judged crawlers"
         listed = counted(facts.record.urls, "listed URL")
         yield Message(f"{facts.nobody:,} of {listed} {'is' if facts.nobody == 1 else 'are'} allowed to {crawlers}")
@@ -191,7 +188,7 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     Good: one of the two is taken away
     """
     crawlers, severity = _others_than_ai(tuple(facts.record.blocked_for or ()))
-    if crawlers and facts.policy.outcome is Outcome.PARSED:
+    if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
         yield COUNTED[severity] if facts.brief else _denial(facts, crawlers, severity)
 
 
@@ -205,7 +202,7 @@ def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     Good: a group for each crawler that is or is not wanted
     """
     crawlers = _crawlers_of_ai(tuple(facts.record.blocked_for or ()))
-    if crawlers and facts.policy.outcome is Outcome.PARSED:
+    if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
         yield COUNTED[Severity.INFO] if facts.brief else _denial(facts, crawlers, Severity.INFO)
 
 
@@ -234,7 +231,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
         clause = facts.policy.verdict(facts.record.loc, members[0]).rule
         names = crawler_names([crawler.name for crawler in members])
         if clause is not None:
-            text = escaped(clause.text)
+            text = clause.text
             whose = f" in the group {token}, as there is none for {_them(members)}" if inherited else ""
             told.append(f"{names} by line {clause.line}, {shown(text)}{whose}")
             value = value or text

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from sitemapcrawler.robots import AGENTS, Agent, Group, Kind, Note, Policy, Rule
-from sitemapcrawler.robots.agents import EVERYBODY, SEARCH, TOKEN
-from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, Block, field_of, google_reading
+from sitemapcrawler.robots import AGENTS, Agent, Group, Note, NoteKind, PathRule, Policy
+from sitemapcrawler.robots.agents import BY_NAME, EVERYBODY, SEARCH, TOKEN
+from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, RuleBlock, field_of, google_reading
 from sitemapcrawler.robots.ruleset import clauses
 from sitemapcrawler.robots.text import MAX_LINE
 from sitemapcrawler.rules.facts.given import RobotsFacts, split
 from sitemapcrawler.rules.facts.robots import (
     GOOGLE,
-    NAMES,
     RFC,
     WRITTEN,
     beyond_notes,
@@ -59,16 +58,16 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Dissalow: /cart`, `Disallow /cart`, `Disallowed: /cart`, `User-agnet: *`, a no-break space before `Disallow`
     Good: `User-agent: *`, `Disallow: /cart`
     """
-    for name, note, more in _by_name(notes(facts, Kind.MISSPELT_FIELD)):
+    for name, note, more in _by_name(notes(facts, NoteKind.MISSPELT_FIELD)):
         meant = WRITTEN[FIELDS.get(name) or TIMING[name]]
         fault = "the colon is missing" if name in WRITTEN else f"the field is written {meant}"
         by_google = "Google reads it all the same, others may not" if _google_reads(note) else "few crawlers read it"
         yield Message(f"{shown(note.text)}{more}: {fault}; {by_google}", note.line, value=note.text)
-    for _, note, more in _by_name(notes(facts, Kind.GOOGLE_FIELD)):
+    for _, note, more in _by_name(notes(facts, NoteKind.GOOGLE_FIELD)):
         meant = WRITTEN[google_reading(note.text)[0]]
         text = f"{shown(note.text)}{more}: Google reads the field as {meant}, other crawlers skip the line"
         yield Message(text, note.line, value=note.text)
-    for _, note, more in _by_name(notes(facts, Kind.NO_BLANK)):
+    for _, note, more in _by_name(notes(facts, NoteKind.NO_BLANK)):
         text = f"{shown(note.text)}{more}: Google does not treat a no-break space or null character as white space"
         yield Message(text, note.line, value=note.text)
     for _, note, more in _by_name(misspelt_notes(facts)):
@@ -85,13 +84,13 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Noindex: /archive/`
     Good: `<meta name="robots" content="noindex">` on the pages, which must not be denied then
     """
-    unknown = [note for note in notes(facts, Kind.UNKNOWN_FIELD) if nearest(note.text) is None]
+    unknown = [note for note in notes(facts, NoteKind.UNKNOWN_FIELD) if nearest(note.text) is None]
     for name, note, more in _by_name(unknown):
         retired = name in RETIRED
         why = f"Google reads it no longer, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
         text = f"{shown(note.text)}{more}: the field {shown(name)} does nothing, {why}"
         yield Message(text, note.line, value=note.text, severity=Severity.WARNING if retired else None)
-    yield from beyond_notes(facts, Kind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
+    yield from beyond_notes(facts, NoteKind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
 
 
 @rule("robots-line-without-field", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
@@ -102,9 +101,9 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Not found`, `All crawlers are welcome`
     Good: `# All crawlers are welcome`
     """
-    found = [note for note in notes(facts, Kind.NOT_A_LINE) if nearest(note.text) not in WRITTEN.values()]
+    found = [note for note in notes(facts, NoteKind.NOT_A_LINE) if nearest(note.text) not in WRITTEN.values()]
     if found:
-        number = len(found) + max(0, facts.policy.note_counts[Kind.NOT_A_LINE] - MAX_NOTES)
+        number = len(found) + max(0, facts.policy.note_counts[NoteKind.NOT_A_LINE] - MAX_NOTES)
         lines = "a line is" if number == 1 else f"{number:,} lines are"
         text = f"{lines} no field with a value, nor a comment: {shown(found[0].text)}"
         yield Message(text, found[0].line, value=found[0].text)
@@ -118,12 +117,11 @@ def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     Bad: a file whose lines are joined by blanks
     Good: a line for each rule
     """
-    for note in notes(facts, Kind.TOO_LONG):
+    for note in notes(facts, NoteKind.TOO_LONG):
         text = f"{shown(note.text)} is longer than {MAX_LINE:,} characters: the rest of the line is not read"
         yield Message(text, note.line, value=note.text)
 
 
-BY_TOKEN = {crawler.name.lower(): crawler for crawler in AGENTS}
 SEARCHING = {
     name.lower() for crawler in AGENTS if crawler.group == SEARCH for name in (crawler.name, *crawler.fallbacks)
 }
@@ -142,12 +140,12 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Disallow: /cart` as the first line
     Good: `User-agent: *` above it
     """
-    outside = notes(facts, Kind.OUTSIDE_GROUP)
+    outside = notes(facts, NoteKind.OUTSIDE_GROUP)
     if not outside or any(
         note.line < outside[0].line and nearest(note.text) == "User-agent" for note in misspelt_notes(facts)
     ):
         return
-    number = facts.policy.note_counts[Kind.OUTSIDE_GROUP]
+    number = facts.policy.note_counts[NoteKind.OUTSIDE_GROUP]
     stand = "stands" if number == 1 else f"and {counted(number - 1, 'more rule')} stand"
     text = f"{shown(outside[0].text)} {stand} before the first User-agent line: no crawler follows it"
     yield Message(text, outside[0].line, value=outside[0].text)
@@ -162,10 +160,10 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `User-agent: Googlebot, Bingbot`, `User-agent: *bot`, `User-agent:`
     Good: a line for each, with a name such as `Googlebot`, or `*`
     """
-    for note in notes(facts, Kind.BAD_AGENT):
+    for note in notes(facts, NoteKind.BAD_AGENT):
         severity, text = _agent_fault(field_of(note.text)[1])
         yield Message(f"{shown(note.text)} {text}", note.line, value=note.text, severity=severity)
-    yield from beyond_notes(facts, Kind.BAD_AGENT, "User-agent lines are no product tokens")
+    yield from beyond_notes(facts, NoteKind.BAD_AGENT, "User-agent lines are no product tokens")
 
 
 def _agent_fault(value: str) -> tuple[Severity | None, str]:
@@ -175,7 +173,7 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     if not token:
         return None, "names no crawler: nobody follows what it says"
     rest = value[len(token) :].strip()
-    several = token.lower() in NAMES or token == EVERYBODY
+    several = token.lower() in BY_NAME or token == EVERYBODY
     several &= not rest.startswith("/") and TOKEN.match(rest.lstrip(",;| ")) is not None
     return None if several else Severity.INFO, f"names {token} only: the rest of the line is ignored"
 
@@ -189,21 +187,21 @@ def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
     Good: an empty `Disallow:` at the end of the first group
     """
-    joined = notes(facts, Kind.JOINED)
+    joined = notes(facts, NoteKind.JOINED)
     blocks = _blocks(facts) if joined else {}
     for note in joined:
         if note.line in blocks:
             yield from _joined(note, blocks[note.line])
-    yield from beyond_notes(facts, Kind.JOINED, "User-agent lines join the group above")
+    yield from beyond_notes(facts, NoteKind.JOINED, "User-agent lines join the group above")
 
 
-def _blocks(facts: RobotsFacts) -> dict[int, Block]:
+def _blocks(facts: RobotsFacts) -> dict[int, RuleBlock]:
     """The block of each User-agent line."""
     blocks = {id(block): block for group in facts.policy.groups.values() for block in group.blocks}
     return {line: block for block in blocks.values() for _, line in block.agents}
 
 
-def _joined(note: Note, block: Block) -> Iterator[Message]:
+def _joined(note: Note, block: RuleBlock) -> Iterator[Message]:
     above = list(dict.fromkeys(token for token, line in block.agents if line < note.line))
     own = {token for token, line in block.agents if line >= note.line}
     if block.rules and not own.issuperset(above):
@@ -223,7 +221,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
     """
     if not is_text(facts):
         return
-    found: dict[tuple[int, ...], list[tuple[Group, list[Rule]]]] = {}
+    found: dict[tuple[int, ...], list[tuple[Group, list[PathRule]]]] = {}
     for group, dropped in _dropping(facts.policy):
         key = (len(group.rules), *(each.line for each in dropped))
         found.setdefault(key, []).append((group, dropped))
@@ -240,12 +238,12 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"{text}{more}", group.lines[0], value=", ".join(tokens), severity=severity)
 
 
-def _dropping(policy: Policy) -> Iterator[tuple[Group, list[Rule]]]:
+def _dropping(policy: Policy) -> Iterator[tuple[Group, list[PathRule]]]:
     """The groups that lack rules of the one that their crawlers would follow without them, and those rules."""
-    denied: dict[int, list[tuple[str, Rule]]] = {}
-    known: dict[tuple[int, ...], list[Rule]] = {}
+    denied: dict[int, list[tuple[str, PathRule]]] = {}
+    known: dict[tuple[int, ...], list[PathRule]] = {}
     for group in policy.groups.values():
-        crawler = BY_TOKEN.get(group.token, Agent(group.token))
+        crawler = BY_NAME.get(group.token, Agent(group.token))
         base = next((policy.groups[name] for name in _other_names(crawler) if name in policy.groups), None)
         if base is None or group.token == EVERYBODY or _allows_all(group):
             continue
@@ -273,7 +271,7 @@ def _allows_all(group: Group) -> bool:
     )
 
 
-def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, Rule]]:
+def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]]:
     """A path for each rule by which a group denies something; none for a group that allows only exceptions."""
     rules = policy.rules_of(group)
     if not rules.allows_by_default:
@@ -294,9 +292,9 @@ def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Disallow: private/`, `Disallow: https://example.com/private/`
     Good: `Disallow: /private/`
     """
-    for note in notes(facts, Kind.UNMATCHABLE):
+    for note in notes(facts, NoteKind.UNMATCHABLE):
         path = split(field_of(note.text)[1]).path if "://" in note.text else ""
         meant = f", as {shown(path)} does" if path.startswith("/") else ""
         text = f"{shown(note.text)} matches nothing: a path begins with / or *{meant}"
         yield Message(text, note.line, value=note.text)
-    yield from beyond_notes(facts, Kind.UNMATCHABLE, "rules match nothing")
+    yield from beyond_notes(facts, NoteKind.UNMATCHABLE, "rules match nothing")
