@@ -24,8 +24,6 @@ OURS = re.compile(r"the rest was not fetched|was stopped|the body could not be k
 """Reasons of a cut that are ours: a limit, the user, this machine's disk."""
 STOPPED = ("limit-bytes", "limit-entries", "limit-stopped")
 OVERGROWN = ("limit-element", "limit-depth")
-LEFT_OUT = re.compile(r"\d left out")
-"""In the message of a fault: entries were lost by it."""
 DECLARED = re.compile(r"<\?xml(?![\w.:-])", re.IGNORECASE)
 """The beginning of an XML declaration."""
 PARSING = {"Search Console": "Parsing error"}
@@ -100,18 +98,15 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-encoding-not-utf8", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FILE)
 def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
-    """The file is not in UTF-8, text files included. Once for a file, and for each entry that was lost by it.
+    """The file is not in UTF-8, text files included. Once for a file.
 
     Why: "your Sitemap file must be UTF-8 encoded". Read in another encoding, URLs become other URLs.
     Bad: `<?xml version="1.0" encoding="ISO-8859-1"?>`
     Good: `<?xml version="1.0" encoding="UTF-8"?>`
     """
-    if file.record.format in NO_SITEMAP:
-        return
-    faults = [fault for fault in file.document.faults if fault.rule == "doc-encoding-not-utf8"]
-    for number, fault in enumerate(faults):
-        if number == 0 or LEFT_OUT.search(fault.message):
-            yield from fault_message(fault)
+    fault = file.document.faults.first("doc-encoding-not-utf8")
+    if fault is not None and file.record.format not in NO_SITEMAP:
+        yield from fault_message(fault)
 
 
 @rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT)
