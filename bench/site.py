@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import statements
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -71,7 +72,7 @@ def judge(path: Path, threads: int, memory: str, folder: str) -> None:
     }  # fmt: skip
     start = time.perf_counter()
     with duckdb.connect(path, config=settings) as connection, peak:
-        findings = Counter(finding.rule for finding in judging.site(SiteFacts(connection.cursor())))
+        findings = Counter(finding.rule for finding in judging.site(SiteFacts(rows_of(connection.cursor()))))
     wall = time.perf_counter() - start
     print(f"{wall:.1f} s, {peak.mb:.0f} MB at most, {resource.getrusage(resource.RUSAGE_SELF).ru_utime:.1f} s of CPU")
     print(f"records: {dict(findings)}; findings: {dict(judging.counts)}; skipped: {dict(judging.skipped)}")

@@ -23,8 +23,8 @@ from sitemapcrawler.jobs.store.baseline import (
     differences,
     sites_before_here,
 )
-from sitemapcrawler.jobs.store.queries import sites_of
 from sitemapcrawler.rules.facts.given import GONE
+from sitemapcrawler.rules.facts.sites import sites_of
 
 NOT_MODIFIED = 304
 OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})

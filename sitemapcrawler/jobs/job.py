@@ -36,7 +36,7 @@ from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back,
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.jobs.store.loading import BASELINE, taken_in
-from sitemapcrawler.jobs.store.queries import with_memory
+from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.report.model import Report
@@ -238,10 +238,10 @@ class Job:
         with self.store.transaction():
             self.records.last_rows.put_robots()
         with self.store.analysis() as cursor:
-            more_memory = self.store.give_more_memory
+            rows = rows_of(cursor, self.store.give_more_memory)
             if self.holding:
-                with_memory(partial(self.records.last_rows.show_urls, cursor), more_memory)
-            facts = SiteFacts(cursor, left_out, narrowed, baseline, self._uncompared, self._stopping, more_memory)
+                with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
+            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stopping)
             with self._interrupter.of(cursor):
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}

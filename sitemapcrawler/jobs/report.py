@@ -13,7 +13,8 @@ import msgspec
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs.store.files import in_words
-from sitemapcrawler.jobs.store.schema import CURRENT, json_line, json_object
+from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.jobs.store.schema import json_line, json_object
 from sitemapcrawler.report.model import (
     MAX_BAD,
     MAX_CHANGED,
@@ -30,6 +31,7 @@ from sitemapcrawler.report.model import (
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
 
 logger = logging.getLogger(__name__)
@@ -240,7 +242,7 @@ def gather(
     no time is left, and queries may be interrupted; `known`: fields that are filled already. Queries that fail, are
     interrupted or find no room are named in `left_out`.
     """
-    site = SiteFacts(connection)
+    site = SiteFacts(rows_of(connection))
     found = dict(known)
     left_out = []
     for name, query in queries(summary).items():

@@ -24,10 +24,11 @@ from sitemapcrawler.jobs.crawl import FileResult, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import taken_in
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
-from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, RECORDS
+from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode

@@ -60,7 +60,7 @@ class Needs(StrEnum):
     DRAWN = "drawn"
     """Each file with entries in a sample of a given number, at the end: `facts.Drawn`."""
     SITE = "site"
-    """The whole site, at the end: `site_facts.SiteFacts`. What the rule finds is true, whatever was left out."""
+    """The whole site, at the end: `facts.SiteFacts`. What the rule finds is true, whatever was left out."""
     WHOLE_SITE = "whole-site"
     """The same of a crawl that left out nothing; skipped, and counted so, for all others."""
     BASELINE = "baseline"

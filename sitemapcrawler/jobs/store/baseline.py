@@ -17,9 +17,10 @@ from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, take_in
-from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of, sites_before, sites_of
-from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, MORE, ODD, json_object, literal, quoted
+from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
+from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
+from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
 ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
 """Fields of an entry that are compared."""

@@ -15,7 +15,8 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.jobs.store.schema import CURRENT, MORE, ODD, ODD_UNCHANGED, VERSION, literal, statements, tables
+from sitemapcrawler.jobs.store.schema import MORE, ODD, ODD_UNCHANGED, VERSION, literal, statements, tables
+from sitemapcrawler.rules.facts.sites import CURRENT
 
 HOLDER = re.compile(r"PID (\d+)")
 

@@ -19,8 +19,9 @@ from sitemapcrawler.items import KEPT_WHEN_EMPTY
 from sitemapcrawler.jobs.store.database import CONTENT_ERRORS, FEED_LINE, Store
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import CARRIED, CURRENT, ENTRY, MORE, ODD, ODD_UNCHANGED, literal, quoted
+from sitemapcrawler.jobs.store.schema import ENTRY, MORE, ODD, ODD_UNCHANGED, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 LARGE_MEMORY_MB = (256, 512, 1024)
 """What a commit may use that does not do with less, in turn: of a file with very large entries."""

@@ -1,4 +1,4 @@
-"""The SQL of queries: rows read from and written as JSON lines, and the sites of a crawl told apart."""
+"""The SQL of queries: rows read from JSON lines and written as such, retried with more memory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import duckdb
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.schema import (
-    CARRIED,
-    CURRENT,
     ENTRY,
     MORE,
     ODD,
@@ -59,6 +57,18 @@ def fetched_with_memory(
     if first:
         yield first
         yield from fetched(cursor)
+
+
+def rows_of(
+    cursor: duckdb.DuckDBPyConnection, more_memory: Callable[[], bool] = lambda: False
+) -> Callable[[str, Sequence[Any]], Iterator[Any]]:
+    """A function that runs SQL with parameters and yields its rows, retried with more memory."""
+
+    def rows(sql: str, parameters: Sequence[Any]) -> Iterator[Any]:
+        for batch in fetched_with_memory(cursor, sql, more_memory, parameters):
+            yield from batch
+
+    return rows
 
 
 def prefix_of(column: str) -> str:
@@ -115,64 +125,3 @@ def _items(cursor: duckdb.DuckDBPyConnection, lines: Sequence[str], database: st
 
 def _with_items(line: str, items: Mapping[tuple[str, str], str]) -> str:
     return _MARK.sub(lambda mark: items.get((mark[1], mark[2]), ""), line)
-
-
-BY_NAME = "found_by IN ('robots', 'html-link')"
-"""SQL: true for a file that a robots.txt or a page names, which then stands in `parent`."""
-
-
-def site_of(url: str) -> str:
-    """SQL for the site of a URL, as `urls.site_of` has it; an empty text for a file of this machine."""
-    place = r"(?s)^https?://(?:[^/?#]*@)?(?:www\.)?([^/?#]*?)\.?(?::(?:80|443))?(?:[/?#].*)?$"
-    return f"regexp_extract(lower({url}), '{place}', 1)"
-
-
-def sites_of(database: str = "main") -> str:
-    """SQL for (sitemap, site) of the files of a crawl.
-
-    A file that several robots.txt name belongs to its own host, where that is among them, else to the first by name:
-    which of them came first in the crawl is chance.
-    """
-    return f"""
-        WITH RECURSIVE found AS (
-            SELECT sitemap, parent, found_by IS NOT DISTINCT FROM 'index' AS listed,
-                   {site_of("sitemap")} AS own,
-                   CASE WHEN {BY_NAME} AND parent IS NOT NULL THEN {site_of("parent")} ELSE own END AS near
-            FROM {database}.sitemaps
-        ), named AS (
-            SELECT sitemap, coalesce(min(site) FILTER (site = {site_of("sitemap")}), min(site)) AS site
-            FROM (SELECT unnest(sitemaps) AS sitemap, {site_of("robots")} AS site FROM {database}.robots)
-            WHERE site IN (SELECT near FROM found WHERE NOT listed) GROUP BY sitemap
-        ), tops AS (
-            SELECT f.sitemap, coalesce(n.site, f.near) AS site
-            FROM found f LEFT JOIN named n USING (sitemap) WHERE n.site IS NOT NULL OR NOT f.listed
-        ), below AS (
-            SELECT f.sitemap, f.parent FROM found f ANTI JOIN tops USING (sitemap)
-        ), reached AS (
-            SELECT sitemap, site FROM tops
-            UNION ALL
-            SELECT b.sitemap, r.site FROM reached r JOIN below b ON b.parent = r.sitemap
-        )
-        SELECT f.sitemap, coalesce(any_value(r.site), any_value(f.near)) AS site
-        FROM found f LEFT JOIN reached r USING (sitemap) GROUP BY f.sitemap"""
-
-
-def sites_before(baseline: str, now: str, complete: bool) -> str:
-    """SQL for (sitemap, site) of the files that a baseline has entries of. `now`: a table of the same of this crawl, to
-    which they are compared: a file has the site that it has now. One that is gone has that of the files with which it
-    was of one site, since a site may be found in another way. `complete`: no site of this crawl was out of reach; if it
-    and the baseline have a single site each, these are compared, whatever their names (`force=yes`)."""
-    one = f"(SELECT count(DISTINCT site) FROM {now}) = 1 AND (SELECT count(DISTINCT was) FROM earlier) = 1"
-    return f"""
-        WITH listing AS (
-            SELECT DISTINCT sitemap FROM {baseline}.urls WHERE {CURRENT}
-            UNION SELECT DISTINCT sitemap FROM {baseline}.{CARRIED}
-        ), earlier AS (
-            SELECT l.sitemap, coalesce(e.site, {site_of("l.sitemap")}) AS was, n.site AS site
-            FROM listing l LEFT JOIN {now} n USING (sitemap) LEFT JOIN ({sites_of(baseline)}) e USING (sitemap)
-        ), moved AS (
-            SELECT was, min(site) AS site FROM earlier GROUP BY was HAVING count(*) FILTER (site = was) = 0
-        )
-        SELECT e.sitemap, CASE WHEN {complete} AND {one} THEN (SELECT min(site) FROM {now})
-                               ELSE coalesce(e.site, m.site, e.was) END AS site
-        FROM earlier e LEFT JOIN moved m USING (was)"""

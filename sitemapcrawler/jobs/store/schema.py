@@ -9,12 +9,10 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 VERSION = 2
 """Version of the tables. A database of another version is refused."""
-CARRIED = "carried"
-"""Table of entries of the baseline of which a crawl could not say whether they are listed still: a file of them was not
-to be had. The next crawl is compared with them too."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
     "urls": UrlRecord,
@@ -33,8 +31,6 @@ FIRST = 10
 MORE = {name: f"more_{name}" for name in ("images", "videos", "alternates")}
 """Tables of the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
 
-CURRENT = "change IS DISTINCT FROM 'removed'"
-"""SQL: true for what was listed; removed URLs are rows too."""
 ODD_UNCHANGED = (
     f"regexp_replace({ODD}, "
     """'(,"change":"[a-z]+"(,"changed_fields":[^]]*])?)?}$', ',"change":"unchanged"}')"""

@@ -7,36 +7,16 @@ place of its first entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
-
-import duckdb
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.jobs.store.queries import fetched_with_memory, site_of, sites_before, sites_of, with_memory
-from sitemapcrawler.jobs.store.schema import CURRENT
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
 from sitemapcrawler.rules.registry import Needs, SiteMessage
-
-
-class Database(Protocol):
-    """What a table is made with: `site_facts.SiteFacts`."""
-
-    def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
-        """The rows of a query."""
-        ...
-
-    def run(self, sql: str, *parameters: Any) -> None:
-        """Run a statement."""
-        ...
-
-    @property
-    def whole_sites(self) -> Collection[str]:
-        """The sites of which nothing was left out."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +28,7 @@ class Table:
     """The SQL that makes it."""
     of: tuple[Table, ...] = ()
     """Tables that must be there before."""
-    fill: Callable[[Database], None] | None = None
+    fill: Callable[[SiteFacts], None] | None = None
     """What puts rows into it that SQL cannot make."""
 
 
@@ -71,7 +51,7 @@ LIST = "list"
 AT_ONCE = 10_000
 """Spellings that are put into their table together."""
 
-LISTED = "SELECT rowid AS row, * FROM urls WHERE change IS DISTINCT FROM 'removed'"
+LISTED = f"SELECT rowid AS row, * FROM urls WHERE {CURRENT}"
 """What sitemaps list now. With a baseline, `urls` has also what they listed then."""
 
 NORMAL = (
@@ -105,28 +85,28 @@ def odd(url: str) -> str:
     return f"(NOT regexp_full_match({url}, '{NORMAL}') OR regexp_matches({url}, '{DEFAULT_PORT}'))"
 
 
-def spell(database: Database, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
+def spell(site: SiteFacts, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
     """Put (base, url, key) of what a query finds as (base, url) into a table; what has no key is left out."""
     # A query that another one interrupts is at its end, so the URLs are held in a table of their own.
-    database.run(f"CREATE OR REPLACE TEMP TABLE site_odd AS SELECT row_number() OVER () AS n, * FROM ({of})")
-    [(total,)] = database.query("SELECT count(*) FROM temp.site_odd")
+    site.run(f"CREATE OR REPLACE TEMP TABLE site_odd AS SELECT row_number() OVER () AS n, * FROM ({of})")
+    [(total,)] = site.query("SELECT count(*) FROM temp.site_odd")
     for first in range(1, total + 1, AT_ONCE):
         rows = list(
-            database.query("SELECT base, url FROM temp.site_odd WHERE n BETWEEN ? AND ?", first, first + AT_ONCE - 1)
+            site.query("SELECT base, url FROM temp.site_odd WHERE n BETWEEN ? AND ?", first, first + AT_ONCE - 1)
         )
-        _insert(database, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
-    database.run("DROP TABLE temp.site_odd")
+        _insert(site, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
+    site.run("DROP TABLE temp.site_odd")
 
 
-def _insert(database: Database, table: str, rows: Iterable[tuple[str, str, str]]) -> None:
+def _insert(site: SiteFacts, table: str, rows: Iterable[tuple[str, str, str]]) -> None:
     if columns := list(zip(*rows, strict=True)):
         values = ", ".join("unnest(?::VARCHAR[])" for _ in columns)
-        database.run(f"INSERT INTO temp.{table} SELECT {values}", *map(list, columns))
+        site.run(f"INSERT INTO temp.{table} SELECT {values}", *map(list, columns))
 
 
-def _spell_pages(database: Database) -> None:
+def _spell_pages(site: SiteFacts) -> None:
     spell(
-        database, "site_spellings", f"SELECT DISTINCT '' AS base, loc AS url FROM ({LISTED}) WHERE {odd('loc')}",
+        site, "site_spellings", f"SELECT DISTINCT '' AS base, loc AS url FROM ({LISTED}) WHERE {odd('loc')}",
         lambda base, url: page_key(url),
     )  # fmt: skip
 
@@ -135,8 +115,8 @@ SITES = Table("site_sites", (f"CREATE TEMP TABLE site_sites AS {sites_of()}",))
 """Which site each file is of."""
 
 
-def _mark_whole(database: Database) -> None:
-    database.run("INSERT INTO temp.site_whole SELECT unnest(?::VARCHAR[])", sorted(database.whole_sites))
+def _mark_whole(site: SiteFacts) -> None:
+    site.run("INSERT INTO temp.site_whole SELECT unnest(?::VARCHAR[])", sorted(site.whole_sites))
 
 
 WHOLE = Table("site_whole", ("CREATE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
@@ -267,29 +247,27 @@ class SiteFacts:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        rows: Callable[[str, Sequence[Any]], Iterator[Any]],
         narrowed_by: Mapping[str, int] | None = None,
         narrowed_sites: Collection[str] = (),
         baseline: str | None = None,
         uncompared: Collection[str] = (),
         stopped: Callable[[], bool] = lambda: False,
-        more_memory: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`narrowed_by`: what the crawl left out of any site, by filter or limit; an early end is one of them.
+        """`rows`: runs SQL with parameters and yields its rows.
+
+        `narrowed_by`: what the crawl left out of any site, by filter or limit; an early end is one of them.
 
         `narrowed_sites`: those of which something else was left out.
 
         `baseline`: name of the attached database of the earlier crawl that this one is compared with; None where there
         is none. `uncompared`: sites of which it is not known what was removed since.
-
-        `more_memory`: lets queries use more from now on; False where they have all there is.
         """
         self.stopped = stopped
         """Asked between rules: True where no more of them are to run."""
         self.told: int | None = None
         """Findings of a rule and file that become records; None: all."""
-        self._connection = connection
-        self._more_memory = more_memory
+        self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
         self._narrowed_sites = frozenset(narrowed_sites)
         self._baseline = baseline
@@ -360,12 +338,12 @@ class SiteFacts:
 
     def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
         """The rows of a query, fetched as they are asked for. One query at a time: another one ends it."""
-        for rows in fetched_with_memory(self._connection, sql, self._more_memory, parameters):
-            yield from rows
+        return self._rows(sql, parameters)
 
     def run(self, sql: str, *parameters: Any) -> None:
         """Run a statement."""
-        with_memory(partial(self._connection.execute, sql, parameters), self._more_memory)
+        for _ in self._rows(sql, parameters):
+            pass
 
     def need(self, *tables: Table) -> None:
         """Make temporary tables that are not there yet, and those they are made of."""

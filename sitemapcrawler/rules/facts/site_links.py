@@ -12,7 +12,6 @@ from sitemapcrawler.rules.facts.site import (
     ORIGINS,
     PAGES,
     ROW_BITS,
-    Database,
     SiteFacts,
     Table,
     odd,
@@ -78,15 +77,15 @@ def code_of(_: str, written: str) -> str | None:
     return code.canonical if code.counts else None
 
 
-def _spell_targets(database: Database) -> None:
+def _spell_targets(site: SiteFacts) -> None:
     absolute = "regexp_matches(href, '^[A-Za-z][A-Za-z0-9+.-]*:')"
     of = f"SELECT DISTINCT CASE WHEN {absolute} THEN '' ELSE sitemap END AS base, href AS url FROM ({ALL})"
-    spell(database, "site_targets", f"{of} WHERE {odd('href')}", target_key)
+    spell(site, "site_targets", f"{of} WHERE {odd('href')}", target_key)
 
 
-def _read_codes(database: Database) -> None:
+def _read_codes(site: SiteFacts) -> None:
     of = f"SELECT DISTINCT '' AS base, hreflang AS url FROM ({ALL}) WHERE hreflang IS NOT NULL"
-    spell(database, "site_codes", of, code_of)
+    spell(site, "site_codes", of, code_of)
 
 
 TARGETS = Table(
@@ -234,9 +233,9 @@ LEADING = f"""
 """SQL for entries whose page leads elsewhere: by its canonical, or by redirects."""
 
 
-def _spell_ends(database: Database) -> None:
+def _spell_ends(site: SiteFacts) -> None:
     of = f"SELECT DISTINCT '' AS base, unnest([url, final]) AS url FROM ({LEADING})"
-    spell(database, "site_ends", f"SELECT * FROM ({of}) WHERE {odd('url')}", lambda _, url: page_key(url))
+    spell(site, "site_ends", f"SELECT * FROM ({of}) WHERE {odd('url')}", lambda _, url: page_key(url))
 
 
 ENDS = Table(

@@ -10,7 +10,7 @@ from sitemapcrawler.items import READ
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
-from sitemapcrawler.rules.facts.site import ENTRIES, Database, SiteFacts, Table, on_entry, row_of, spell
+from sitemapcrawler.rules.facts.site import ENTRIES, SiteFacts, Table, on_entry, row_of, spell
 from sitemapcrawler.rules.facts.suspects import (
     ASSETS,
     CONTAINERS,
@@ -240,10 +240,10 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
         yield loc_message(entry, "a sitemap, listed as if it were a page")
 
 
-def _spell_sitemaps(database: Database) -> None:
+def _spell_sitemaps(site: SiteFacts) -> None:
     read = f"outcome IN {READ} AND format NOT IN {NO_SITEMAPS}"
     files = f"SELECT unnest([sitemap, final_url]) AS url FROM sitemaps WHERE {read}"
-    spell(database, "site_read", f"SELECT DISTINCT '' AS base, url FROM ({files}) WHERE url IS NOT NULL", _key_of)
+    spell(site, "site_read", f"SELECT DISTINCT '' AS base, url FROM ({files}) WHERE url IS NOT NULL", _key_of)
 
 
 def _key_of(_: str, url: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.jobs.store.queries import site_of as site_of_url
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED
 from sitemapcrawler.rules.facts.site import SITES, WHOLE, SiteFacts, file_of, on_entry, row_of
 from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIRST_LOST, LEADING, LINKS, UNRETURNED
+from sitemapcrawler.rules.facts.sites import site_of as site_of_url
 from sitemapcrawler.rules.registry import Message, Needs, Severity, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
 from sitemapcrawler.urls.display import shown

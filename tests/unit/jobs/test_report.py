@@ -18,9 +18,10 @@ from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, Sitem
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.schema import CARRIED, RECORDS
+from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.report.model import MAX_BAD, MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_SITEMAPS, Report
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.sites import CARRIED
 from tests.unit.jobs.store import making
 from tests.unit.rules.sites import HOME, A, B, C, Site, at, page
 

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules import all_rules
@@ -98,7 +99,7 @@ class Site:
 
     def findings(self, **facts: Any) -> list[FindingRecord]:
         """Findings of all rules on the whole site; that a rule raised is one too."""
-        return list(self.judge.site(SiteFacts(self.connection.cursor(), **facts)))
+        return list(self.judge.site(SiteFacts(rows_of(self.connection.cursor()), **facts)))
 
     def told(self, **facts: Any) -> list[tuple[str, str | None, str]]:
         """(rule, path of the URL or else of the file, message) of findings, in order of these."""

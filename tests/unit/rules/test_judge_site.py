@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage
@@ -126,7 +127,7 @@ class Scarce:
 def test_a_query_gets_more_memory_until_there_is_no_more(times: int, enough: bool) -> None:
     more = iter([True, True, False])
     cursor = Scarce(Site().connection.cursor(), times)
-    facts = SiteFacts(cursor, more_memory=lambda: next(more))  # type: ignore[arg-type]  # the part that is used
+    facts = SiteFacts(rows_of(cursor, lambda: next(more)))  # type: ignore[arg-type]  # the part that is used
     rows = facts.query("SELECT * FROM range(2500)")
     if enough:
         assert [number for (number,) in rows] == list(range(2500))

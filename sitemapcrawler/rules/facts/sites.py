@@ -1,0 +1,76 @@
+"""SQL that tells the sites of a crawl apart.
+
+A site is what is found from one host: its robots.txt, home page and usual paths, and what the indexes there list, on
+whatever host a file lies. `http` and `https`, with and without `www.`, are one site; another port is another one.
+A crawl of several sites reports on each what a crawl of it alone would report.
+"""
+
+from __future__ import annotations
+
+CARRIED = "carried"
+"""Table of entries of the baseline of which a crawl could not say whether they are listed still: a file of them was not
+to be had. The next crawl is compared with them too."""
+
+CURRENT = "change IS DISTINCT FROM 'removed'"
+"""SQL: true for what was listed; removed URLs are rows too."""
+
+
+BY_NAME = "found_by IN ('robots', 'html-link')"
+"""SQL: true for a file that a robots.txt or a page names, which then stands in `parent`."""
+
+
+def site_of(url: str) -> str:
+    """SQL for the site of a URL, as `urls.site_of` has it; an empty text for a file of this machine."""
+    place = r"(?s)^https?://(?:[^/?#]*@)?(?:www\.)?([^/?#]*?)\.?(?::(?:80|443))?(?:[/?#].*)?$"
+    return f"regexp_extract(lower({url}), '{place}', 1)"
+
+
+def sites_of(database: str = "main") -> str:
+    """SQL for (sitemap, site) of the files of a crawl.
+
+    A file that several robots.txt name belongs to its own host, where that is among them, else to the first by name:
+    which of them came first in the crawl is chance.
+    """
+    return f"""
+        WITH RECURSIVE found AS (
+            SELECT sitemap, parent, found_by IS NOT DISTINCT FROM 'index' AS listed,
+                   {site_of("sitemap")} AS own,
+                   CASE WHEN {BY_NAME} AND parent IS NOT NULL THEN {site_of("parent")} ELSE own END AS near
+            FROM {database}.sitemaps
+        ), named AS (
+            SELECT sitemap, coalesce(min(site) FILTER (site = {site_of("sitemap")}), min(site)) AS site
+            FROM (SELECT unnest(sitemaps) AS sitemap, {site_of("robots")} AS site FROM {database}.robots)
+            WHERE site IN (SELECT near FROM found WHERE NOT listed) GROUP BY sitemap
+        ), tops AS (
+            SELECT f.sitemap, coalesce(n.site, f.near) AS site
+            FROM found f LEFT JOIN named n USING (sitemap) WHERE n.site IS NOT NULL OR NOT f.listed
+        ), below AS (
+            SELECT f.sitemap, f.parent FROM found f ANTI JOIN tops USING (sitemap)
+        ), reached AS (
+            SELECT sitemap, site FROM tops
+            UNION ALL
+            SELECT b.sitemap, r.site FROM reached r JOIN below b ON b.parent = r.sitemap
+        )
+        SELECT f.sitemap, coalesce(any_value(r.site), any_value(f.near)) AS site
+        FROM found f LEFT JOIN reached r USING (sitemap) GROUP BY f.sitemap"""
+
+
+def sites_before(baseline: str, now: str, complete: bool) -> str:
+    """SQL for (sitemap, site) of the files that a baseline has entries of. `now`: a table of the same of this crawl, to
+    which they are compared: a file has the site that it has now. One that is gone has that of the files with which it
+    was of one site, since a site may be found in another way. `complete`: no site of this crawl was out of reach; if it
+    and the baseline have a single site each, these are compared, whatever their names (`force=yes`)."""
+    one = f"(SELECT count(DISTINCT site) FROM {now}) = 1 AND (SELECT count(DISTINCT was) FROM earlier) = 1"
+    return f"""
+        WITH listing AS (
+            SELECT DISTINCT sitemap FROM {baseline}.urls WHERE {CURRENT}
+            UNION SELECT DISTINCT sitemap FROM {baseline}.{CARRIED}
+        ), earlier AS (
+            SELECT l.sitemap, coalesce(e.site, {site_of("l.sitemap")}) AS was, n.site AS site
+            FROM listing l LEFT JOIN {now} n USING (sitemap) LEFT JOIN ({sites_of(baseline)}) e USING (sitemap)
+        ), moved AS (
+            SELECT was, min(site) AS site FROM earlier GROUP BY was HAVING count(*) FILTER (site = was) = 0
+        )
+        SELECT e.sitemap, CASE WHEN {complete} AND {one} THEN (SELECT min(site) FROM {now})
+                               ELSE coalesce(e.site, m.site, e.was) END AS site
+        FROM earlier e LEFT JOIN moved m USING (was)"""
