@@ -1,4 +1,8 @@
-"""What becomes of text that cannot be read strictly: the fault is noted, simple entries are repaired at once."""
+"""Diagnosis of text that is not well formed: the rule that names a fault, and where it is.
+
+Simple entries are repaired at once. The prolog (XML declaration, comments, processing instructions and DOCTYPE before
+the root: XML 1.0, 2.8) is checked here, since `sniff` skips it in any condition.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One sitemap document: bytes in, records out, and what is known of it afterwards."""
+"""Reads one sitemap document: bytes in, records out, and facts about the document afterwards."""
 
 from __future__ import annotations
 

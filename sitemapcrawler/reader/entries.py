@@ -1,4 +1,8 @@
-"""From an entry's element to its record: the entries of urlsets and indexes."""
+"""Builds the records of urlsets and indexes from their elements.
+
+What the protocol does not allow in an entry is noted here. A `<url>` is checked against the schema when it is judged; a
+`<sitemap>` is not kept until then, and checked here.
+"""
 
 from __future__ import annotations
 

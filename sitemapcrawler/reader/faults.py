@@ -1,4 +1,7 @@
-"""What was wrong with a document, noted while reading it. Facts, not judgements: rules turn them into findings."""
+"""Faults of a document, noted while it is read, and the limits that reading keeps. Rules turn faults into findings.
+
+Reaching a limit is a fault; what was read before it is kept.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an item of an RSS feed or an entry of an Atom feed to its url record."""
+"""Other formats than sitemap XML: items of RSS and Atom feeds, and text sitemaps with one URL a line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where the text of a document is cut into the pieces that are parsed at once.
+"""Splits the text of a document into pieces that are parsed at once, and tracks the position in it.
 
-The text alone decides, never how it arrives, so that what is read and what is told of it are always the same.
+The text alone decides where, not the chunks in which it arrives, so results are always the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records of a document's entries, whatever way the entries were read."""
+"""Recovers entries from broken XML: finds them, repairs their text, and builds records of those that can be trusted."""
 
 from __future__ import annotations
 

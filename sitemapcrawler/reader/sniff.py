@@ -1,4 +1,4 @@
-"""What a document is, by its content: never by its name or its Content-Type."""
+"""Detects what a document is, by its content and not by its name or Content-Type, and checks its root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XML sitemaps and feeds: plain entries by one expression, all others by the strict parser, faults by recovery."""
+"""Reads XML sitemaps and feeds: plain entries by one expression, others by the strict parser, faults by recovery."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import NEWS
+from sitemapcrawler.reader.entries import TEMPLATE
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import WITHDRAWN, is_language
 from sitemapcrawler.rules.facts.objects import (
@@ -51,7 +52,7 @@ PLACEHOLDER_TITLES = frozenset((
     "bez tytułu", "без названия",
 ))  # fmt: skip
 """Titles that systems give to articles without one, in lower case."""
-TITLE_MARKS = re.compile(r"\{\{|\{%|\$\{|<%|\blorem ipsum\b", re.IGNORECASE)
+TITLE_MARKS = re.compile(rf"{TEMPLATE.pattern}|\blorem ipsum\b", re.IGNORECASE)
 MIN_REPEATED = 2
 """Articles with one title that are worth a word."""
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
