@@ -1,4 +1,4 @@
-"""Writing to the job's database beside the crawl: in a thread of its own, a commit at a time."""
+"""Commits to the database of a job, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ T = TypeVar("T")
 
 
 class Committer:
-    """Commits what a crawl has found, grouped. The first error ends it: `failed` is called, the rest is dropped."""
+    """Commits results of a crawl in groups. After the first error it calls `failed` and drops the rest."""
 
     def __init__(self, store: Store, run: int, failed: Callable[[str], None]) -> None:
         self.error: str | None = None
-        """Why nothing is written any more, in one line; None so far."""
+        """Why nothing is written any more, in one line, or None."""
         self.store = store
         self._run = run
         self._failed = failed
@@ -39,7 +39,7 @@ class Committer:
         self._timer: asyncio.TimerHandle | None = None
 
     async def add(self, file: FileRows) -> None:
-        """Take a file that was read to its end."""
+        """Add a file that was read to its end."""
         if self.error is not None:
             file.discard()
             return
@@ -49,24 +49,24 @@ class Committer:
             await self._task
 
     def put(self, table: str, row: dict[str, Any]) -> None:
-        """Take a row of another table."""
+        """Add a row of another table."""
         if self.error is None:
             self._group.rows.setdefault(table, []).append(row)
             self._wake()
 
     def reply(self, line: bytes) -> None:
-        """Take a row of `replies`, as a JSON line."""
+        """Add a row of `replies`, as a JSON line."""
         if self.error is None:
             self._group.replies.append(line)
             self._wake()
 
     async def flush(self) -> None:
-        """Return when everything is in the database."""
+        """Wait until everything is committed."""
         while self.error is None and (self._group or self._task is not None):
             await (self._task or self._begin())
 
     async def run(self, work: Callable[[], T]) -> T | None:
-        """What `work` gives, in the thread that writes; None where that failed."""
+        """Run `work` in the writing thread and return its result, or None after a failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except Exception as error:
@@ -82,7 +82,7 @@ class Committer:
             yield part
 
     def fail(self, error: Exception) -> None:
-        """Write no more."""
+        """Stop writing."""
         if self.error is None:
             self.error = in_words(error)
             self._failed(self.error)
@@ -92,7 +92,7 @@ class Committer:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Where the disk is full, the writer fails, and not the crawl."""
+        """Turn an OSError, such as a full disk, into a failure of the committer."""
         try:
             yield
         except OSError as error:
@@ -109,7 +109,7 @@ class Committer:
         self._thread.shutdown()
 
     def _wake(self) -> None:
-        """Commit now where much waits, soon where little does."""
+        """Start a commit now if many rows wait, else schedule one."""
         if self._group.urls >= COMMIT_ROWS and self._task is None:
             self._begin()
         elif self._timer is None:

@@ -44,7 +44,7 @@ class Comparison:
                 check_site(self.baseline, params)
             self.baseline.compare(judged_alike(self.baseline.job, params), params.verify != "off")
         self.only_changes = params.only == "changes"
-        self.took = 0
+        self.copied = 0
         """How many files were taken over in this run."""
         self._may_take = may_take(self.baseline.job, params, program)
         self._judging = bool(params.judged_agents)
@@ -89,9 +89,9 @@ class Comparison:
         found = {urls.origin(f"{prefix}/") for prefixes in self._strange.values() for prefix in prefixes}
         return {origin for origin in found if origin is not None}
 
-    def take(self) -> None:
+    def count_copied(self) -> None:
         """Note that the entries of a file are taken over."""
-        self.took += 1
+        self.copied += 1
 
     # Entries.
 

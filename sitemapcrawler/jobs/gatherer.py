@@ -1,5 +1,5 @@
-"""Gathers the report of a crawl from the job's database, with what a stopped one has not committed, while there is
-time: then whatever the database is doing for it is interrupted."""
+"""Report of a crawl, gathered from the job's database and, for a stopped crawl, from uncommitted rows. Queries are
+interrupted when the time for it is over."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGAIN_S = 0.1
 
 
 class Interrupter:
-    """Interrupts a connection again and again. All but `of` belongs to the thread of the event loop."""
+    """Interrupts a connection repeatedly. All but `interruptible` runs in the thread of the event loop."""
 
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -36,8 +36,8 @@ class Interrupter:
         self._timer: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def of(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """While its queries may be interrupted, in whatever thread they run."""
+    def interruptible(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Allow interrupting the queries of a connection, in whatever thread they run."""
         self._connection = connection
         try:
             yield
@@ -46,12 +46,12 @@ class Interrupter:
                 self._connection = None
 
     def begin(self, delay: float = 0.0) -> None:
-        """Interrupt what runs in so many seconds, and from then on."""
+        """Start interrupting after a delay in seconds."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(delay, self._interrupt)
 
     def end(self) -> None:
-        """Interrupt nothing any more."""
+        """Stop interrupting."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -104,25 +104,25 @@ class Gatherer:
         store = self._writer.store
         if store.get("state") != FINISHED and not self._is_late():
             try:
-                with store.trial() as connection, self._interrupter.of(connection):
+                with store.trial() as connection, self._interrupter.interruptible(connection):
                     put_files(store, self._run, self._records.rest)
                     store.purge_rows()
                     self._records.last_rows.put(holding)
                     return made(connection)
             except (duckdb.Error, OSError):  # neither room nor time for rows that are not committed: without them
                 pass
-        with store.analysis() as cursor, self._interrupter.of(cursor):
+        with store.analysis() as cursor, self._interrupter.interruptible(cursor):
             return made(cursor)
 
     def _hurry(self) -> None:
         """Where the crawl is to end early, interrupt what runs when its time is over."""
-        if self._left is not None:
-            self._interrupter.begin(self._left)
+        if self._seconds_left is not None:
+            self._interrupter.begin(self._seconds_left)
 
     @property
-    def _left(self) -> float | None:
-        """Seconds until gathering must end; None where it need not: nobody has stopped the crawl, or only a limit after
-        which nothing is left to do."""
+    def _seconds_left(self) -> float | None:
+        """Seconds until gathering must end; None if the crawl was not stopped, or only by a limit after which nothing
+        is left to do."""
         spider: Any = self._crawler.spider
         if getattr(spider, "stop_reason", None) is None:
             return None
@@ -130,4 +130,4 @@ class Gatherer:
         return None if stopped_at is None else max(0.0, float(stopped_at) + GATHER_S - time.monotonic())
 
     def _is_late(self) -> bool:
-        return self._left == 0
+        return self._seconds_left == 0

@@ -35,7 +35,7 @@ from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
-from sitemapcrawler.jobs.store.loading import BASELINE, taken_in
+from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.jobs.store.spool import Spool
@@ -175,8 +175,8 @@ class Job:
             await self._compare(self.comparison, spider, narrowed)
 
     async def _compare(self, comparison: Comparison, spider: Any, narrowed: bool) -> None:
-        if comparison.took:
-            restore_verdicts(self.store, spider.verdicts, taken_in(self.run))
+        if comparison.copied:
+            restore_verdicts(self.store, spider.verdicts, run_of_copy(self.run))
         judged: list[str] = []
         others = comparison.baseline.listed_files()
         if spider.complete and spider.partial in (None, MAX_SITE_TIME):
@@ -242,7 +242,7 @@ class Job:
             if self.holding:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stopping)
-            with self._interrupter.of(cursor):
+            with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
                 yield from judge.site(facts, (Needs.BASELINE,))

@@ -119,7 +119,7 @@ def _open(folder: Path, params: Arguments, seed: Path | None, thorough: bool = F
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
-    return Store.of(folder, thorough, seed, _beside(params))
+    return Store.open(folder, thorough, seed, _beside(params))
 
 
 def _beside(params: Arguments) -> Path | None:

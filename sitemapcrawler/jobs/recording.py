@@ -170,7 +170,7 @@ class Recorder:
         if self._comparison is not None:
             self._comparison.forget(record.sitemap)
             if told.taken and complete:
-                self._comparison.take()
+                self._comparison.count_copied()
         whole = complete and record.sitemap not in self._spoilt
         if not whole and self.unfinished is None:
             rows.discard()

@@ -22,7 +22,7 @@ from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import FileResult, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.loading import taken_in
+from sitemapcrawler.jobs.store.loading import run_of_copy
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
 from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.replies.chase import Step
@@ -224,7 +224,7 @@ class Asked:
             return "FALSE"
         condition = self.earlier
         if table == "sitemaps" and not self.finished:  # of those that were taken over they have been sent
-            condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {taken_in(self.run)})"
+            condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
         if self.only_changes and table == "findings":
             condition += (
                 " AND (url IS NULL OR whole_site OR NOT EXISTS (SELECT 1 FROM urls one WHERE one.sitemap = "

@@ -64,7 +64,7 @@ def spoilt(folder: Path, secret: Path, sql: str) -> Path:
 @pytest.mark.parametrize("what", SAID)
 def test_database_that_says_what_no_crawl_says_is_refused(what: str, tmp_path: Path, secret: Path) -> None:
     path = spoilt(tmp_path / "job", secret, SAID[what])
-    for use in (check, lambda path: Store.of(path.parent)):
+    for use in (check, lambda path: Store.open(path.parent)):
         with pytest.raises(StoreError, match="no database of a crawl, what it says of itself"):
             use(path)
 
@@ -76,9 +76,9 @@ def test_database_with_code_in_it_is_refused(what: str, tmp_path: Path, secret: 
         check(path)
     assert SECRET not in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(StoreError, match="no database of a crawl"):
-        Store.of(path.parent)
+        Store.open(path.parent)
     with pytest.raises(StoreError):
-        Store.of(tmp_path / "new", baseline=path)
+        Store.open(tmp_path / "new", baseline=path)
     assert not (tmp_path / "new" / FILE).exists()
 
 
@@ -87,7 +87,7 @@ def test_what_its_owner_added_is_no_matter(tmp_path: Path) -> None:
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE mine AS SELECT 1 AS one; CREATE VIEW paths AS SELECT loc FROM urls")
     assert check(path)["state"] == "finished"
-    Store.of(tmp_path).close()
+    Store.open(tmp_path).close()
 
 
 READING: dict[str, Callable[[Path], str]] = {
@@ -113,7 +113,7 @@ READING: dict[str, Callable[[Path], str]] = {
 def confined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Path]:
     folder = tmp_path_factory.mktemp("confined")
     (folder / "secret").write_text(SECRET)
-    store = Store.of(folder / "job")
+    store = Store.open(folder / "job")
     (store.spools / "link").symlink_to(folder / "secret")
     return store, folder / "secret"
 
@@ -130,7 +130,7 @@ def test_queries_reach_nothing_but_the_database(way: str, confined: tuple[Store,
 def test_room_that_queries_take_on_disk_is_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        store = Store.of(tmp_path / "job")
+        store = Store.open(tmp_path / "job")
         store.resources(2, 100)
         query = "SELECT count(*) FROM (SELECT DISTINCT range::VARCHAR || repeat('x', 60) FROM range(2_000_000))"
         assert store.execute(query) == [(2_000_000,)]

@@ -16,7 +16,7 @@ import duckdb
 from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, take_in
+from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
@@ -177,7 +177,7 @@ class Baseline:
             self.files = self._files()
             self.partial = (self.job.get("summary") or {}).get("partial")
         else:
-            self.partial = take_in(self._store, path)
+            self.partial = import_feed(self._store, path)
 
     def _check_size(self, path: Path) -> None:
         """OSError for a file that has lost much of its end, which would be noticed in the middle of the crawl. Free

@@ -17,7 +17,7 @@ from sitemapcrawler.jobs.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
 from sitemapcrawler.jobs.store.queries import FEW, completed, fetched_with_memory, line_of, reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
-from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd
+from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd_row
 from sitemapcrawler.rules.facts.sites import CARRIED
 
 FILE = "audit.duckdb"
@@ -31,13 +31,11 @@ CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duck
 
 
 class Store:
-    """A job's database. One thread at a time may write; others read by `cursor` of their own."""
+    """Database of a job. One thread writes; others read with a `cursor` of their own."""
 
     def __init__(self, path: Path, folder: ExitStack | None = None, beside: Path | None = None) -> None:
-        """Open the database at `path`, which is there. `folder`: to be closed at the end, with all in it; `beside`: a
-        file to be read, too. No other one can be.
-
-        Raises what DuckDB raises.
+        """Open an existing database. `folder`: closed and removed with the store; `beside`: a baseline, the only other
+        file that can be opened. Raises duckdb.Error.
         """
         self.path = path
         self._folder = folder or ExitStack()
@@ -53,21 +51,23 @@ class Store:
         self.spools.mkdir(mode=0o700)
         confine(self._connection, [self.spools], [] if beside is None else [beside])
         self.seeded = bool(self.get("seeded"))
-        """True where entries of the baseline stand in it whose files are not looked at yet."""
+        """True while it holds entries of the baseline whose files have not been requested yet."""
 
     @classmethod
     def temporary(cls, baseline: Path | None = None, beside: Path | None = None) -> Self:
-        """A database for this process alone. `baseline`: it begins with the entries of this one; `beside`: as for the
-        class. What processes that were killed have left of theirs is removed."""
+        """Create a database for this process alone, and remove those of killed processes. `baseline`: database whose
+        entries it starts with; `beside`: see `__init__`."""
         with ExitStack() as stack:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL))
             make(folder / FILE, baseline)
             return cls(folder / FILE, stack.pop_all(), beside)
 
     @classmethod
-    def of(cls, folder: Path, thorough: bool = False, baseline: Path | None = None, beside: Path | None = None) -> Self:
-        """The database of a job, made where there is none. `thorough`: look at every row of it first. `baseline`: a
-        new one begins with the entries of this one; `beside`: as for the class. StoreError where it cannot be used."""
+    def open(
+        cls, folder: Path, thorough: bool = False, baseline: Path | None = None, beside: Path | None = None
+    ) -> Self:
+        """Open the database of a job, or create it. `thorough`: read every row first; `baseline`: database whose
+        entries a new one starts with; `beside`: see `__init__`. Raises StoreError."""
         path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ class Store:
             raise refusal(path, error) from None
 
     def close(self) -> None:
-        """Write everything to the disk, and let go of it."""
+        """Write everything to disk and close the database."""
         connection = vars(self).pop("_connection", None)  # whoever still holds the store holds no database
         if connection is not None:
             with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
@@ -90,18 +90,18 @@ class Store:
         atexit.unregister(self.close)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A way to query beside others."""
+        """Return a cursor for queries of another thread."""
         return self._connection.cursor()
 
     def resources(self, threads: int, memory_mb: int, sparing: bool = False) -> None:
-        """Give DuckDB so much of the machine from now on. `sparing`: of the memory only as much as it has while files
-        are read, and more when it is asked for. DuckDB takes what it may, and few queries are faster with it."""
+        """Set the threads and the memory that DuckDB may use. `sparing`: keep the low limit of the reading phase and
+        raise it on demand, since DuckDB fills whatever it may use and few queries gain from it."""
         self._connection.execute(f"SET threads = {threads}")
         self._most_mb = memory_mb
         self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
 
     def give_more_memory(self) -> bool:
-        """Let DuckDB use twice as much as before, up to what it was given; False where it has that already."""
+        """Double the memory limit of DuckDB, up to the configured one. Returns False at that limit."""
         if self._memory_mb >= self._most_mb:
             return False
         self._limit_memory(min(2 * self._memory_mb, self._most_mb))
@@ -113,7 +113,7 @@ class Store:
 
     @contextmanager
     def memory(self, memory_mb: int) -> Iterator[None]:
-        """Let DuckDB use so much for a while, or what it has where that is more."""
+        """Raise the memory limit of DuckDB inside the block."""
         before = self._memory_mb
         self._limit_memory(max(before, memory_mb))
         try:
@@ -123,7 +123,7 @@ class Store:
 
     @contextmanager
     def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor for queries over everything, which DuckDB may answer in any order."""
+        """Provide a cursor for queries whose rows may come in any order."""
         with self.cursor() as cursor:
             cursor.execute("SET preserve_insertion_order = false")
             try:
@@ -133,7 +133,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing."""
+        """Commit everything in the block, or nothing."""
         self._connection.execute("BEGIN")
         self._in_transaction = True
         try:
@@ -148,7 +148,7 @@ class Store:
 
     @contextmanager
     def trial(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """All that is done meanwhile is undone at the end; the way to query it."""
+        """Provide a connection for changes that are rolled back at the end."""
         self._connection.execute("BEGIN")
         self._in_transaction = True
         try:
@@ -159,7 +159,7 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
     def purge(self) -> None:
-        """Remove the entries of the baseline whose files this crawl does not have."""
+        """Remove entries of the baseline whose files this crawl does not list."""
         if self.seeded:
             with self.transaction():
                 self.purge_rows()
@@ -167,13 +167,13 @@ class Store:
             self.seeded = False
 
     def purge_rows(self) -> None:
-        """The same within a transaction of the caller, which may undo it."""
+        """Do the same within a transaction of the caller."""
         for table in SEEDED if self.seeded else ():
             self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
         self.drop_items()
 
     def drop_items(self) -> None:
-        """Remove the items of long lists whose entries are gone."""
+        """Remove items of long lists whose entries were removed."""
         for table in MORE.values():
             if self.execute(f"SELECT 1 FROM {table} LIMIT 1"):
                 entries = " UNION ".join(
@@ -182,15 +182,15 @@ class Store:
                 self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run SQL; its rows."""
+        """Run SQL and return its rows."""
         return self._connection.execute(sql, parameters).fetchall()
 
     def spool(self) -> Spool:
-        """A new spool."""
+        """Return a new spool."""
         return Spool(self.spools)
 
     def insert(self, table: str, spools: Iterable[Spool]) -> None:
-        """Put the rows of spools into a table."""
+        """Insert the rows of spools into a table."""
         if filled := [spool for spool in spools if spool.rows]:
             source = reading(tables()[table.rpartition(".")[2]], max(spool.longest for spool in filled))
             paths = [str(spool.flush()) for spool in filled]
@@ -198,13 +198,13 @@ class Store:
             self.insert_items(table.rpartition("urls")[0], filled)
 
     def insert_items(self, schema: str, spools: Sequence[Spool]) -> None:
-        """Put the further items of long lists into their tables. `schema`: empty, or with a dot at the end."""
+        """Insert the items of long lists that do not stand in `urls`. `schema`: empty, or with a dot at the end."""
         for field, table in MORE.items():
             if found := [spool.items[field] for spool in spools if field in spool.items]:
                 self.insert(f"{schema}{table}", found)
 
     def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
-        """Put the rows of a JSON lines feed into a table. `kind`: `type` of the records to take; None: all."""
+        """Insert the rows of a JSON lines feed. `kind`: `type` of the records to insert; None: all."""
         made = table.rpartition(".")[2]
         held = {TYPE: "VARCHAR", **tables()[made]}
         where = f"WHERE {quoted(TYPE)} = {literal(kind)}" if kind else ""
@@ -214,17 +214,17 @@ class Store:
         )
 
     def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Put rows into a table."""
+        """Insert rows into a table."""
         with self.spool() as spool:
             for row in rows:
                 spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
             self.insert(table, [spool])
 
     def mended(self, spool: Spool) -> Spool:
-        """The rows of a spool that DuckDB cannot read, kept as text."""
+        """Return the rows of a spool that DuckDB cannot read, as text."""
         made = self.spool()
         for line in spool.lines():
-            made.write(odd(line, BASIC), 1)
+            made.write(odd_row(line, BASIC), 1)
         return made
 
     def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
@@ -259,12 +259,12 @@ class Store:
         return fetched_with_memory(cursor, query, self.give_more_memory)
 
     def get(self, name: str) -> Any:
-        """What the job says of itself under a name; None where it says nothing."""
+        """Return a value of the table `job`, or None."""
         rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
     def set(self, **values: Any) -> None:
-        """Say of the job itself, all at once; within a transaction of the caller, or one of its own."""
+        """Store values in the table `job`, in a transaction of the caller or one of its own."""
         with nullcontext() if self._in_transaction else self.transaction():
             for name, value in values.items():
                 self._connection.execute("DELETE FROM job WHERE name = ?", [name])

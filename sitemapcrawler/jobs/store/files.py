@@ -28,21 +28,21 @@ NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNOREC
 
 
 class StoreError(ValueError):
-    """A database that cannot be used. The text is one line for a person."""
+    """The database cannot be used. The message is one line for users."""
 
 
 def is_of_the_machine(error: Exception) -> bool:
-    """True where disk, memory or threads have come to their end, False for a fault of our own."""
+    """True if disk, memory or threads are exhausted, False for an internal error."""
     return isinstance(error, (duckdb.Error, OSError, MemoryError)) or NO_THREAD in str(error)
 
 
 def is_out_of_memory(error: duckdb.Error) -> bool:
-    """True where DuckDB came to its limit of memory. A commit that does so says it in words alone."""
+    """True if DuckDB reached its memory limit. A failed commit says so only in its message."""
     return isinstance(error, duckdb.OutOfMemoryException) or NO_ROOM.search(str(error)) is not None
 
 
 def in_words(error: Exception) -> str:
-    """What DuckDB or the system says, in one short line."""
+    """Return the message of DuckDB or the system as one short line."""
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
@@ -55,12 +55,12 @@ def in_words(error: Exception) -> str:
 
 
 def is_locked(error: Exception) -> bool:
-    """True where another process holds the database."""
+    """True if another process has the database open."""
     return "set lock on file" in str(error)
 
 
 def refusal(path: object, error: Exception) -> StoreError:
-    """Why a database could not be opened."""
+    """Return the error for a database that could not be opened."""
     if is_locked(error):
         holder = HOLDER.search(str(error))
         who = f" (process {holder[1]})" if holder else ""
@@ -85,7 +85,7 @@ WAL = ".wal"
 
 
 class Foreign(StoreError):
-    """A database with parts that no crawl has made. The text is one line."""
+    """The database has parts that no crawl creates."""
 
 
 def confine(connection: duckdb.DuckDBPyConnection, folders: Iterable[Path] = (), files: Iterable[Path] = ()) -> None:
@@ -104,13 +104,13 @@ def as_made() -> Mapping[str, str]:
         confine(model)
         for statement in statements():
             model.execute(statement)
-        return _made(model)
+        return _statements_of(model)
 
 
 def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()) -> None:
-    """Foreign where tables and views are not as a crawl makes them, or macros could change what queries mean. `names`:
-    those to look at, without any all. What somebody has added is never read. Raises what DuckDB raises."""
-    held = _made(connection)
+    """Raise Foreign if tables or views are not as a crawl creates them, or if there are macros. `names`: those to
+    check, default all. Additional ones are ignored, since they are never read. Raises duckdb.Error."""
+    held = _statements_of(connection)
     for name, sql in as_made().items():
         if name in (names or as_made()) and held.get(name) != sql:
             raise Foreign(f"{name} is {'not as a crawl makes it' if name in held else 'missing'}")
@@ -119,7 +119,7 @@ def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()
         raise Foreign("it holds macros")
 
 
-def _made(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def _statements_of(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """{table or view: its SQL}, of the main schema."""
     rows = connection.execute(
         "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal UNION ALL "
@@ -138,7 +138,7 @@ CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"
 """How DuckDB works while the crawl does: beside it, not in its place."""
 NEW = ".new"
 """Suffix of what is being made."""
-SAID = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict,
+JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict,
         "of_site": dict}  # fmt: skip
 """What a job says of itself, and as what; each may be null, and is missing as long as there is nothing to say."""
 SEEDED = ("urls", "findings", "children")
@@ -146,7 +146,7 @@ SEEDED = ("urls", "findings", "children")
 
 
 def make(path: Path, baseline: Path | None) -> None:
-    """Make a database, with the entries of another one where there is one. Raises what DuckDB raises."""
+    """Create a database, with the entries of a baseline if there is one. Raises duckdb.Error."""
     if baseline is None:
         create(path)
     else:
@@ -154,7 +154,7 @@ def make(path: Path, baseline: Path | None) -> None:
 
 
 def create(path: Path) -> None:
-    """Make a database, whole or not at all."""
+    """Create a database, whole or not at all."""
     with _making(path) as part, duckdb.connect(part, config=CONFIG) as connection:
         confine(connection)
         for statement in statements():
@@ -200,12 +200,11 @@ def create_from(path: Path, baseline: Path) -> None:
 
 
 def check(path: Path, thorough: bool = False) -> dict[str, Any]:
-    """What a job says of itself, without changing anything. StoreError where it is no database of ours. `thorough`:
-    look at every row, too."""
+    """Return the table `job` of a database without changing it. `thorough`: read every row. Raises StoreError."""
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
             confine(connection)
-            job = _said(connection, path)
+            job = _read_job(connection, path)
             check_own(connection)
             for table in tables():
                 connection.execute(f"SELECT {'bit_xor(hash(held))' if thorough else '0'} FROM {table} held LIMIT 1")
@@ -217,14 +216,14 @@ def check(path: Path, thorough: bool = False) -> dict[str, Any]:
         raise refusal(path, error) from None
 
 
-def _said(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
+def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
     check_own(connection, ["job"])
     rows = connection.execute("SELECT name, value FROM job").fetchall()
     try:
         job = {name: json.loads(value) for name, value in rows}
     except (ValueError, TypeError, RecursionError):
         raise Foreign("what it says of itself is no JSON") from None
-    odd = _odd(job)
+    odd = _malformed(job)
     if job.get("version") != VERSION:
         raise StoreError(
             f"{path} is of version {job.get('version')}, this is version {VERSION}; "
@@ -235,9 +234,9 @@ def _said(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
     return job
 
 
-def _odd(job: Mapping[str, Any]) -> list[str]:
+def _malformed(job: Mapping[str, Any]) -> list[str]:
     """Names of what no crawl says so of itself."""
-    odd = [name for name, kind in SAID.items() if job.get(name) is not None and type(job[name]) is not kind]
+    odd = [name for name, kind in JOB_FIELDS.items() if job.get(name) is not None and type(job[name]) is not kind]
     if job.get("run") is not None and job.get("arguments") is None:
         odd.append("arguments")
     of_site = job.get("of_site")

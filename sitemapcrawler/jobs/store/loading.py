@@ -1,4 +1,4 @@
-"""Putting what a crawl has found into the database: files whole or not at all, with the requests that were made."""
+"""Loads crawled files, whole or not at all, and baseline feeds into the database."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FileRows:
 
     def row(self, run: int) -> dict[str, Any]:
         """The row of `files`."""
-        found_in = taken_in(run) if self.taken else run
+        found_in = run_of_copy(run) if self.taken else run
         return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
 
     def absorb(self, other: FileRows) -> None:
@@ -59,14 +59,14 @@ class FileRows:
         self.record.absorb(other.record)
 
     def discard(self) -> None:
-        """Forget the rows."""
+        """Discard the rows."""
         for spool in (self.urls, self.findings, self.record):
             spool.discard()
 
 
 @dataclass
 class Commit:
-    """What is committed together."""
+    """Files and rows that are committed together."""
 
     files: list[FileRows] = field(default_factory=list)
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -85,13 +85,13 @@ class Commit:
         self.urls += file.urls.rows
 
 
-def taken_in(run: int) -> int:
-    """The run of a file whose entries were taken over from the baseline in a run: lower than that of any other."""
+def run_of_copy(run: int) -> int:
+    """Return the value of `files.run` for a file that a run copied from the baseline; lower than any run."""
     return -run
 
 
 def load(store: Store, run: int, group: Commit) -> None:
-    """Commit a group. A file whose rows DuckDB cannot read keeps them as text; one that needs more memory gets it.
+    """Commit a group. Rows that DuckDB cannot read are kept as text; the memory limit is raised if needed.
     Raises duckdb.Error, OSError."""
     try:
         _commit_with_room(store, run, group)
@@ -141,7 +141,7 @@ def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
     if store.seeded:
         _replace(store, [file.sitemap for file in files if not file.taken])
     else:
-        _take_over(store, [file.sitemap for file in files if file.taken])
+        _copy_unchanged(store, [file.sitemap for file in files if file.taken])
     for table, spools in (
         ("urls", [file.urls for file in files]),
         ("findings", [file.findings for file in files]),
@@ -170,7 +170,7 @@ def _replace(store: Store, sitemaps: Sequence[str]) -> None:
         store.execute(f"DELETE FROM {table} WHERE sitemap IN (SELECT unnest(?))", [list(sitemaps)])
 
 
-def _take_over(store: Store, sitemaps: Sequence[str]) -> None:
+def _copy_unchanged(store: Store, sitemaps: Sequence[str]) -> None:
     """Copy what the baseline has of files that have not changed. What is said of the whole site is said anew."""
     if not sitemaps:
         return
@@ -204,7 +204,7 @@ def copy_items(store: Store) -> None:
 def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
     """Spools with those that are in memory made one, so that small files cost no file each."""
     with store.spool() as small:
-        large = [spool for spool in spools if not small.take(spool)]
+        large = [spool for spool in spools if not small.absorb_held(spool)]
         yield [small, *large]
 
 
@@ -221,7 +221,7 @@ ATTRIBUTED = ("player_loc",)
 _NESTED = re.compile(rb'":\[\{|"news":\{|"extra":"')
 
 
-def take_in(store: Store, path: Path) -> str | None:
+def import_feed(store: Store, path: Path) -> str | None:
     """Put the url records of a feed into the attached database; why they are not complete, None where they are.
 
     Raises duckdb.Error, OSError.
@@ -229,11 +229,11 @@ def take_in(store: Store, path: Path) -> str | None:
     cut = unfinished(path.parent) if path.name in OF_A_REPORT else None
     path = _linked(store, path)
     if path.suffix == PARQUET:
-        _take_table(store, path)
+        _import_parquet(store, path)
     elif cut is not None:
-        _take_lines(store, path)
+        _import_lines(store, path)
     else:
-        _take_lines(store, path)
+        _import_lines(store, path)
         cut = _partial(store, path)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
     return cut or (None if count else "it holds no url records")
@@ -262,7 +262,7 @@ def _partial(store: Store, path: Path) -> str | None:
     return next((partial or (only and f"only={only}") for partial, only in rows), None)
 
 
-def _take_table(store: Store, path: Path) -> None:
+def _import_parquet(store: Store, path: Path) -> None:
     feed = store.spools / "baseline.jsonl"
     store.execute(
         f"COPY (SELECT * REPLACE ({_emptied(store, path)}) FROM read_parquet({literal(str(path))})) "
@@ -277,14 +277,14 @@ def _take_table(store: Store, path: Path) -> None:
     feed.unlink()
 
 
-def _take_lines(store: Store, path: Path) -> None:
+def _import_lines(store: Store, path: Path) -> None:
     try:
         store.read_feed(f"{BASELINE}.urls", path, "url")
     except duckdb.InvalidInputException:  # lone surrogates: those rows are kept as text
-        _take_odd_lines(store, path)
+        _import_odd_lines(store, path)
 
 
-def _take_odd_lines(store: Store, path: Path) -> None:
+def _import_odd_lines(store: Store, path: Path) -> None:
     with store.spool() as spool:
         with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
             for line in _lines(file):

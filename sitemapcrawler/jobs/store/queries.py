@@ -28,7 +28,7 @@ T = TypeVar("T")
 AT_ONCE = 1000
 """Rows that are read together, as many as in a batch."""
 FEW = 64
-"""Rows that are read together where more do not fit."""
+"""Rows that are read at once if more do not fit in memory."""
 _MARK = re.compile("\x01([a-z]+) ([0-9]{1,18})\x01")
 """What stands in the JSON of a long list for its other items: field and number of the entry."""
 

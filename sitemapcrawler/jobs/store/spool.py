@@ -1,4 +1,4 @@
-"""Rows on their way into the database: JSON lines, in memory while they are few, then in a file."""
+"""Rows waiting for their commit: JSON lines, in memory while they are few, then in a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONE = re.compile(rb"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 
 
 class Spool:
-    """Rows of one table, or of one file of a table."""
+    """Rows of one table that wait for their commit."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: where its file is made, when it needs one."""
@@ -47,7 +47,7 @@ class Spool:
         self._file: IO[bytes] | None = None
 
     def write(self, lines: bytes, rows: int) -> None:
-        """Take rows: JSON lines as feeds write them."""
+        """Add rows: JSON lines as feeds write them."""
         if not lines:
             return
         self.rows += rows
@@ -61,7 +61,7 @@ class Spool:
             self.flush()
 
     def flush(self) -> Path:
-        """Write what is held to the file; its path. OSError where the disk is full."""
+        """Write the rows to the file and return its path. Raises OSError."""
         if self._file is None:
             self._file = tempfile.NamedTemporaryFile(  # noqa: SIM115  # it is removed by `discard`
                 dir=self._folder, prefix="rows-", suffix=".jsonl", buffering=0, delete=False
@@ -72,8 +72,8 @@ class Spool:
         self._held = bytearray()
         return Path(self._file.name)
 
-    def take(self, other: Spool) -> bool:
-        """Take over the rows of another one, where they are still in memory; False where not."""
+    def absorb_held(self, other: Spool) -> bool:
+        """Move the rows of another spool here if they are in memory. Returns False if not."""
         if other._file is not None:
             return False
         self._count(other)
@@ -83,8 +83,8 @@ class Spool:
         return True
 
     def absorb(self, other: Spool) -> None:
-        """Take over the rows of another one, which is empty then. OSError where the disk is full."""
-        if not self.take(other):
+        """Move the rows of another spool here. Raises OSError."""
+        if not self.absorb_held(other):
             self._count(other)
             with other.flush().open("rb") as file:
                 while block := file.read(IN_MEMORY):
@@ -115,7 +115,7 @@ class Spool:
             self.items.setdefault(field, Spool(self._folder)).absorb(spool)
 
     def lines(self) -> Iterator[bytes]:
-        """The rows again, one by one, with all items."""
+        """Yield the rows, with all items of their lists."""
         items = {field: _Items(spool.lines()) for field, spool in self.items.items()}
         with self.flush().open("rb") as file:
             for line in file:
@@ -146,7 +146,7 @@ class _Items:
         self._groups = groupby(lines, lambda line: int(_BEGIN.match(line)[1]))  # type: ignore[index]  # all are numbered
         self._next = next(self._groups, None)
 
-    def of(self, number: int) -> list[bytes]:
+    def pop(self, number: int) -> list[bytes]:
         """Those of an entry."""
         if self._next is None or self._next[0] != number:
             return []
@@ -160,7 +160,7 @@ def _whole(line: bytes, number: int, items: Mapping[str, _Items]) -> bytes:
     row = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     del row[ENTRY]
     for field, spooled in items.items():
-        if rest := spooled.of(number):
+        if rest := spooled.pop(number):
             row[field] = msgspec.Raw(b"%b,%b]" % (bytes(row[field])[:-1], b",".join(rest)))
     return msgspec.json.encode(row) + b"\n"
 
@@ -169,10 +169,10 @@ def fitting(lines: bytes) -> bytes:
     """The rows, those with lone surrogates as `odd` ones."""
     if _ESCAPE.search(lines) is None or _LONE.search(lines) is None:
         return lines
-    return b"".join(odd(line) if _LONE.search(line) else line for line in lines.splitlines(keepends=True))
+    return b"".join(odd_row(line) if _LONE.search(line) else line for line in lines.splitlines(keepends=True))
 
 
-def odd(line: bytes, only: Sequence[str] = ()) -> bytes:
+def odd_row(line: bytes, only: Sequence[str] = ()) -> bytes:
     """A row that the columns cannot hold exactly, with its own text beside them. `only`: the fields to keep."""
     text = line.rstrip(b"\n").decode()
     row = json.loads(_LONE.sub(rb"\1\\ufffd", line))

@@ -94,7 +94,7 @@ def reply(**fields: Any) -> ReplyRecord:
 
 def job(folder: Path, records: Iterable[UrlRecord], **said: Any) -> Path:
     """The database of a finished job, of which `said` is said too."""
-    store = Store.of(folder)
+    store = Store.open(folder)
     group = Commit()
     by_file: dict[str, list[UrlRecord]] = {}
     for record in records:

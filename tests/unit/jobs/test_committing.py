@@ -286,7 +286,7 @@ def test_full_disk_fails_the_writer_and_not_the_crawl(crawl: Crawl) -> None:
 
 
 def test_database_is_free_when_the_writer_is_closed(tmp_path: Path) -> None:
-    writer = Committer(Store.of(tmp_path), RUN, lambda why: pytest.fail(why))
+    writer = Committer(Store.open(tmp_path), RUN, lambda why: pytest.fail(why))
 
     async def scenario() -> None:
         writer.put("policies", {"origin": "x"})

@@ -292,7 +292,7 @@ def test_baseline_that_cannot_be_used_is_refused_and_kept(
 
 def test_database_of_this_very_job_is_refused(tmp_path: Path) -> None:
     path = job(tmp_path, [page()])
-    store = Store.of(tmp_path)
+    store = Store.open(tmp_path)
     try:
         with pytest.raises(StoreError, match="this very job"):
             Baseline(store, tmp_path / "." / path.name)
@@ -304,7 +304,7 @@ def test_database_under_another_name_is_that_very_job_too(tmp_path: Path) -> Non
     path = job(tmp_path, [page()])
     link = tmp_path / "link.duckdb"
     link.symlink_to(path)
-    store = Store.of(tmp_path)
+    store = Store.open(tmp_path)
     try:
         with pytest.raises(StoreError, match="this very job"):
             Baseline(store, link)

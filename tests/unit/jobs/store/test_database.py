@@ -46,7 +46,7 @@ def refused(path: Path, opening: Callable[[Path], object] = check) -> str:
 
 
 def open_folder(path: Path) -> object:
-    return Store.of(path.parent)
+    return Store.open(path.parent)
 
 
 BOTH = pytest.mark.parametrize("opening", [check, open_folder])
@@ -71,18 +71,18 @@ def test_database_that_could_not_be_made_leaves_nothing(tmp_path: Path, monkeypa
 
 
 def test_folder_of_a_job_is_made(tmp_path: Path) -> None:
-    store = Store.of(tmp_path / "jobs" / "shop")
+    store = Store.open(tmp_path / "jobs" / "shop")
     assert names(tmp_path / "jobs" / "shop") == {FILE, SPOOLS}
     store.close()
     assert names(tmp_path / "jobs" / "shop") == {FILE}
 
 
 def test_rows_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
-    store = Store.of(tmp_path)
+    store = Store.open(tmp_path)
     store.set(arguments={"domain": "e.com"}, run=1)
     store.set(run=2)
     store.close()
-    store = Store.of(tmp_path)
+    store = Store.open(tmp_path)
     assert (store.get("arguments"), store.get("run"), store.get("state")) == ({"domain": "e.com"}, 2, None)
     store.close()
     assert check(tmp_path / FILE) == {"version": VERSION, "arguments": {"domain": "e.com"}, "run": 2}
@@ -102,13 +102,13 @@ def test_temporary_database_goes_with_all_that_is_in_it() -> None:
 def test_rows_that_a_killed_crawl_left_are_cleared_away(path: Path) -> None:
     (path.parent / SPOOLS).mkdir()
     (path.parent / SPOOLS / "rows-x.jsonl").write_text("{}")
-    store = Store.of(path.parent)
+    store = Store.open(path.parent)
     assert names(store.spools) == set()
     store.close()
 
 
 def test_crawl_leaves_the_machine_to_others_until_the_end(path: Path) -> None:
-    store = Store.of(path.parent)
+    store = Store.open(path.parent)
     setting = "SELECT current_setting('threads'), current_setting('memory_limit')"
     [(threads, memory)] = store.execute(setting)
     store.resources(2, 512)
@@ -119,7 +119,7 @@ def test_crawl_leaves_the_machine_to_others_until_the_end(path: Path) -> None:
 
 
 def test_memory_is_given_as_it_is_needed(path: Path) -> None:
-    store = Store.of(path.parent)
+    store = Store.open(path.parent)
     limit = "SELECT current_setting('memory_limit')"
     given = []
     store.resources(2, 500, sparing=True)
@@ -135,7 +135,7 @@ def test_memory_is_given_as_it_is_needed(path: Path) -> None:
 
 
 def test_rows_that_need_more_memory_get_it(path: Path) -> None:
-    store = Store.of(path.parent)
+    store = Store.open(path.parent)
     store.insert_rows("urls", [{"sitemap": "s", "loc": f"{number}{'x' * 100_000}"} for number in range(300)])
     store.resources(1, 500, sparing=True)
     store.execute("SET memory_limit = '8MB'")
@@ -201,7 +201,7 @@ def test_database_of_a_running_crawl_is_refused(path: Path, opening: Callable[[P
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be used: Not a directory"):
-        Store.of(tmp_path / "file" / "job")
+        Store.open(tmp_path / "file" / "job")
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def seeded(tmp_path: Path) -> Iterator[Store]:
     """A database that begins as a copy of an earlier one."""
     path = old(tmp_path)
     before = path.read_bytes()
-    store = Store.of(tmp_path / "job", baseline=path)
+    store = Store.open(tmp_path / "job", baseline=path)
     yield store
     store.close()
     assert path.read_bytes() == before
@@ -237,10 +237,10 @@ def test_files_that_this_crawl_does_not_have_go_at_the_end(seeded: Store) -> Non
 
 def test_copy_that_was_not_finished_goes_on_as_one(tmp_path: Path) -> None:
     path = old(tmp_path)
-    store = Store.of(tmp_path / "job", baseline=path)
+    store = Store.open(tmp_path / "job", baseline=path)
     load(store, RUN, group(file(store, B, taken=True)))
     store.close()
-    store = Store.of(tmp_path / "job", baseline=path)
+    store = Store.open(tmp_path / "job", baseline=path)
     assert store.seeded and len(listed(store)) == 3 and counts(store)["files"] == 1
     store.close()
     assert {one.name for one in (tmp_path / "job").iterdir()} == {FILE}

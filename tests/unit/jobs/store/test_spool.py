@@ -10,7 +10,7 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.store.schema import ODD
-from sitemapcrawler.jobs.store.spool import BASIC, IN_MEMORY, LINE, Spool, fitting, odd
+from sitemapcrawler.jobs.store.spool import BASIC, IN_MEMORY, LINE, Spool, fitting, odd_row
 from tests.unit.jobs.store.making import lines
 
 ROW = b'{"loc":"a"}\n'
@@ -83,14 +83,14 @@ def test_rows_in_memory_are_taken_over(new: Callable[[], Spool]) -> None:
     one, other = new(), new()
     one.write(ROW, 1)
     other.write(ROW * 2, 2)
-    assert one.take(other)
+    assert one.absorb_held(other)
     assert one.rows == 3 and b"".join(one.lines()) == ROW * 3
 
 
 def test_rows_in_a_file_are_not_taken_over(new: Callable[[], Spool]) -> None:
     one, other = new(), new()
     other.write(many(IN_MEMORY), 5)
-    assert not one.take(other)
+    assert not one.absorb_held(other)
     assert (one.rows, other.rows) == (0, 5)
 
 
@@ -99,7 +99,7 @@ def test_rows_that_have_become_many_by_taking_go_to_a_file(tmp_path: Path, new: 
     for _ in range(3):
         other = new()
         other.write(many(IN_MEMORY // 2), 1)
-        assert one.take(other)
+        assert one.absorb_held(other)
     assert len(files(tmp_path)) == 1
     assert b"".join(one.lines()) == many(IN_MEMORY // 2) * 3
 
@@ -123,7 +123,7 @@ def test_longest_row_is_known(new: Callable[[], Spool], length: int, longest: in
     one, other = new(), new()
     one.write(ROW + long + ROW, 3)
     assert one.longest == longest == max(LINE, len(long))
-    if other.take(one):
+    if other.absorb_held(one):
         assert other.longest == longest
 
 
@@ -154,5 +154,5 @@ def test_row_with_half_a_pair_alone_keeps_its_own_text(text: str) -> None:
 
 def test_odd_row_may_keep_a_few_fields_alone() -> None:
     [line] = lines([UrlRecord("a", sitemap="s", line=2**70, lastmod="2026")]).splitlines(keepends=True)
-    row = json.loads(odd(line, BASIC))
+    row = json.loads(odd_row(line, BASIC))
     assert row == {"loc": "a", "sitemap": "s", "line": 2**70, ODD: line[:-1].decode()}
