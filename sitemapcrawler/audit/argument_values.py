@@ -72,7 +72,7 @@ def without_comment(line: str) -> str:
     return _COMMENT.split(line, maxsplit=1)[0].strip()
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """A value as messages show it: quoted, without passwords, and cut to `MAX_SHOWN` characters."""
     value = masked_argument(value) if isinstance(value, str) else value
     text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
@@ -84,7 +84,7 @@ def start(item: str) -> Start:
     """A host, or a URL, of which the origin counts: discovery is per origin, whatever the path."""
     scheme = _SCHEME.match(item)
     if scheme is not None and scheme[1].lower() not in urls.DEFAULT_PORTS:
-        raise ValueError(f"scheme {shown(scheme[1])} is not crawled")
+        raise ValueError(f"scheme {quoted(scheme[1])} is not crawled")
     place, _, path = re.split(r"[?#]", item[scheme.end() if scheme else 0 :])[0].partition("/")
     if "@" in place:
         raise ValueError(PASSWORD)

@@ -20,7 +20,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
-from sitemapcrawler.verification.asking import Asker, Heard, Memo, Sender
+from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
@@ -107,16 +107,16 @@ def new_status(
     policies: Policies,
     judge: Judge,
     stopped: Callable[[], bool],
-    heard: Heard | None,
+    on_step: OnStep | None,
 ) -> Status | None:
     """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends;
-    `heard`: told what came of each request."""
+    `on_step`: told what came of each request."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
     own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
     sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
-    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], heard)
+    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], on_step)
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
     verifier = Verifier(asker, at_once, per_host, stopped)
     hosts = frozenset(host for host, _ in params.named_authorities)

@@ -14,7 +14,7 @@ from itertools import islice
 from sitemapcrawler import urls
 from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.frontier import Frontier, Visit
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.replies.page.head import Tokens, attributes
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
@@ -217,11 +217,11 @@ class Discovery:
         """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
         *others, last = start.url_candidates
         for origin in others:
-            policy = await self._policies.of(origin, retry=False)
+            policy = await self._policies.obtain(origin, retry=False)
             if policy is not None and policy.status is not None:
                 return self._enter(policy)
             logger.warning("%s: %s; trying http", origin, policy and policy.reason)
-        policy = await self._policies.of(last)
+        policy = await self._policies.obtain(last)
         return None if policy is None else self._enter(policy)
 
     async def enter_all(self, starts: Iterable[Start], at_once: int) -> AsyncIterator[Site | None]:
@@ -255,7 +255,7 @@ class Discovery:
             logger.error("%s: names no sitemap that can be read", url)
         return robots, found
 
-    async def look(self, home: Answer) -> Site | None:
+    async def read_home(self, home: FetchResult) -> Site | None:
         """Queue the sitemaps that a home page links to; where it redirects to another authority, enter that site, and
         return it if it is new."""
         moved = urls.origin(home.final_url)

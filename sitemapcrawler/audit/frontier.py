@@ -169,9 +169,9 @@ class Frontier:
         if visit.depth > self._max_depth:
             self.skipped["max_depth"] += 1
             self.narrowed.add(visit.judged_with)
-        elif not self.seen(visit.url) and self._is_given_up(visit):
+        elif not self.has_seen(visit.url) and self._is_given_up(visit):
             pass
-        elif not visit.probe and self._left <= 0 and not self.seen(visit.url):
+        elif not visit.probe and self._left <= 0 and not self.has_seen(visit.url):
             self.skipped["max_sitemaps"] += 1
         elif self.mark(visit.url):
             self._left -= not visit.probe
@@ -185,7 +185,7 @@ class Frontier:
         return Counter({name: number for name, number in self.skipped.items() if name not in OF_A_SITE})
 
     @property
-    def known(self) -> int:
+    def queued_count(self) -> int:
         """Sitemaps that were queued so far; a guess counts once it has turned out to be one."""
         return self._max - self._left
 
@@ -197,7 +197,7 @@ class Frontier:
         self._seen.add(key)
         return True
 
-    def seen(self, url: str) -> bool:
+    def has_seen(self, url: str) -> bool:
         """True for a URL that was queued or marked."""
         return _key(url) in self._seen
 
@@ -205,7 +205,7 @@ class Frontier:
         """A guess turned out to be a sitemap, and counts as one from now on."""
         self._left -= 1
 
-    def take(self) -> Iterator[Visit]:
+    def next_visits(self) -> Iterator[Visit]:
         """What may be asked for now, host by host in turn, those first of which least is asked for: what answers late
         would have all places in the end. Each is to be given back with `done`.
 
@@ -236,7 +236,7 @@ class Frontier:
                 least, chosen = running, host
         return chosen
 
-    def answered(self, visit: Visit) -> None:
+    def end_wait(self, visit: Visit) -> None:
         """The answer to a sitemap that was taken is there, or will not come."""
         if visit.url in self._asked:
             self._asked.remove(visit.url)
@@ -257,7 +257,7 @@ class Frontier:
 
     def done(self, visit: Visit) -> None:
         """A sitemap that was taken has been read, or has failed."""
-        self.answered(visit)
+        self.end_wait(visit)
         host = _host(visit)
         self._running[host] -= 1
         if self._running[host] <= 0:

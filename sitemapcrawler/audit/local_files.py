@@ -181,7 +181,7 @@ class Listing:
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
-                yield from self._batches(iter_known(read_list(file, path.name, _cells), record), record)
+                yield from self._batches(readable(read_list(file, path.name, _cells), record), record)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:
@@ -204,7 +204,7 @@ def _cells(delimiter: str) -> Callable[[str], str]:
     return Cells(delimiter).armed
 
 
-def iter_known(entries: Iterator[ListedUrl | Unread], record: SitemapRecord) -> Iterator[ListedUrl]:
+def readable(entries: Iterator[ListedUrl | Unread], record: SitemapRecord) -> Iterator[ListedUrl]:
     """The URLs of a list; what cannot be read is logged, and told in its record."""
     unread = 0
     for entry in entries:

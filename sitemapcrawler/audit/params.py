@@ -33,7 +33,7 @@ class ArgumentError(ValueError):
     """A bad argument. The text is one line: name, value, what is wrong, what is accepted."""
 
     def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
-        given = name if value is None else f"{values.shown(name)[1:-1]}={values.shown(value)}"
+        given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
         super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
 
 
@@ -356,11 +356,11 @@ def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
     try:
         lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
-        raise ValueError(f"cannot read {values.shown(path)}, {error.strerror or error}") from None
+        raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
     except ValueError:
-        raise ValueError(f"cannot read {values.shown(path)}, no text in UTF-8") from None
+        raise ValueError(f"cannot read {values.quoted(path)}, no text in UTF-8") from None
     if not any(lines):
-        raise ValueError(f"{values.shown(path)} lists nothing")
+        raise ValueError(f"{values.quoted(path)} lists nothing")
     yield from filter(None, lines)
 
 
@@ -372,7 +372,7 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
         except ValueError as error:
             if masked_url(text) != text:  # whose commas are no separators
                 raise ValueError(values.PASSWORD) from None
-            raise ValueError(str(error) if item == text else f"item {values.shown(item)}: {error}") from None
+            raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None
         # Two names of a site are the same if they start at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
     return tuple(found.values())

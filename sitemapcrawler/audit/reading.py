@@ -14,7 +14,7 @@ import msgspec
 
 from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.local_files import file_beside, missing_files
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.crawl import FileResult
@@ -76,7 +76,7 @@ class Reading:
         """Files that were read, or are known without, and the parts of others that were."""
         return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
 
-    def read(self, visit: Visit, answer: Answer) -> Iterator[UrlBatch | SitemapRecord | None]:
+    def read(self, visit: Visit, answer: FetchResult) -> Iterator[UrlBatch | SitemapRecord | None]:
         """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap. None in between:
         it is time to do something else."""
         record = _record(visit, answer)
@@ -128,7 +128,7 @@ class Reading:
         self._know(visit, record, datetime.now(UTC))
         return record
 
-    def alias(self, visit: Visit, answer: Answer) -> Iterator[SitemapRecord]:
+    def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapRecord]:
         """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
@@ -138,7 +138,7 @@ class Reading:
             self.records += 1
             yield record
 
-    def unchanged(self, visit: Visit, answer: Answer, earlier: Earlier) -> SitemapRecord:
+    def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapRecord:
         """The record of a file that has not changed since the baseline."""
         record = unchanged_record(earlier.line, _record(visit, answer))
         record.told = FileResult(earlier.digest, taken=True, tally=earlier.tally)
@@ -176,7 +176,7 @@ class Reading:
             self.opened.remove(body)
 
     def _read(
-        self, visit: Visit, answer: Answer, record: SitemapRecord, document: Document, told: FileResult
+        self, visit: Visit, answer: FetchResult, record: SitemapRecord, document: Document, told: FileResult
     ) -> Iterator[UrlBatch | None]:
         try:
             yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
@@ -196,7 +196,7 @@ class Reading:
                     record.file.missing = missing_files(visit.url, visit.place, record.file.listed)
 
     def _batches(
-        self, visit: Visit, document: Document, answer: Answer, file: FileFacts | None, told: FileResult
+        self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, told: FileResult
     ) -> Iterator[UrlBatch | None]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
@@ -261,7 +261,7 @@ def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
     return record
 
 
-def _record(visit: Visit, answer: Answer) -> SitemapRecord:
+def _record(visit: Visit, answer: FetchResult) -> SitemapRecord:
     record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
     record.offsite = is_offsite(visit.url, visit.parent) or None
     record.status = None if visit.url.startswith("file:") else answer.status
@@ -273,7 +273,7 @@ def _record(visit: Visit, answer: Answer) -> SitemapRecord:
     return record
 
 
-def is_page(answer: Answer) -> bool:
+def is_page(answer: FetchResult) -> bool:
     """True for an answer that begins like an HTML page."""
     start = Document(answer.final_url)
     for _ in start.read([answer.content(START_BYTES)]):

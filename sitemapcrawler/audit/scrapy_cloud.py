@@ -62,7 +62,7 @@ def is_scratch(folder: str | None) -> bool:
     return path.name.startswith(SCRATCH) and path.parent == Path(tempfile.gettempdir())
 
 
-def given(arguments: Mapping[str, str]) -> dict[str, str]:
+def without_empty(arguments: Mapping[str, str]) -> dict[str, str]:
     """The arguments that have a value."""
     return {name: value for name, value in arguments.items() if value.strip() not in NOT_GIVEN}
 

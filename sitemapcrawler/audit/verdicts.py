@@ -9,7 +9,7 @@ from functools import partial
 from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.addresses import AddressRefused
+from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
@@ -32,7 +32,7 @@ ASSET_RULES = {
     "thumbnail_loc": "video-asset-blocked",
     "content_loc": "video-asset-blocked",
 }
-OURS = (AddressRefused, DownloadCancelledError)
+OURS = (AddressForbidden, DownloadCancelledError)
 """Failures that are our own doing: what the host would say is not known."""
 
 
@@ -48,7 +48,7 @@ class Verdicts:
         self._policies = policies
         self._own = own
         self._rules = judge
-        self._judges: dict[str, Authority] = {}
+        self._judges: dict[str, AuthorityVerdicts] = {}
         self._asset_judges: dict[str, BatchVerdicts | None] = {}
 
     @property
@@ -138,7 +138,7 @@ class Verdicts:
         """The record of each robots.txt that was asked for, judged. `starts`: the sites that the crawl was to visit;
         `given_up`: those of them that were visited over http in place of https."""
         asked = set(starts)
-        for origin, policy in self._policies.known.items():
+        for origin, policy in self._policies.by_origin.items():
             authority = self._authority(origin, policy)
             record = authority.record(self._own, self._policies.final_url(policy))
             start, over_http, found = origin in asked, origin in given_up, origin in self._with_sitemap
@@ -149,10 +149,10 @@ class Verdicts:
             self._rules.robots(facts)
             yield record
 
-    def _authority(self, origin: str, policy: Policy) -> Authority:
+    def _authority(self, origin: str, policy: Policy) -> AuthorityVerdicts:
         known = self._judges.get(origin)
         if known is None:
-            known = self._judges[origin] = Authority(policy, self.agents, self._budget)
+            known = self._judges[origin] = AuthorityVerdicts(policy, self.agents, self._budget)
         elif known.policy is not policy:
             known.renew(policy)
         return known
@@ -166,7 +166,7 @@ def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]]) -
             yield AssetFacts(record, url, role, Unchecked(reason=Reason.BLOCKED), [ASSET_AGENTS[role].name])
 
 
-class Authority:
+class AuthorityVerdicts:
     """The verdicts of one robots.txt."""
 
     def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget | None = None) -> None:

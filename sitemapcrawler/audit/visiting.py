@@ -9,7 +9,7 @@ from typing import Any
 from sitemapcrawler.audit.discovery import Site, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.audit.reading import Reading, is_page
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
@@ -43,7 +43,7 @@ class Visits:
         """The next sitemaps to request, then the sites whose home page is to be requested. `site`: one that may be
         among them."""
         sites = [site]
-        for visit in self._frontier.take():
+        for visit in self._frontier.next_visits():
             if self._job is not None and visit.url in self._job.done:
                 sites.append(self._pass_by(visit, self._job.done[visit.url]))
             else:
@@ -58,35 +58,35 @@ class Visits:
         earlier = self._job.earlier(visit, self._policies) if asked and self._job is not None else None
         return {} if earlier is None else earlier.validators
 
-    def take_over(self, visit: Visit, answer: Answer) -> tuple[SitemapRecord, Site | None] | None:
+    def take_over(self, visit: Visit, answer: FetchResult) -> tuple[SitemapRecord, Site | None] | None:
         """The record of a sitemap that has not changed, and the site that it is a guess of; None for any other."""
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
         if earlier is None or self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
             return None
-        return self._taken(visit, answer, earlier), self._pass_by(visit, done_of(earlier, answer.final_url))
+        return self._unchanged(visit, answer, earlier), self._pass_by(visit, done_of(earlier, answer.final_url))
 
-    def asks_again(self, visit: Visit, answer: Answer) -> bool:
+    def asks_again(self, visit: Visit, answer: FetchResult) -> bool:
         """True once for a sitemap that is said to be unchanged, and cannot be taken over after all."""
         if answer.status != NOT_MODIFIED or visit.url in self._again:
             return False
         self._again.add(visit.url)
         return True
 
-    def is_alias(self, visit: Visit, answer: Answer) -> bool:
+    def is_alias(self, visit: Visit, answer: FetchResult) -> bool:
         """True for a sitemap that was read already under another URL."""
         if not answer.ok:
             return False
         known = self._sites.is_known(visit, answer.final_url, answer.body.digest())
         return known and not is_page(answer)  # that many files redirect to one page is a fault of each
 
-    async def settle(self, visit: Visit, answer: Answer, hit: bool, complete: bool) -> Site | None:
+    async def settle(self, visit: Visit, answer: FetchResult, hit: bool, complete: bool) -> Site | None:
         """A sitemap has been read; the site that it is a guess of. `hit`: it was one; `complete`: the crawl goes on."""
         self._frontier.done(visit)
         if visit.probe and not hit and complete and self._job is not None:
             await self._job.records.missed(visit, answer.ok, answer.status)
         return self._sites.settle(visit, hit, answer.ok)
 
-    def _taken(self, visit: Visit, answer: Answer, earlier: Earlier) -> SitemapRecord:
+    def _unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapRecord:
         self._count(earlier.tally)
         return self._reading.unchanged(visit, answer, earlier)
 

@@ -10,7 +10,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
 from sitemapcrawler.audit import scrapy_cloud
-from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
 from sitemapcrawler.commands.targets import target
 from sitemapcrawler.feeds.setup import named_formats, names_in
@@ -41,7 +41,7 @@ class Command(CrawlCommand):
             apply_progress_option(self.settings, opts)
             ours = args[:1] == [AuditSpider.name]
             if ours and scrapy_cloud.runs_there(self.settings):
-                opts.spargs = scrapy_cloud.given(opts.spargs)
+                opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)
             check(self.settings, opts.spargs if ours else None)
         except ValueError as error:
@@ -60,7 +60,7 @@ class Command(CrawlCommand):
         try:
             crawler = self._create_crawler(args[0])
         except KeyError:
-            refuse(f"spider {shown(args[0])}: no such spider; {self._meant(args[0])}", self.settings)
+            refuse(f"spider {quoted(args[0])}: no such spider; {self._meant(args[0])}", self.settings)
         self.exitcode = run(self.crawler_process, crawler, opts.spargs)
 
     def _meant(self, name: str) -> str:

@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
 from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -26,7 +26,7 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
-from sitemapcrawler.middlewares.credentials import take_from_environment
+from sitemapcrawler.middlewares.credentials import import_environment
 from sitemapcrawler.running import FEED_LOST, check, quieten
 
 
@@ -51,7 +51,7 @@ class Option(NamedTuple):
         try:
             return None if text is None else self.parse(text)
         except ValueError as error:
-            raise ValueError(f"option {self.flag}={shown(text)}: {error}; accepted: {self.accepted}") from None
+            raise ValueError(f"option {self.flag}={quoted(text)}: {error}; accepted: {self.accepted}") from None
 
 
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
@@ -177,7 +177,7 @@ class Command(ScrapyCommand):
         opts.listed = read_domains(named)
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
-        take_from_environment(self.settings)
+        import_environment(self.settings)
         check(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name})
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -203,7 +203,7 @@ def arguments(opts: argparse.Namespace) -> dict[str, str]:
     found = spider_arguments(opts.spargs)
     for name, value in found.items():
         if name in NOT_HERE:
-            raise ValueError(f"argument {name}={shown(value)}: not for fleet; accepted: {NOT_HERE[name]}")
+            raise ValueError(f"argument {name}={quoted(value)}: not for fleet; accepted: {NOT_HERE[name]}")
     found["max_time"] = f"{opts.max_time:.3f}"
     return found if opts.max_urls is None else {**found, "max_urls": str(opts.max_urls)}
 

@@ -156,7 +156,7 @@ class Inspector:
             why = inert(records[0].error or "")
             return f"none of {counted(len(records), 'sitemap')} can be read, the first because: {why}"
         spider: Any = self._crawler.spider if self._crawler is not None else None
-        policies = [*spider.policies.known.values()] if spider is not None else []
+        policies = [*spider.policies.by_origin.values()] if spider is not None else []
         if policies and all(policy.outcome is RobotsOutcome.UNREACHABLE for policy in policies):
             return inert(policies[-1].reason or "no answer")
         if self._inspection.is_robots:
@@ -165,7 +165,7 @@ class Inspector:
 
     def _line_of(self, robots: str, sitemap: str) -> int | None:
         spider: Any = self._crawler.spider if self._crawler is not None else None
-        policy = spider.policies.at(robots) or spider.policies.known.get(robots) if spider is not None else None
+        policy = spider.policies.at(robots) or spider.policies.by_origin.get(robots) if spider is not None else None
         key = urls.visit_key(sitemap)
         named = policy.sitemaps if policy is not None else ()
         return next((one.line for one in named if urls.visit_key(one.url) == key), None)

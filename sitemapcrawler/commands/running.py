@@ -14,7 +14,7 @@ from typing import NoReturn
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import arglist_to_dict
 
-from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.running import BAD_ARGUMENT
@@ -47,7 +47,7 @@ def without_options(arguments: Sequence[str]) -> list[str]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for text in arguments[:end]:
         if text.startswith("-") and text != STDIN:
-            raise ValueError(f"option {shown(text)} is not known; -h lists all")
+            raise ValueError(f"option {quoted(text)} is not known; -h lists all")
     return [*arguments[:end], *arguments[end + 1 :]]
 
 

@@ -17,7 +17,7 @@ from scrapy import signals
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler.audit.argument_values import shown
+from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -85,7 +85,7 @@ def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Map
 def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
     """ValueError, one line, for a word that an option does not take."""
     if value not in accepted:
-        raise ValueError(f"{option} {shown(value)}: accepted: {', '.join(accepted)}")
+        raise ValueError(f"{option} {quoted(value)}: accepted: {', '.join(accepted)}")
 
 
 def named_in(arguments: Sequence[str]) -> list[str]:
@@ -334,6 +334,6 @@ class Command(ScrapyCommand):
             else:
                 near = catalogue.near(name, rules)
                 meant = f"did you mean {', '.join(near)}?" if near else "--list-rules prints all"
-                raise ValueError(f"--explain {shown(name)}: no such rule; {meant}")
+                raise ValueError(f"--explain {quoted(name)}: no such rule; {meant}")
         put("\n".join(pages))
         return CLEAN

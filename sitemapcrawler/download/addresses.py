@@ -184,7 +184,7 @@ def _network(text: str) -> Network:
 
 
 Check = Callable[[str, int, str], None]
-"""Raises AddressRefused where a host (as in the URL) must not be reached on a port at an address."""
+"""Raises AddressForbidden where a host (as in the URL) must not be reached on a port at an address."""
 COUNT = "sitemap/addresses_refused"
 """Stat: requests, or attempts at one of a host's addresses, that were not made."""
 HOME_NAMES = re.compile(
@@ -197,7 +197,7 @@ MAX_ALLOWED = 10_000
 """Addresses that are known to be allowed, at most: what is allowed stays so for the crawl."""
 
 
-class AddressRefused(Exception):
+class AddressForbidden(Exception):
     """No connection is made to the address of a host. One line, which says how it could be allowed."""
 
 
@@ -213,7 +213,7 @@ class AddressCheck:
         self._guard = AddressGuard(networks=crawler.settings.getlist(NETWORKS_SETTING))
 
     def __call__(self, host: str, port: int, address: str) -> None:
-        """Raise AddressRefused where `host` must not be reached on `port` at `address`."""
+        """Raise AddressForbidden where `host` must not be reached on `port` at `address`."""
         if (host, port, address) in self._allowed:
             return
         self._learn(host, port)
@@ -223,7 +223,7 @@ class AddressCheck:
             self._allowed.add((host, port, address))
 
     def usable(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
-        """Those of all addresses of `host` that may be connected to. AddressRefused where there are some and none may.
+        """The addresses of `host` that may be connected to. AddressForbidden if it has addresses and none may.
 
         A name with a public address and one that is not is refused as a whole, in any order and even where the user
         named it: which of them is reached would be up to its name server. SITEMAP_ALLOW_NETWORKS allows such a name.
@@ -239,14 +239,14 @@ class AddressCheck:
             try:
                 self(host, port, address)
                 usable.append(address)
-            except AddressRefused as error:
+            except AddressForbidden as error:
                 refusal = error
         if refusal is not None and not usable:
             raise refusal
         return usable
 
     def literal(self, host: str, port: int) -> None:
-        """Raise AddressRefused for an address that stands in the URL itself, in any spelling; names pass."""
+        """Raise AddressForbidden for an address that stands in the URL itself, in any spelling; names pass."""
         address = spelt(host)
         if address is not None:
             self(host, port, address)
@@ -267,7 +267,7 @@ class AddressCheck:
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         is_named = self._guard.is_named(host, port)
         named = f"name {place} in the arguments, or " if naming_helps and not is_named else ""
-        raise AddressRefused(f"{place} {what}: {named}allow its network with {NETWORKS_SETTING}")
+        raise AddressForbidden(f"{place} {what}: {named}allow its network with {NETWORKS_SETTING}")
 
 
 @lru_cache(maxsize=1024)

@@ -45,7 +45,7 @@ class Unanswered(IgnoreRequest):
 
 
 @dataclass(slots=True)
-class Answer:
+class FetchResult:
     """The end of one request, redirects followed."""
 
     url: str
@@ -90,7 +90,7 @@ class Answer:
         return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults(), self.deflated))
 
 
-def answered(response: Response) -> Answer:
+def from_response(response: Response) -> FetchResult:
     """The answer of a server."""
     request = response.request
     assert request is not None
@@ -104,13 +104,13 @@ def answered(response: Response) -> Answer:
     return answer
 
 
-def failed(failure: Failure) -> Answer:
+def from_failure(failure: Failure) -> FetchResult:
     """The end of a request that failed; what had come of the body is kept."""
     request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
-    return ended(request, failure.value)
+    return from_error(request, failure.value)
 
 
-def ended(request: Request, error: BaseException | None) -> Answer:
+def from_error(request: Request, error: BaseException | None) -> FetchResult:
     """The end of a request with an error; what had come of the body is kept."""
     answer = _start(request, request.url)
     answer.error = reason(error)
@@ -136,13 +136,13 @@ def reason(error: BaseException | None) -> str:
     return words or type(error).__name__
 
 
-def _start(request: Request, final_url: str) -> Answer:
+def _start(request: Request, final_url: str) -> FetchResult:
     visited = request.meta.get("redirect_urls", [])
     statuses = request.meta.get("redirect_reasons", [])
     hops = [Hop(status, url) for url, status in zip(visited, statuses, strict=False) if isinstance(status, int)]
     body: Body = request.meta[BODY_KEY]
     at = body.began_at or datetime.now(UTC)
-    return Answer(visited[0] if visited else request.url, final_url, body, hops=hops, at=at)
+    return FetchResult(visited[0] if visited else request.url, final_url, body, hops=hops, at=at)
 
 
 def _cut(body: Body) -> str:

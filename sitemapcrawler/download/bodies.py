@@ -81,7 +81,7 @@ class Body:
         self.restart(headers)
         return False
 
-    def take(self, data: bytes) -> bool:
+    def receive(self, data: bytes) -> bool:
         """Keep a part of it; True where no more is wanted."""
         self.write(data)
         return self.overflowed or self.stopped or self.error is not None
@@ -165,7 +165,7 @@ class BodyCollector:
     def bytes_received(self, data: bytes, request: Request) -> None:
         """A part of the body. StopDownload, with the response as it is, where no more is wanted."""
         reader = request.meta.get(BODY_KEY)
-        if reader is not None and reader.take(data):
+        if reader is not None and reader.receive(data):
             raise StopDownload(fail=False)
 
 
@@ -197,7 +197,7 @@ class PageHead:
         self._reader = self._new_reader(headers)
         return self._reader is None and self._is_much()
 
-    def take(self, data: bytes) -> bool:
+    def receive(self, data: bytes) -> bool:
         """Hear of a part of the body; True where the rest is not needed."""
         if self._left is not None:
             self._left -= len(data)

@@ -31,7 +31,7 @@ from twisted.web.client import URI, Agent, HTTPConnectionPool
 from twisted.web.iweb import IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
 
-from sitemapcrawler.download.addresses import AddressCheck, AddressRefused, Check
+from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden, Check
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.resolver import Choose, ChoosyResolver
 from sitemapcrawler.download.slots import TOO_MUCH, too_much
@@ -147,7 +147,7 @@ class GuardedReactor:
         self.nameResolver = ChoosyResolver(resolver or reactor.nameResolver, choose)
 
     def connectTCP(self, host: str, port: int, *args: Any, **options: Any) -> Any:  # noqa: N802 - Twisted's name
-        """Connect to the address `host`, or raise AddressRefused; a name is refused, it would be resolved again."""
+        """Connect to the address `host`, or raise AddressForbidden; a name is refused, it would be resolved again."""
         self._check(self._host, port, host)
         return self._reactor.connectTCP(host, port, *args, **options)
 
@@ -206,7 +206,7 @@ class GuardedAgent(_ScrapyAgent):
         self._check_address = check
         self._admit = admit
         self._resolver = resolver
-        self.refusal: AddressRefused | None = None
+        self.refusal: AddressForbidden | None = None
         """Why nothing was connected to; None once an address was permitted."""
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
@@ -239,14 +239,14 @@ class GuardedAgent(_ScrapyAgent):
     def _usable(self, host: str, port: int, addresses: Sequence[str]) -> Sequence[str]:
         try:
             return self._check_address.usable(host, port, addresses)
-        except AddressRefused as refusal:
+        except AddressForbidden as refusal:
             self.refusal = refusal
             return ()
 
     def _check(self, host: str, port: int, address: str) -> None:
         try:
             self._check_address(host, port, address)
-        except AddressRefused as refusal:
+        except AddressForbidden as refusal:
             self.refusal = refusal
             raise
         self.refusal = None
@@ -364,7 +364,7 @@ def keep_response_time(response: Any, request: Request) -> None:
         request.meta[RESPONSE_TIME_KEY] = seconds
 
 
-def take_response_time(request: Request) -> float:
+def pop_response_time(request: Request) -> float:
     """The response time of the last answer to a request, in seconds; Scrapy's latency from a handler without timing."""
     seconds: float | None = request.meta.pop(RESPONSE_TIME_KEY, None)
     return seconds if seconds is not None else request.meta.get("download_latency") or 0.0

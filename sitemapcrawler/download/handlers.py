@@ -18,7 +18,7 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from w3lib.url import file_uri_to_path
 
-from sitemapcrawler.download.addresses import AddressCheck, AddressRefused
+from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.certificates import STRICT_KEY, strict_policy
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
@@ -43,7 +43,7 @@ class FileUnreadable(Exception):
 class GuardedDownloadHandler(HTTP11DownloadHandler):
     """Scrapy's handler for http and https with additions.
 
-    Connections pass the `AddressCheck`, or end as AddressRefused. Behind a proxy only an address that stands in the
+    Connections pass the `AddressCheck`, or end as AddressForbidden. Behind a proxy only an address that stands in the
     URL is checked, since the proxy resolves the names. Hosts are resolved by `DualStackResolver`, or by the resolver
     that the user has chosen for the process. A pooled connection was checked for the same authority when it
     was made. After the signal `stopping`, downloads end as DownloadCancelledError. Where the meta carries a `Body`,
@@ -66,7 +66,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._strict_pool = BoundedPool.like(self._pool)
 
     async def download_request(self, request: Request) -> Response:
-        """Download, or raise AddressRefused or DownloadCancelledError besides what Scrapy's handler raises."""
+        """Download, or raise AddressForbidden or DownloadCancelledError besides what Scrapy's handler raises."""
         while True:
             try:
                 return await self._download(request)
@@ -83,7 +83,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 with self._ending.running(request, download.cancel):
                     return _checked(await maybe_deferred_to_future(download))
         except Exception as failure:
-            if agent.refusal is not None and not isinstance(failure, (AddressRefused, DownloadCancelledError)):
+            if agent.refusal is not None and not isinstance(failure, (AddressForbidden, DownloadCancelledError)):
                 raise agent.refusal from failure
             raise
 

@@ -24,7 +24,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
@@ -68,16 +68,16 @@ class Policies:
         self._hasty: set[str] = set()
         self.signatures: dict[str, str] = {}
         """What tells whether the robots.txt of an origin has changed."""
-        self.heard: Callable[[str, dict[str, Any]], None] | None = None
+        self.on_policy: Callable[[str, dict[str, Any]], None] | None = None
         """Told what came of asking for the robots.txt of an origin, to be given to `restore` later."""
 
     @property
-    def known(self) -> dict[str, Policy]:
+    def by_origin(self) -> dict[str, Policy]:
         """{origin: policy} of those that were answered, or failed, in the order of asking; for a local file its `file:`
         URL in place of the origin."""
         return self._known
 
-    async def of(self, url: str, retry: bool = True) -> Policy | None:
+    async def obtain(self, url: str, retry: bool = True) -> Policy | None:
         """The policy for a URL; None where there is none to ask for: no web URL, no network, or the crawl is being
         stopped."""
         origin = urls.origin(url)
@@ -89,14 +89,14 @@ class Policies:
             del self._known[origin], self._asked[origin]
         elif known is not None and not self._is_old(origin):
             return known
-        return await self._of(origin, {} if retry else {"dont_retry": True})
+        return await self._obtain(origin, {} if retry else {"dont_retry": True})
 
     async def load(self, url: str, place: str | None) -> Policy | None:
         """The policy of a robots.txt that the user named, by its URL or as a local file. `place`: URL at which the file
         will live, or of a file beside it."""
         path = local_path(url)
         if path is None:
-            return await self.of(url)
+            return await self.obtain(url)
         home = robots_url(place or "") or url
         try:
             with Path(path).open("rb") as file:
@@ -119,7 +119,7 @@ class Policies:
         allowed = new[: self._left]
         self._left -= len(allowed)
         meta = {"dont_retry": True, "download_timeout": FOREIGN_TIMEOUT_S}
-        await asyncio.gather(*(self._of(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
+        await asyncio.gather(*(self._obtain(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
 
     def at(self, url: str) -> Policy | None:
         """The policy for a URL, where it is known by now."""
@@ -127,7 +127,7 @@ class Policies:
         return None if origin is None else self._known.get(origin)
 
     def restore(self, origin: str, age_s: float, told: dict[str, Any]) -> None:
-        """Know what `heard` was told so many seconds ago. One that is old, or did not answer, is asked again where a
+        """Restore what `on_policy` was passed `age_s` seconds ago. An old or failed one is requested again as soon as a
         request depends on it."""
         policy = restored(told)
         self.signatures[origin] = signature(told)
@@ -151,7 +151,7 @@ class Policies:
         """URL that gave the content of a robots.txt in the end."""
         return self._moved.get(urls.origin(policy.url) or "", policy.url)
 
-    async def _of(self, origin: str, meta: dict[str, Any]) -> Policy | None:
+    async def _obtain(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         asked = self._asked.get(origin)
         if asked is None or (asked.done() and self._is_old(origin)):
             if meta:
@@ -182,22 +182,22 @@ class Policies:
         self._tell(policy)
         return policy
 
-    async def _fetch(self, url: str, meta: dict[str, Any]) -> Answer:
+    async def _fetch(self, url: str, meta: dict[str, Any]) -> FetchResult:
         collected = Body(MAX_SITEMAP_BYTES).meta()
         own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS}
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
         try:
-            return answers.answered(await self._crawler.engine.download_async(request))
+            return answers.from_response(await self._crawler.engine.download_async(request))
         except Exception as error:
             self._failures[urls.origin(url) or ""] = bare(error)
-            return answers.ended(request, error)
+            return answers.from_error(request, error)
 
     def _keep(self, origin: str, kept: dict[str, Any]) -> None:
         self.signatures[origin] = signature(kept)
-        if self.heard is not None and getattr(self._crawler.spider, "stop_reason", None) is None:
-            self.heard(origin, kept)
+        if self.on_policy is not None and getattr(self._crawler.spider, "stop_reason", None) is None:
+            self.on_policy(origin, kept)
 
-    def _share(self, answer: Answer, policy: Policy, kept: dict[str, Any]) -> None:
+    def _share(self, answer: FetchResult, policy: Policy, kept: dict[str, Any]) -> None:
         """What the robots.txt of another authority answered by redirect is that one's own as well."""
         origin = urls.origin(answer.final_url)
         if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
@@ -231,7 +231,7 @@ def own_agent(settings: BaseSettings) -> Agent:
     return agent(token[0] if token else EVERYBODY)
 
 
-def kept_of(answer: Answer, policy: Policy) -> dict[str, Any]:
+def kept_of(answer: FetchResult, policy: Policy) -> dict[str, Any]:
     """All that a policy is made of, to be given to `restored` later."""
     body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is RobotsOutcome.PARSED else b""
     return {
@@ -263,7 +263,7 @@ def restored(kept: dict[str, Any]) -> Policy:
     )
 
 
-def policy_of(answer: Answer) -> Policy:
+def policy_of(answer: FetchResult) -> Policy:
     """What an answer to the request for a robots.txt means."""
     if answer.error is not None and TOO_MANY in answer.error:
         return Policy.too_many_redirects(answer.url, answer.status)

@@ -66,7 +66,7 @@ def make_inert(record: logging.LogRecord) -> bool:
     except Exception:  # an argument that does not fit, of which logging itself tells
         return True
     lines = message.split("\n") if record.name in TABLES else [message]
-    shown = [_shown(line) for line in lines]
+    shown = [_inert_line(line) for line in lines]
     if shown != lines:
         record.msg, record.args = "\n".join(shown), None
     return True
@@ -74,14 +74,14 @@ def make_inert(record: logging.LogRecord) -> bool:
 
 def inert_traceback(error: Exception) -> str:
     """What went wrong in one line, and its traceback in indented ones, no passwords."""
-    return f"{_shown(f'{type(error).__name__}: {error}')}\n{_indented((type(error), error, error.__traceback__))}"
+    return f"{_inert_line(f'{type(error).__name__}: {error}')}\n{_indented((type(error), error, error.__traceback__))}"
 
 
 def _indented(raised: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
     lines = _traces.formatException(raised).split("\n")[:MAX_LINES]
-    return "\n".join(INDENT + _shown(line) for line in lines)
+    return "\n".join(INDENT + _inert_line(line) for line in lines)
 
 
-def _shown(line: str) -> str:
+def _inert_line(line: str) -> str:
     """The line without passwords of URLs: those of feeds (`ftp://user:password@...`) are the user's own."""
     return inert(masked(line), MAX_LINE)

@@ -183,9 +183,9 @@ def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
         named = 0
         for number, line in _lines(item[1:]):
             named += 1
-            yield f"{values.shown(item[1:])}, line {number}: ", line
+            yield f"{values.quoted(item[1:])}, line {number}: ", line
         if not named:
-            raise ValueError(f"{values.shown(item[1:])} lists nothing")
+            raise ValueError(f"{values.quoted(item[1:])} lists nothing")
 
 
 def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
@@ -202,7 +202,7 @@ def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
                 elif line := _decoded(raw):
                     yield number, line
     except OSError as error:
-        raise ValueError(f"cannot read {values.shown(path)}, {error.strerror or error}") from None
+        raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
 
 
 def _opened(file: Path) -> IO[bytes]:
@@ -238,4 +238,4 @@ def _checked(text: str | bytes) -> str:
 
 
 def _quoted(text: str | bytes) -> str:
-    return values.shown(text.decode(errors="backslashreplace") if isinstance(text, bytes) else text)
+    return values.quoted(text.decode(errors="backslashreplace") if isinstance(text, bytes) else text)

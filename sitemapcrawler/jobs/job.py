@@ -20,7 +20,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import __version__
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.feeds.folder import NAMES
@@ -118,7 +118,7 @@ class Job:
             return
         self.holding = spider.status is not None and spider.status.holding
         if self.folder is not None:
-            spider.policies.heard = self.records.policy
+            spider.policies.on_policy = self.records.policy
         asked = spider.params.asks_for()
         program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
         self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
@@ -140,7 +140,7 @@ class Job:
         """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
         return None if self.comparison is None else self.comparison.earlier(visit, policies)
 
-    def unchanged(self, visit: ListedFile, answer: Answer, policies: Policies) -> Earlier | None:
+    def unchanged(self, visit: ListedFile, answer: FetchResult, policies: Policies) -> Earlier | None:
         """The same, where the answer says that the file has not changed."""
         earlier = self.earlier(visit, policies)
         if earlier is None:

@@ -36,7 +36,7 @@ def auth_of(settings: BaseSettings) -> str:
     return given
 
 
-def take_from_environment(settings: BaseSettings) -> None:
+def import_environment(settings: BaseSettings) -> None:
     """Make a setting of the variable, for crawls on other machines."""
     if not settings.get(AUTH) and os.environ.get(AUTH):
         settings.set(AUTH, os.environ[AUTH], "cmdline")

@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 
-from sitemapcrawler.download.connections import take_response_time
+from sitemapcrawler.download.connections import pop_response_time
 from sitemapcrawler.download.policies import own_agent, policies_of
 from sitemapcrawler.download.slots import (
     ATTEMPTS_KEY,
@@ -55,7 +55,7 @@ RECOVERED_S = 0.05
 
 
 @dataclass(slots=True)
-class Host:
+class HostPace:
     """What is known of a host (of a download slot, to be exact)."""
 
     wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class PolitenessMiddleware(Gate):
         self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._steady = crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
         self._floor = Floor(crawler)
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, HostPace] = {}
         self._stopped = asyncio.Event()
 
     @classmethod
@@ -136,7 +136,7 @@ class PolitenessMiddleware(Gate):
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Add the response time, and speed up again after an answer that is no error of the host."""
-        attempts, seconds = request.meta.get(ATTEMPTS_KEY), take_response_time(request)
+        attempts, seconds = request.meta.get(ATTEMPTS_KEY), pop_response_time(request)
         if isinstance(attempts, Attempts):
             attempts.seconds += seconds
         if response.status < 500 and response.status not in TOO_MUCH:
@@ -165,7 +165,7 @@ class PolitenessMiddleware(Gate):
         """What ends the waiting of a request early: a stop, where that may cancel it."""
         return self._stopped if may_cancel(self._crawler, request) else asyncio.Event()
 
-    async def _until_resumed(self, request: Request, host: Host) -> None:
+    async def _until_resumed(self, request: Request, host: HostPace) -> None:
         """Wait for the end of a host's pause; DownloadCancelledError where the crawl ends before that."""
         lasting = self._lasting(request)
         while not lasting.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
@@ -188,7 +188,7 @@ class PolitenessMiddleware(Gate):
         if seconds:
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
 
-    def _hear(self, host: Host, url: str) -> None:
+    def _hear(self, host: HostPace, url: str) -> None:
         """Know what the robots.txt of a URL asks for."""
         policy = policies_of(self._crawler).at(url)
         if policy is None:
@@ -197,10 +197,10 @@ class PolitenessMiddleware(Gate):
         if known is None or known[0] is not policy:
             host.wishes[policy.url] = (policy, min(policy.timing(self._own).interval, self._max_delay))
 
-    def _host(self, key: str) -> Host:
+    def _host(self, key: str) -> HostPace:
         host = self._hosts.get(key)
         if host is None:
-            host = self._hosts[key] = Host()
+            host = self._hosts[key] = HostPace()
         return host
 
     def _enters(self, request: Request) -> None:
@@ -223,7 +223,7 @@ class PolitenessMiddleware(Gate):
         else:
             self._hold(key, self._host(key))
 
-    def _hold(self, key: str, host: Host) -> None:
+    def _hold(self, key: str, host: HostPace) -> None:
         """Raise the delay of the slot where the host wants more than it has; stop it while the host pauses."""
         downloader = self._crawler.engine.downloader
         slot = downloader.slots.get(key)

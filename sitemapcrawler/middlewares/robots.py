@@ -35,7 +35,7 @@ class RobotsMiddleware:
         """Let a request pass, or raise IgnoreRequest."""
         if request.meta.get("dont_obey_robotstxt"):
             return
-        policy = await policies_of(self._crawler).of(request.url)
+        policy = await policies_of(self._crawler).obtain(request.url)
         if policy is None:
             return
         verdict = policy.verdict(request.url, self._agent)

@@ -53,7 +53,7 @@ class Quota:
         """True when no further page may be asked for."""
         return self._most is not None and self._count >= self._most
 
-    def take(self, request: Request) -> None:
+    def use(self, request: Request) -> None:
         """A page is asked for."""
         if self._most is None:
             return
@@ -99,7 +99,7 @@ class PageRequests:
         """True when `max_urls` is reached, in this run or together with earlier ones of the job."""
         return self._quota.full
 
-    def of(self, batch: UrlBatch) -> Iterator[Request]:
+    def for_batch(self, batch: UrlBatch) -> Iterator[Request]:
         """The requests for the pages of a batch, as far as `max_urls` goes. Each that is made is to be taken."""
         for entry in batch.urls:
             if self.full:
@@ -108,12 +108,12 @@ class PageRequests:
             if request is not None:
                 yield request
 
-    def take(self, request: Request) -> None:
+    def count_sent(self, request: Request) -> None:
         """A request goes to Scrapy."""
         self.count += 1
-        self._quota.take(request)
+        self._quota.use(request)
 
-    def told(self, record: SitemapRecord) -> Iterator[Any]:
+    def for_sitemap(self, record: SitemapRecord) -> Iterator[Any]:
         """What the subclass makes of a sitemap that was read."""
         self._stats.inc_value("sitemap/files")
         self._stats.inc_value(f"sitemap/files/{record.outcome}")

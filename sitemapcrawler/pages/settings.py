@@ -54,7 +54,7 @@ def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
     return Params.parse(values)
 
 
-def told_in_a_line(record: logging.LogRecord) -> bool:
+def one_line_errors(record: logging.LogRecord) -> bool:
     """Log filter: a bad argument is its one line, since where Scrapy met it says nothing."""
     if record.exc_info and isinstance(record.exc_info[1], ArgumentError):
         record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
@@ -115,7 +115,7 @@ def complete(settings: BaseSettings) -> None:
     if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
         settings.set("ROBOTSTXT_OBEY", True, "addon")
     add_contact(settings)
-    _take_back(settings)
+    _undo_audit_wiring(settings)
     for name in EXTENSIONS:
         _add(settings, "EXTENSIONS", name, ours.EXTENSIONS[name])
     for name in ADDED:
@@ -132,7 +132,7 @@ def is_guarded(settings: BaseSettings) -> bool:
     return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
 
 
-def _take_back(settings: BaseSettings) -> None:
+def _undo_audit_wiring(settings: BaseSettings) -> None:
     pipelines = [name for name, place in _named(settings, "ITEM_PIPELINES").items() if name in ours.ITEM_PIPELINES]
     if not pipelines:
         return

@@ -22,7 +22,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import queued, stopping
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pages.requests import PageRequests
-from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, page_params, told_in_a_line
+from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, one_line_errors, page_params
 from sitemapcrawler.pages.walking import Walk
 from sitemapcrawler.urls import Authority
 
@@ -38,10 +38,10 @@ class Room:
         self._stopped = False
         self._moved = asyncio.Event()
         for signal in (signals.request_reached_downloader, signals.scheduler_empty):
-            crawler.signals.connect(self._look, signal)
+            crawler.signals.connect(self._wake, signal)
         crawler.signals.connect(self._stop, stopping)
 
-    async def take(self) -> None:
+    async def wait(self) -> None:
         """Return when there is room for one more request, or the crawl ends."""
         if self._left <= 0:
             self._left = self._most - self._queued()  # counting takes time: it is done when the last count is used up
@@ -55,7 +55,7 @@ class Room:
     def _queued(self) -> int:
         return queued(self._crawler.engine, self._most)
 
-    def _look(self) -> None:
+    def _wake(self) -> None:
         self._moved.set()
 
     def _stop(self) -> None:
@@ -150,7 +150,7 @@ class SitemapSpider(Spider):
             spider.params = page_params(spider, kwargs)
         except ArgumentError:
             for name in LOGGERS:
-                logging.getLogger(name).addFilter(told_in_a_line)
+                logging.getLogger(name).addFilter(one_line_errors)
             raise
         spider.named_authorities = spider.params.named_authorities
         spider.own_authorities = spider.params.own_authorities
@@ -176,14 +176,14 @@ class SitemapSpider(Spider):
         room = Room(self.crawler, at_least_one(self.settings, "SITEMAP_PAGES_WAITING"))
         async with aclosing(walk.items()) as items:
             while not requests.full and (item := await anext(items, None)) is not None:
-                for request in requests.of(item) if isinstance(item, UrlBatch) else ():
-                    await room.take()
+                for request in requests.for_batch(item) if isinstance(item, UrlBatch) else ():
+                    await room.wait()
                     if self.stopping():
                         return
-                    requests.take(request)
+                    requests.count_sent(request)
                     yield request
-                for told in requests.told(item) if isinstance(item, SitemapRecord) else ():
-                    yield told
+                for made in requests.for_sitemap(item) if isinstance(item, SitemapRecord) else ():
+                    yield made
         if requests.full:
             logger.info("max_urls is reached: no more sitemaps are read")
 

@@ -24,7 +24,7 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
 from sitemapcrawler.audit.visiting import Visits
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch
@@ -102,7 +102,7 @@ class Walk:
         """Ask for the sitemaps whose turn it is, and for home pages; the records of those that cannot be asked for."""
         for step in self._visits.next(site):
             if isinstance(step, Site):
-                self._launch(self._look(step))
+                self._launch(self._read_home(step))
             else:
                 try:
                     self._launch(self._fetch(step, request_for(step.url, self._limit, self._files)))
@@ -113,37 +113,37 @@ class Walk:
     async def _enter(self, start: Start) -> Done:
         site = await self._discovery.enter(start)
         self._entering -= 1
-        return partial(self._found, site)
+        return partial(self._after_site, site)
 
     async def _enter_robots(self, url: str) -> Done:
         robots, named = await self._discovery.named_by(url)
         for sitemap in named:
             self._reading.queue_named(robots, sitemap)
-        return partial(self._found, None)
+        return partial(self._after_site, None)
 
-    async def _look(self, site: Site) -> Done:
+    async def _read_home(self, site: Site) -> Done:
         answer = await self._answer(request_for(f"{site.origin}/", discovery.HTML_BYTES))
         try:
-            return partial(self._found, await self._discovery.look(answer))
+            return partial(self._after_site, await self._discovery.read_home(answer))
         finally:
             answer.body.close()
 
     async def _fetch(self, visit: Visit, request: Request) -> Done:
         answer = await self._answer(request)
-        self.frontier.answered(visit)
+        self.frontier.end_wait(visit)
         return _Fetched(self._read, visit, answer)
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request) -> FetchResult:
         try:
-            return answers.answered(await self._crawler.engine.download_async(request))
+            return answers.from_response(await self._crawler.engine.download_async(request))
         except Exception as error:
-            return answers.ended(request, error)
+            return answers.from_error(request, error)
 
-    async def _found(self, site: Site | None) -> AsyncGenerator[Item, None]:
+    async def _after_site(self, site: Site | None) -> AsyncGenerator[Item, None]:
         for refused in self._go_on(site):
             yield refused
 
-    async def _read(self, visit: Visit, answer: Answer) -> AsyncGenerator[Item, None]:
+    async def _read(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item, None]:
         hit = False
         read = self._reading.alias if self._visits.is_alias(visit, answer) else self._reading.read
         try:

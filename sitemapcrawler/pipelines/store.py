@@ -24,10 +24,10 @@ class StorePipeline(CrawlPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """A pipeline of this crawl."""
         pipeline = super().from_crawler(crawler)
-        crawler.signals.connect(pipeline.failed, signal=signals.item_error)
+        crawler.signals.connect(pipeline.item_failed, signal=signals.item_error)
         return pipeline
 
-    def failed(self, item: Any) -> None:
+    def item_failed(self, item: Any) -> None:
         """A pipeline has failed with records: their file is not complete."""
         spider: Any = self._crawler.spider
         spider.internal_errors += 1

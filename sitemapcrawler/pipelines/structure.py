@@ -45,7 +45,7 @@ class StructurePipeline(CrawlPipeline):
         if home is None:  # a file of this machine may list anything, unless it will live elsewhere
             return
         if self._policies.at(home) is None:
-            await self._policies.of(home)
+            await self._policies.obtain(home)
         strange = [record.loc for record in listed if not record.loc.startswith(f"{home}/")]
         if strange:
             await self._policies.prepare(strange)

@@ -156,7 +156,7 @@ Reply = Ok | Redirected | HttpError | Cut | RedirectLoop | Failed | AddressRefus
 
 NAMES: dict[ReplyKind | Reason, tuple[str, ...]] = {
     ReplyKind.ADDRESS_REFUSED: (
-        "AddressRefused",
+        "AddressForbidden",
         "SchemeRefused",
         "SchemeNotSupported",
         "UnsupportedURLSchemeError",

@@ -36,7 +36,7 @@ from sitemapcrawler.audit.scrapy_cloud import schema
 from sitemapcrawler.audit.verdicts import Verdicts
 from sitemapcrawler.audit.visiting import Visits
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import add_feeds, check_report
@@ -150,8 +150,8 @@ class AuditSpider(Spider):
         self.judge = Judge(choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         self.verdicts = Verdicts(self.policies, params.judged_agents, own_agent(settings), self.judge)
         lasting = self.job is not None and self.job.folder is not None
-        heard = self.job.records.reply if self.job is not None and lasting else None
-        self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping, heard)
+        on_step = self.job.records.reply if self.job is not None and lasting else None
+        self.status = new_status(self.crawler, params, self.policies, self.judge, self.stopping, on_step)
         if self.status is not None:
             self.status.is_judged_asset = self.verdicts.judged_assets_of
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
@@ -270,9 +270,9 @@ class AuditSpider(Spider):
         """Ask for the home page of a site."""
         return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
 
-    async def parse_home(self, answer: Answer) -> AsyncIterator[Request | SitemapRecord]:
+    async def parse_home(self, answer: FetchResult) -> AsyncIterator[Request | SitemapRecord]:
         """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
-        site = await self._discovery.look(answer)
+        site = await self._discovery.read_home(answer)
         for request in self.next_requests(site):
             yield request
 
@@ -301,7 +301,7 @@ class AuditSpider(Spider):
             self.frontier.done(visit)
             return self.reading.refused(visit, str(error))
 
-    async def parse_list(self, answer: Answer) -> AsyncIterator[Any]:
+    async def parse_list(self, answer: FetchResult) -> AsyncIterator[Any]:
         """Read the list of the argument `urls`: url records in batches, and a record of the list."""
         listing = Listing(self.selection, self._batch_size, self.stopping)
         for item in listing.read(answer.url):
@@ -309,9 +309,9 @@ class AuditSpider(Spider):
                 yield record
         self.end_where_full()
 
-    async def parse_sitemap(self, answer: Answer, visit: Visit) -> AsyncIterator[Any]:
+    async def parse_sitemap(self, answer: FetchResult, visit: Visit) -> AsyncIterator[Any]:
         """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
-        self.frontier.answered(visit)
+        self.frontier.end_wait(visit)
         taken = self._visits.take_over(visit, answer)
         if taken is not None:
             record, site = taken
@@ -353,31 +353,31 @@ class AuditSpider(Spider):
     # Requests: one way for all of them, whether they succeed or fail.
 
     def request(self, url: str, handler: str, limit: int, **arguments: Any) -> Request:
-        """A request whose `Answer` goes to the method `handler`, with its body collected up to `limit` bytes."""
+        """A request whose `FetchResult` goes to the method `handler`, with its body collected up to `limit` bytes."""
         meta = Body(limit).meta()
         if url.startswith("file:"):
             meta["download_slot"] = "file"
         return Request(
             urls.as_sent(url),
-            callback=self.answered,
-            errback=self.failed,
+            callback=self.handle_response,
+            errback=self.handle_failure,
             meta=meta,
             dont_filter=True,
             cb_kwargs={"handler": handler, "arguments": arguments},
         )
 
-    async def answered(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    async def handle_response(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
         """Callback of every request."""
-        async for item in self._handled(answers.answered(response), handler, arguments):
+        async for item in self._handled(answers.from_response(response), handler, arguments):
             yield item
 
-    async def failed(self, failure: Failure) -> AsyncIterator[Any]:
+    async def handle_failure(self, failure: Failure) -> AsyncIterator[Any]:
         """Errback of every request."""
         given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
-        async for item in self._handled(answers.failed(failure), given["handler"], given["arguments"]):
+        async for item in self._handled(answers.from_failure(failure), given["handler"], given["arguments"]):
             yield item
 
-    async def _handled(self, answer: Answer, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    async def _handled(self, answer: FetchResult, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
         try:
             async for item in getattr(self, handler)(answer, **arguments):
                 yield item

@@ -142,7 +142,7 @@ class Gauge:
     def _audit(self, now: float) -> dict[str, Any]:
         spider = self._spider
         counted = self._stat("sitemap/urls")
-        known = max(self._stat("sitemap/files"), spider.frontier.known)
+        known = max(self._stat("sitemap/files"), spider.frontier.queued_count)
         files = min(self._stat("sitemap/files") + self._earlier, known)
         begun = min(spider.reading.begun + self._earlier, known)
         listed = max(spider.selection.count, counted)
@@ -180,7 +180,7 @@ class Gauge:
 
     def _checks(self, urls: float | None, done: int, waiting: Mapping[str, int], busiest: Mapping[str, int]) -> Checks:
         status = self._spider.status
-        known = done + sum(waiting.values()) + status.held
+        known = done + sum(waiting.values()) + status.candidates
         in_all = float(known) if status.holding else self._to_check(known, urls)
         left = None if in_all is None else seconds_left(self._pace, in_all - done, busiest)
         return Checks(done, known, in_all, self._pace.checked, left)

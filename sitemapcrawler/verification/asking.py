@@ -139,7 +139,7 @@ class Sender:
             if kind is ReplyKind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
                 kind = Reason.STOPPED  # which breaks connections in ways of its own
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
-        return answered(response, attempts, head if method == "GET" else None)
+        return step_of(response, attempts, head if method == "GET" else None)
 
     def count(self, url: str, step: Step) -> None:
         """Count the URLs of a host that fail in a row. `step`: what asking came to at last, of the URL `url`."""
@@ -155,7 +155,7 @@ class Sender:
             self._errors.pop(host, None)
 
 
-def answered(response: Response, attempts: Attempts, head: PageHead | None) -> Step:
+def step_of(response: Response, attempts: Attempts, head: PageHead | None) -> Step:
     """What an answer says. `head`: what was read of the page; None for an answer to HEAD."""
     cut = next((kind.value for flag, kind in CUT_SHORT.items() if flag in response.flags), None)
     headers = plain_headers((name, values) for name in WANTED if (values := dict.get(response.headers, name)))
@@ -202,14 +202,14 @@ class Witnesses:
         """The step, judged by its page; without the text of that, which would fill the memo."""
         if step.page is None or not step.page.sample:
             return step
-        soft = is_soft_404(step.page, url, self._of(url)) if step.status == OK else None
+        soft = is_soft_404(step.page, url, self._fingerprint_of(url)) if step.status == OK else None
         return replace(step, soft_404=soft, page=replace(step.page, sample=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
         """Why what a URL leads to is no page; None where it is one, or the status says so itself."""
         if last is None or last.page is None or last.status != OK:
             return None
-        nonsense = self._of(asked)
+        nonsense = self._fingerprint_of(asked)
         if last.soft_404 is None and nonsense is not None and nonsense.moved:
             return is_soft_404(last.page, asked, nonsense)
         return last.soft_404
@@ -234,17 +234,17 @@ class Witnesses:
             step = came.tell(chase)
         return None if page is None or not page.sampled else Fingerprint.of_page(page, url)
 
-    def _of(self, url: str) -> Fingerprint | None:
+    def _fingerprint_of(self, url: str) -> Fingerprint | None:
         asked = self._asked.get(urls.origin(url) or "")
         return asked.result() if asked is not None and asked.done() and not asked.cancelled() else None
 
 
-Heard = Callable[[str, str, Step], None]
+OnStep = Callable[[str, str, Step], None]
 """Told of a request: key of its URL, method, what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Verification:
     """What asking for a URL came to."""
 
     reply: Reply
@@ -262,33 +262,33 @@ class Outcome:
 class Asker:
     """Asks for URLs, each with its redirects. Two callers that need the same request share it."""
 
-    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, heard: Heard | None = None) -> None:
+    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, on_step: OnStep | None = None) -> None:
         """`head`: by HEAD, and by GET where that is refused; False: by GET, of which the head of the page is read.
         `seed`: of the path that cannot exist, by which pages are judged that say so with status 200.
-        `heard`: told what came of each request."""
+        `on_step`: told what came of each request."""
         self._sender = sender
         self._memo = memo
-        self._heard = heard
+        self._on_step = on_step
         self._head = head
         self._running: dict[tuple[str, str], asyncio.Future[Step]] = {}
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
 
-    async def ask(self, url: str) -> Outcome:
+    async def ask(self, url: str) -> Verification:
         """The reply to a URL, asked at most once in a crawl."""
         if not self._head:
             await self._witnesses.know(url)
         reply, last = await self._chase(url, self._head)
-        return Outcome(reply, last, self._witnesses.verdict(url, last))
+        return Verification(reply, last, self._witnesses.verdict(url, last))
 
-    async def ask_asset(self, url: str) -> Outcome:
+    async def ask_asset(self, url: str) -> Verification:
         """The reply to the URL of an image or a video, of which nothing is read."""
-        return Outcome(*await self._chase(url, head=True))
+        return Verification(*await self._chase(url, head=True))
 
     def is_first(self, url: str) -> bool:
         """True once for each URL, however often it is listed and in whatever spelling."""
         return self._memo.mark(urls.request_key(url))
 
-    def known(self, url: str) -> Reply | None:
+    def cached_reply(self, url: str) -> Reply | None:
         """The reply to a URL that was asked before; None for any other."""
         chase = Chase(url, self._head)
         step = chase.begin()
@@ -343,5 +343,5 @@ class Asker:
     def _keep(self, key: tuple[str, str], step: Step) -> None:
         if step.failure != Reason.STOPPED:
             self._memo.put(*key, step)
-            if self._heard is not None:
-                self._heard(key[1], key[0], step)
+            if self._on_step is not None:
+                self._on_step(key[1], key[0], step)

@@ -70,7 +70,7 @@ class Sample:
         return f"{int(self.share * 10**14) / 10**12:.12f}".rstrip("0").rstrip(".") + "%"
 
 
-class Share:
+class ShareDraw:
     """Draws a share of the URLs, each on its own."""
 
     def __init__(self, share: Fraction, seed: int = 0) -> None:

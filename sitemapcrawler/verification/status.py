@@ -19,7 +19,7 @@ from sitemapcrawler.rules.facts.replied import estimate
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
-from sitemapcrawler.verification.asking import Asker, Outcome
+from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding, by_file
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
@@ -41,7 +41,7 @@ class Trusts:
         self._files.setdefault(file.url, Trust()).count(records, file.tally, file.fetched_at)
         self._site_of[file.url] = file.site
 
-    def compare(self, record: UrlRecord, outcome: Outcome, file: FileFacts | Counted | None) -> None:
+    def compare(self, record: UrlRecord, outcome: Verification, file: FileFacts | Counted | None) -> None:
         """Compare the date of an entry with what its page and server say."""
         reply = outcome.reply
         if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not ReplyKind.OK:
@@ -203,7 +203,7 @@ class Status:
         return self._holding is not None and len(self._holding) > 0 and not self._done
 
     @property
-    def held(self) -> int:
+    def candidates(self) -> int:
         """URLs that will be asked when everything is read, unless others are drawn."""
         return len(self._holding) if self._holding is not None and not self._done else 0
 
@@ -269,16 +269,16 @@ class Status:
             self._judge.replies((self._facts(one, outcomes[one.loc], canonicals) for one in records), file)
             await self._ask_assets(records, outcomes, file)
 
-    def _sum_up(self, outcomes: Mapping[str, Outcome]) -> None:
+    def _sum_up(self, outcomes: Mapping[str, Verification]) -> None:
         for url, outcome in outcomes.items():
             if not isinstance(outcome.reply, Unchecked) and self._asker.is_first(url):
                 self._checked += 1
                 self._bad += outcome.reply.kind is not ReplyKind.OK or outcome.soft_404 is not None
 
-    def _facts(self, one: UrlRecord, outcome: Outcome, canonicals: Mapping[str, Outcome]) -> ReplyFacts:
+    def _facts(self, one: UrlRecord, outcome: Verification, canonicals: Mapping[str, Verification]) -> ReplyFacts:
         page = outcome.page
         canonical = canonicals.get(page.canonical) if page is not None and page.canonical else None
-        targets = {other.href: self._asker.known(other.href) for other in one.alternates if other.href}
+        targets = {other.href: self._asker.cached_reply(other.href) for other in one.alternates if other.href}
         return ReplyFacts(
             one,
             outcome.reply,
@@ -291,8 +291,8 @@ class Status:
         )
 
     async def _canonicals(
-        self, outcomes: Mapping[str, Outcome], file: FileFacts | Counted | None
-    ) -> Mapping[str, Outcome]:
+        self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
+    ) -> Mapping[str, Verification]:
         """Outcomes for the canonicals that pages name, other than themselves, on the site."""
         wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
         if isinstance(file, FileFacts):
@@ -303,7 +303,7 @@ class Status:
         return await self._verifier.verify(wanted) if wanted else {}
 
     async def _ask_assets(
-        self, records: Sequence[UrlRecord], outcomes: Mapping[str, Outcome], file: FileFacts | Counted
+        self, records: Sequence[UrlRecord], outcomes: Mapping[str, Verification], file: FileFacts | Counted
     ) -> None:
         if not self._scope.assets:
             return
@@ -322,7 +322,7 @@ class Status:
         self._judge.assets(facts, file)
 
 
-def recorded(outcome: Outcome) -> ReplyRecord:
+def recorded(outcome: Verification) -> ReplyRecord:
     """The record of what asking for a URL came to."""
     reply = reply_record(outcome.reply)
     reply.soft_404 = outcome.soft_404
@@ -334,7 +334,7 @@ def kind_of(reply: ReplyRecord) -> str:
     return reply.reason or reply.kind
 
 
-def other_canonical(outcome: Outcome) -> str | None:
+def other_canonical(outcome: Verification) -> str | None:
     """The canonical of a page that answers, where that is another URL."""
     page = outcome.page
     if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):

@@ -16,8 +16,8 @@ from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
 from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import host_of
-from sitemapcrawler.verification.asking import Asker, Outcome
-from sitemapcrawler.verification.sampling import Sample, Share
+from sitemapcrawler.verification.asking import Asker, Verification
+from sitemapcrawler.verification.sampling import Sample, ShareDraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Admission:
         self._own = own
         self._scope = scope
         share = scope.sample.share if scope.sample is not None else None
-        self._share = None if share is None else Share(share, scope.seed)
+        self._share = None if share is None else ShareDraw(share, scope.seed)
 
     async def refuse(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> dict[int, Reason]:
         """{`id` of a record: why its URL is not to be asked}, for those that are not.
@@ -76,16 +76,16 @@ class Admission:
             refused.update((id(record), Reason.SAMPLED_OUT) for record in out)
         policy = self._policies.at(origin)
         if policy is None and len(refused) < len(records) and self._own is not None:
-            policy = await self._policies.of(origin)
+            policy = await self._policies.obtain(origin)
         if policy is not None and policy.status is not None and self._own is not None:  # silent hosts are in the sample
             denied = (record for record in records if not policy.allows(record.loc, self._own))
             refused.update((id(record), Reason.BLOCKED) for record in denied)
         return refused
 
 
-Ask = Callable[[str], Awaitable[Outcome]]
+Ask = Callable[[str], Awaitable[Verification]]
 logger = logging.getLogger(__name__)
-STOPPED = Outcome(Unchecked(reason=Reason.STOPPED))
+STOPPED = Verification(Unchecked(reason=Reason.STOPPED))
 
 
 class Verifier:
@@ -106,11 +106,11 @@ class Verifier:
         self.waiting: Counter[str] = Counter()
         """URLs that were handed over to be asked, and were not yet, by host."""
 
-    async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Outcome]:
+    async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Verification]:
         """The outcome for each URL; those that a stop came before are unchecked. `asset`: images and video files.
         `again`: they were verified before, and counted."""
         ask = self._asker.ask_asset if asset else self._asker.ask
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, Verification] = {}
         by_host: dict[str, list[str]] = {}
         for url in dict.fromkeys(urls):
             by_host.setdefault(host_of(url), []).append(url)
@@ -125,7 +125,7 @@ class Verifier:
         return outcomes
 
     async def _work(
-        self, host: str, waiting: Iterator[str], ask: Ask, outcomes: dict[str, Outcome], again: bool
+        self, host: str, waiting: Iterator[str], ask: Ask, outcomes: dict[str, Verification], again: bool
     ) -> None:
         """Ask for the URLs of a host one after the other; several of these share them."""
         turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
@@ -135,7 +135,7 @@ class Verifier:
             if not again:
                 self._count(host, outcomes[url])
 
-    def _count(self, host: str, outcome: Outcome) -> None:
+    def _count(self, host: str, outcome: Verification) -> None:
         self.waiting[host] -= 1
         if not self.waiting[host]:
             del self.waiting[host]
@@ -143,13 +143,13 @@ class Verifier:
             self.checked[host] += 1
 
     @staticmethod
-    async def _ask(ask: Ask, url: str) -> Outcome:
+    async def _ask(ask: Ask, url: str) -> Verification:
         """The outcome for a URL; what nobody foresaw costs its own row alone."""
         try:
             return await ask(url)
         except Exception as error:
             logger.exception("%s could not be asked", url)
-            return Outcome(Failed(kind=ReplyKind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
+            return Verification(Failed(kind=ReplyKind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
 
 
 def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:

@@ -268,7 +268,7 @@ def test_unnamed_loopback_is_refused_in_every_spelling(
     requests = {host: {"url": canary.url("/", host)} for host in hosts}
     requests |= {f"https {host}": {"url": canary.url("/", host, "https")} for host in hosts}
     outcome = run(tmp_path, requests=requests, names=NAMES, settings=resolver)
-    assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(requests, "AddressRefused")
+    assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(requests, "AddressForbidden")
     assert canary.connections == 0
     assert "retry/count" not in outcome.stats
 
@@ -297,7 +297,7 @@ def test_named_authority_is_reached_and_no_other_port(canary: Server, tmp_path: 
             names=NAMES,
             named=[*authorities(server), ("rebound.test", server.port)],
         )
-        refused = [name for name, result in outcome.items() if result.get("error") == "AddressRefused"]
+        refused = [name for name, result in outcome.items() if result.get("error") == "AddressForbidden"]
         assert sorted(refused) == ["named address, other name", "other port", "redirect"]
         assert outcome["named"]["status"] == outcome["named name"]["status"] == 200
         assert outcome["redirect to file"]["status"] == 302
@@ -324,7 +324,7 @@ def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: Server
             },
         )
         assert outcome["name"]["status"] == 200
-        assert outcome["address"]["error"] == "AddressRefused"
+        assert outcome["address"]["error"] == "AddressForbidden"
         assert [exchange.path for exchange in proxy.exchanges] == [target]
 
 
@@ -334,7 +334,7 @@ def test_name_with_many_refused_addresses_is_no_timeout(canary: Server, tmp_path
         requests={"a": {"url": canary.url("/", "many.test"), "meta": {"download_timeout": 0.5}}},
         names={"many.test": [f"127.0.0.{number}" for number in range(1, 10)]},
     )
-    assert outcome["a"]["error"] == "AddressRefused"
+    assert outcome["a"]["error"] == "AddressForbidden"
     assert canary.connections == 0
 
 

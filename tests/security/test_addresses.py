@@ -205,7 +205,7 @@ def test_other_commands_and_a_spider_of_pages_reach_nothing(
     assert inspected.code == 4
     assert "security-address-refused" in validated.output
     assert "GOT" in crawled.output
-    assert "AddressRefused" in crawled.output
+    assert "AddressForbidden" in crawled.output
 
 
 def test_named_authority_is_that_host_on_that_port_and_nothing_else(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -15,7 +15,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, take_from_environment
+from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, import_environment
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, environment, launch
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, SiteServer, moved
@@ -208,7 +208,7 @@ def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:
 
     settings = Settings()
     monkeypatch.setitem(os.environ, "SITEMAP_AUTH", AUTH)
-    take_from_environment(settings)
+    import_environment(settings)
     handed = passed(settings)
     assert handed["SITEMAP_AUTH"][0] == AUTH
     assert "sesame" not in repr(Plan("out", {}, handed, 1.0, 0)) + repr(CrawlJob("e.com", {}, handed, "f", ()))

@@ -122,7 +122,7 @@ def test_no_ipv6_address_is_connected_to_in_any_spelling(canary: Server, tmp_pat
     before = seen(canary)
     requests = {name: {"url": url} for name, url in urls_of(canary).items()}
     outcome = run(tmp_path, requests=requests, names=names(), settings=SETTINGS)
-    failed = {name: result["error"] for name, result in outcome.items() if result["error"] != "AddressRefused"}
+    failed = {name: result["error"] for name, result in outcome.items() if result["error"] != "AddressForbidden"}
     assert failed.keys() <= {f"{scheme} {host}" for host in SCOPED for scheme in ("http", "https")}
     assert seen(canary) == before
 
@@ -149,7 +149,7 @@ def test_name_with_public_and_private_addresses_is_refused_in_either_order(
     requests = {name: {"url": canary.url("/", name)} for name in mixed}
     named = [("last.test", canary.port)]
     outcome = run(tmp_path, requests=requests, names=mixed, named=named, settings=SETTINGS)
-    assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(mixed, "AddressRefused")
+    assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(mixed, "AddressForbidden")
     assert all(f"is at {pair[1]}, which is not public" in result["message"] for result in outcome.values())
     assert "in the arguments" not in outcome["first.test"]["message"]
     assert seen(canary) == before

@@ -42,7 +42,7 @@ class Queue(RuleBasedStateMachine):
 
     @rule()
     def take(self) -> None:
-        for visit in self.frontier.take():
+        for visit in self.frontier.next_visits():
             assert self.waiting[host(visit.url)].pop(0) == visit.url, "the order of finding"
             self.running.append(visit)
         free = [name for name, line in self.waiting.items() if line and self.hosts[name] < PER_HOST]
@@ -61,7 +61,7 @@ class Queue(RuleBasedStateMachine):
     def limits_hold(self) -> None:
         assert len(self.running) <= AT_ONCE
         assert max(self.hosts.values(), default=0) <= PER_HOST
-        assert self.frontier.known == self.counted <= MAX_SITEMAPS
+        assert self.frontier.queued_count == self.counted <= MAX_SITEMAPS
         assert len(self.frontier) == sum(map(len, self.waiting.values()))
 
 

@@ -169,13 +169,13 @@ def entered(known: Sites, url: str = ROBOTS, named: Sequence[str] = ()) -> Site:
 
 
 def queued(queue: Frontier) -> list[str]:
-    return [visit.url for visit in queue.take()]
+    return [visit.url for visit in queue.next_visits()]
 
 
 def miss_all(known: Sites, queue: Frontier) -> Site:
     """All guesses are asked for, and none is a sitemap; the site as it is told last."""
     site = None
-    for visit in list(queue.take()):
+    for visit in list(queue.next_visits()):
         queue.done(visit)
         site = known.settle(visit, hit=False, answered=False)
     assert site is not None
@@ -185,7 +185,7 @@ def miss_all(known: Sites, queue: Frontier) -> Site:
 def test_robots_names_the_sitemaps() -> None:
     known, queue = sites()
     site = entered(known, named=NAMING)
-    visits = list(queue.take())
+    visits = list(queue.next_visits())
     assert [visit.url for visit in visits] == ["https://e.com/a.xml", "https://cdn.example/b.xml"]
     assert {(visit.found_by, visit.parent, visit.depth, visit.probe) for visit in visits} == {
         ("robots", ROBOTS, 0, False)
@@ -196,7 +196,7 @@ def test_robots_names_the_sitemaps() -> None:
 def test_guesses_where_robots_names_none() -> None:
     known, queue = sites()
     site = entered(known)
-    visits = list(queue.take())
+    visits = list(queue.next_visits())
     assert [visit.url for visit in visits] == GUESSES
     assert all(visit.probe and visit.found_by == "common-path" for visit in visits)
     assert not known.wants_home(site)
@@ -239,7 +239,7 @@ def test_robots_that_nobody_gave() -> None:
 def test_home_page_is_wanted_once_when_all_guesses_have_failed() -> None:
     known, queue = sites()
     entered(known)
-    visits = list(queue.take())
+    visits = list(queue.next_visits())
     for visit in visits[:-1]:
         site = known.settle(visit, hit=False, answered=True)
         assert site is not None and not known.wants_home(site)
@@ -252,7 +252,9 @@ def test_home_page_is_wanted_once_when_all_guesses_have_failed() -> None:
 def test_home_page_is_not_wanted_where_a_guess_was_right() -> None:
     known, queue = sites()
     entered(known)
-    settled = [known.settle(visit, hit=visit.url.endswith("/sitemap.txt"), answered=True) for visit in queue.take()]
+    settled = [
+        known.settle(visit, hit=visit.url.endswith("/sitemap.txt"), answered=True) for visit in queue.next_visits()
+    ]
     assert settled[-1] is not None
     assert not known.wants_home(settled[-1])
     assert known.missed == len(GUESSES) - 1
@@ -261,14 +263,14 @@ def test_home_page_is_not_wanted_where_a_guess_was_right() -> None:
 def test_named_sitemap_settles_nothing() -> None:
     known, queue = sites()
     entered(known, named=NAMING)
-    assert [known.settle(visit, hit=True, answered=True) for visit in queue.take()] == [None, None]
+    assert [known.settle(visit, hit=True, answered=True) for visit in queue.next_visits()] == [None, None]
 
 
 def test_links_of_the_home_page() -> None:
     known, queue = sites("never")
     entered(known)
     known.links(HOME, HtmlLinks(["https://e.com/linked.xml"], ["https://e.com/feed"]))
-    [visit] = queue.take()
+    [visit] = queue.next_visits()
     assert (visit.url, visit.found_by, visit.parent) == ("https://e.com/linked.xml", "html-link", HOME)
 
 
@@ -280,7 +282,7 @@ def test_feeds_of_the_home_page_are_the_last_resort() -> None:
     assert queued(queue) == ["https://e.com/feed"]
     known, queue = sites("always")
     entered(known, named=NAMING)
-    list(queue.take())
+    list(queue.next_visits())
     known.links(HOME, feeds)
     assert queued(queue) == []
 

@@ -26,8 +26,8 @@ def names(visits: list[Visit]) -> list[str]:
 def test_order_is_that_of_finding() -> None:
     queue = frontier()
     assert all(queue.add(visit(name)) for name in "cab")
-    assert names(list(queue.take())) == ["a.example/c", "a.example/a", "a.example/b"]
-    assert list(queue.take()) == []
+    assert names(list(queue.next_visits())) == ["a.example/c", "a.example/a", "a.example/b"]
+    assert list(queue.next_visits()) == []
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_other_spelling_of_a_known_url_is_left_out(again: str) -> None:
     queue = frontier()
     queue.add(visit("x"))
     assert not queue.add(Visit(again, "index"))
-    assert queue.seen(again)
+    assert queue.has_seen(again)
     assert len(queue) == 1
 
 
@@ -55,17 +55,17 @@ def test_other_spelling_of_a_known_url_is_left_out(again: str) -> None:
 def test_other_url_is_not_left_out(other: str) -> None:
     queue = frontier()
     queue.add(visit("x"))
-    assert not queue.seen(other)
+    assert not queue.has_seen(other)
     assert queue.add(Visit(other, "index"))
 
 
 def test_url_stays_known_after_it_was_read() -> None:
     queue = frontier()
     queue.add(visit("x"))
-    [taken] = queue.take()
+    [taken] = queue.next_visits()
     queue.done(taken)
     assert not queue.add(visit("x"))
-    assert list(queue.take()) == []
+    assert list(queue.next_visits()) == []
 
 
 def test_marked_url_is_not_queued() -> None:
@@ -80,20 +80,20 @@ def test_hosts_take_turns() -> None:
     for name in "123":
         queue.add(visit(name, "a.example"))
     queue.add(visit("1", "b.example"))
-    assert sorted(names(list(queue.take()))) == ["a.example/1", "a.example/2", "a.example/3", "b.example/1"]
+    assert sorted(names(list(queue.next_visits()))) == ["a.example/1", "a.example/2", "a.example/3", "b.example/1"]
     few = frontier(at_once=2)
     for host in ("a.example", "a.example", "b.example"):
         few.add(visit(f"{len(few)}", host))
-    assert names(list(few.take())) == ["a.example/0", "b.example/2"]
+    assert names(list(few.next_visits())) == ["a.example/0", "b.example/2"]
 
 
 def test_slow_host_holds_up_only_itself() -> None:
     queue = frontier(per_host=2)
     for name in "12345":
         queue.add(visit(name, "slow.example"))
-    list(queue.take())
+    list(queue.next_visits())
     queue.add(visit("1", "fast.example"))
-    assert names(list(queue.take())) == ["fast.example/1"]
+    assert names(list(queue.next_visits())) == ["fast.example/1"]
 
 
 def test_no_more_than_allowed_at_once() -> None:
@@ -101,11 +101,11 @@ def test_no_more_than_allowed_at_once() -> None:
     for host in ("a.example", "b.example", "c.example"):
         for name in "1234":
             queue.add(visit(name, host))
-    first = list(queue.take())
+    first = list(queue.next_visits())
     assert len(first) == 3
-    assert list(queue.take()) == []
+    assert list(queue.next_visits()) == []
     queue.done(first[0])
-    assert len(list(queue.take())) == 1
+    assert len(list(queue.next_visits())) == 1
     assert len(queue) == 8
 
 
@@ -120,7 +120,7 @@ def test_number_of_sitemaps_is_limited_and_what_is_left_out_is_counted() -> None
     queue = frontier(max_sitemaps=2)
     assert [queue.add(visit(name)) for name in "12342"] == [True, True, False, False, False]
     assert queue.skipped == {"max_sitemaps": 2}
-    assert len(list(queue.take())) == 2
+    assert len(list(queue.next_visits())) == 2
 
 
 def test_guesses_are_not_limited() -> None:
@@ -142,7 +142,7 @@ def test_guess_that_was_right_counts() -> None:
 def test_url_without_a_host_passes_too(url: str) -> None:
     queue = frontier()
     assert queue.add(Visit(url, "index"))
-    [taken] = queue.take()
+    [taken] = queue.next_visits()
     queue.done(taken)
     assert not queue.add(Visit(url, "index"))
 
@@ -157,14 +157,14 @@ def test_everything_is_taken_once_within_the_limits(found: list[tuple[str, int]]
     for host, name in found:
         queue.add(visit(str(name), f"{host}.example"))
     taken: list[Visit] = []
-    running = list(queue.take())
+    running = list(queue.next_visits())
     while running:
         hosts = [visit.url.split("/")[2] for visit in running]
         assert len(running) <= at_once
         assert max(map(hosts.count, hosts)) <= per_host
         taken.append(running[0])
         queue.done(running[0])
-        running = running[1:] + list(queue.take())
+        running = running[1:] + list(queue.next_visits())
     assert len(queue) == 0
     assert sorted(names(taken)) == sorted({f"{host}.example/{name}" for host, name in found})
     for host in "abc":
@@ -183,10 +183,10 @@ def test_guess_is_known_once_it_is_a_sitemap() -> None:
     queue = frontier(max_sitemaps=2)
     queue.add(visit("named"))
     queue.add(visit("guess", probe=True))
-    assert queue.known == 1
+    assert queue.queued_count == 1
     queue.count_guess()
     queue.add(visit("beyond the limit"))
-    assert queue.known == 2
+    assert queue.queued_count == 2
 
 
 def selection(**arguments: object) -> Selection:
@@ -312,7 +312,7 @@ def test_what_other_hosts_take_counts_for_the_site_that_led_to_them() -> None:
     assert first.site == second.site == top.site == "site.example"
     frontier.add(first)
     frontier.add(second)
-    [taken, _] = frontier.take()
+    [taken, _] = frontier.next_visits()
     clock.now = 101
     assert not frontier.add(top.child("https://c.other.example/s.xml", None))
     assert frontier.given_up == {"site.example": 1}

@@ -16,7 +16,7 @@ from scrapy_spider_metadata import Args, get_spider_metadata
 from sh_scrapy.settings import populate_settings
 
 from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
-from sitemapcrawler.audit.scrapy_cloud import OUR_STORAGE, THEIR_STORAGE, adapt, given, runs_there, schema
+from sitemapcrawler.audit.scrapy_cloud import OUR_STORAGE, THEIR_STORAGE, adapt, runs_there, schema, without_empty
 from sitemapcrawler.cli import project_settings
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.verification.sampling import MAX_SEED
@@ -103,7 +103,7 @@ def test_nothing_changes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_arguments_without_a_value_are_not_given() -> None:
-    assert given({"domain": "e.com", "since": "None", "include": "", "exclude": "  ", "fresh": "False"}) == {
+    assert without_empty({"domain": "e.com", "since": "None", "include": "", "exclude": "  ", "fresh": "False"}) == {
         "domain": "e.com",
         "fresh": "False",
     }

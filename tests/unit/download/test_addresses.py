@@ -10,8 +10,8 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.download.addresses import (
     AddressCheck,
+    AddressForbidden,
     AddressGuard,
-    AddressRefused,
     authority,
     is_public,
     parse_address,
@@ -247,7 +247,7 @@ def test_address_that_a_host_spells(host: str, address: str | None) -> None:
 
 @pytest.mark.parametrize("host", ["10.0.0.1", "10.1", "0xa000001", "[fd00::1]", "::ffff:10.0.0.1", "169.254.169.254"])
 def test_literal_that_is_not_public_is_refused(host: str) -> None:
-    with pytest.raises(AddressRefused, match="not public"):
+    with pytest.raises(AddressForbidden, match="not public"):
         check().literal(host, 80)
 
 
@@ -258,26 +258,26 @@ def test_public_literal_and_any_name_pass(host: str) -> None:
 
 def test_named_authority_is_reached_on_its_port_only() -> None:
     check()("A.test.", 80, "10.0.0.1")
-    with pytest.raises(AddressRefused, match=r"^a\.test:81 is at 10\.0\.0\.1"):
+    with pytest.raises(AddressForbidden, match=r"^a\.test:81 is at 10\.0\.0\.1"):
         check()("a.test", 81, "10.0.0.1")
 
 
 def test_allowed_network_is_reached_in_another_spelling() -> None:
     check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("10.1", 80)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressForbidden):
         check(SITEMAP_ALLOW_NETWORKS="10.0.0.0/8").literal("127.1", 80)
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "0.0.0.0", "fe80::1", "224.0.0.1", "fd00:ec2::254"])
 def test_name_of_a_site_is_at_no_metadata_service(address: str) -> None:
-    with pytest.raises(AddressRefused, match="allow its network"):
+    with pytest.raises(AddressForbidden, match="allow its network"):
         check()("a.test", 80, address)
 
 
 def test_named_name_that_was_public_does_not_come_home() -> None:
     checked = check()
     checked("a.test", 80, "93.184.216.34")
-    with pytest.raises(AddressRefused, match=r"10\.0\.0\.1"):
+    with pytest.raises(AddressForbidden, match=r"10\.0\.0\.1"):
         checked("a.test", 80, "10.0.0.1")
 
 
@@ -287,7 +287,7 @@ def test_named_name_that_was_public_does_not_come_home() -> None:
      "127.0.0.1.", "0x7f.1.", "\uff11\uff12\uff17.0.0.1"],
 )  # fmt: skip
 def test_proxy_is_not_sent_home(host: str) -> None:
-    with pytest.raises(AddressRefused, match="not public"):
+    with pytest.raises(AddressForbidden, match="not public"):
         check().behind_proxy(host, 80)
 
 
@@ -302,7 +302,7 @@ def test_proxy_resolves_other_names_and_what_is_named() -> None:
 def test_refusal_is_counted() -> None:
     checked = check()
     for address in ("10.0.0.1", "10.0.0.2"):
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressForbidden):
             checked("b.test", 80, address)
     assert checked._crawler.stats.get_value("sitemap/addresses_refused") == 2  # type: ignore[union-attr]  # it has stats
 
@@ -322,7 +322,7 @@ def test_name_with_public_and_private_addresses_is_refused(host: str, order: int
     checked = check()
     if host == "a.test" and private == "10.0.0.1":
         assert checked.usable(host, 80, [private]) == [private]
-    with pytest.raises(AddressRefused, match=f"is at {private}, which is not public .*: allow its network"):
+    with pytest.raises(AddressForbidden, match=f"is at {private}, which is not public .*: allow its network"):
         checked.usable(host, 80, [public, private][::order])
 
 
@@ -334,7 +334,7 @@ def test_name_with_public_and_private_addresses_may_be_allowed() -> None:
 def test_of_private_addresses_only_the_allowed_ones_are_used() -> None:
     addresses = ["10.0.0.1", "fd00::1", "::1"]
     assert check(SITEMAP_ALLOW_NETWORKS="fd00::/8").usable("b.test", 80, addresses) == ["fd00::1"]
-    with pytest.raises(AddressRefused, match=r"name b\.test:80 in the arguments"):
+    with pytest.raises(AddressForbidden, match=r"name b\.test:80 in the arguments"):
         check().usable("b.test", 80, addresses)
 
 

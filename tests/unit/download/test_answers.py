@@ -21,7 +21,7 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.addresses import AddressRefused
+from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.answers import MAX_REASON, Forbidden, reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import Hop
@@ -52,15 +52,15 @@ def filled(data: bytes, limit: int = 0, status: int = 200) -> Body:
     return body
 
 
-def answered(body: Body, status: int = 200, flags: list[str] | None = None, **meta: Any) -> answers.Answer:
+def answered(body: Body, status: int = 200, flags: list[str] | None = None, **meta: Any) -> answers.FetchResult:
     asked = request(body=body, **meta)
-    return answers.answered(Response(asked.url, status, {"ETag": '"1"'}, b"", flags, asked))
+    return answers.from_response(Response(asked.url, status, {"ETag": '"1"'}, b"", flags, asked))
 
 
-def failed(error: Exception, body: Body | None = None, **meta: Any) -> answers.Answer:
+def failed(error: Exception, body: Body | None = None, **meta: Any) -> answers.FetchResult:
     failure: Any = Failure(error)  # type: ignore[no-untyped-call]  # Twisted has no types for it
     failure.request = request(body=body, **meta)
-    return answers.failed(failure)
+    return answers.from_failure(failure)
 
 
 def test_whole_answer() -> None:
@@ -119,7 +119,7 @@ def test_redirects_are_told_in_order() -> None:
         redirect_times=2,
         redirect_reasons=[301, 308],
     )
-    answer = answers.answered(Response(asked.url, 200, request=asked))
+    answer = answers.from_response(Response(asked.url, 200, request=asked))
     assert (answer.url, answer.final_url) == ("https://e.com/1", "https://e.com/end")
     assert answer.hops == [Hop(301, "https://e.com/1"), Hop(308, "https://e.com/2")]
 
@@ -163,7 +163,7 @@ def test_robots_blocks() -> None:
         (CannotResolveHostError("DNS lookup failed"), "the host name cannot be resolved"),
         (DownloadTimeoutError("took longer"), "no answer in time"),
         (DownloadCancelledError("x"), "the crawl was stopped"),
-        (AddressRefused("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
+        (AddressForbidden("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
         (ValueError("two\n  lines\t"), "two lines"),
         (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
         (ValueError(), "ValueError"),

@@ -160,7 +160,7 @@ def test_memory_that_ends_costs_the_body_alone(unlimited: Body, monkeypatch: pyt
     with monkeypatch.context() as without_memory:
         without_memory.setattr(Body, "_append", raise_memory_error)
         unlimited.write(b"more")
-    assert unlimited.take(b"and more"), "no more is wanted"
+    assert unlimited.receive(b"and more"), "no more is wanted"
     assert (unlimited.size, content(unlimited)) == (0, b"")
     assert unlimited.error is not None
     assert unlimited.error.strerror == "Cannot allocate memory"
@@ -238,8 +238,8 @@ MUCH = 10 * DRAIN_BYTES
 def test_page_is_read_until_its_head_and_a_little_more_are_there() -> None:
     head = PageHead(wanted=True)
     assert not head.begin(Headers(HTML), MUCH)
-    assert not head.take(HEAD)
-    assert head.take(REST)
+    assert not head.receive(HEAD)
+    assert head.receive(REST)
 
 
 @pytest.mark.parametrize("length", [MUCH, UNKNOWN_LENGTH, None])
@@ -255,13 +255,13 @@ def test_body_that_nobody_wants_is_not_fetched(length: object) -> None:
 def test_little_is_fetched_though_nobody_wants_it() -> None:
     head = PageHead(wanted=False)
     assert not head.begin(Headers(HTML), DRAIN_BYTES)
-    assert not head.take(b"x" * DRAIN_BYTES)
+    assert not head.receive(b"x" * DRAIN_BYTES)
 
 
 def test_rest_of_a_page_is_fetched_where_it_is_little() -> None:
     head = PageHead(wanted=True)
     assert not head.begin(Headers(HTML), len(HEAD) + len(REST) + DRAIN_BYTES)
-    assert not head.take(HEAD + REST)
+    assert not head.receive(HEAD + REST)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -271,7 +271,7 @@ def test_facts_of_a_page_that_came_in_pieces(pack: type[bytes]) -> None:
     head = PageHead(wanted=True)
     head.begin(Headers(headers), len(body))
     for start in range(0, len(body), 100):
-        head.take(body[start : start + 100])
+        head.receive(body[start : start + 100])
     facts = head.facts(HtmlResponse("https://e.com/", headers=headers), {}, whole=True)
     assert facts is not None
     assert (facts.title, facts.noindex, facts.complete) == ("t", True, True)
@@ -287,9 +287,9 @@ def test_facts_of_a_page_from_the_cache() -> None:
 def test_answer_after_a_retry_is_read_from_its_beginning() -> None:
     head = PageHead(wanted=True)
     head.begin(Headers(HTML), MUCH)
-    head.take(b"<title>first</title>")
+    head.receive(b"<title>first</title>")
     head.begin(Headers(HTML), MUCH)
-    head.take(b"<title>second</title></head>")
+    head.receive(b"<title>second</title></head>")
     facts = head.facts(HtmlResponse("https://e.com/", headers=HTML), {}, whole=True)
     assert facts is not None
     assert facts.title == "second"

@@ -22,7 +22,7 @@ from twisted.web.client import URI
 
 from sitemapcrawler.download import connections
 from sitemapcrawler.download import connections as idle
-from sitemapcrawler.download.addresses import AddressGuard, AddressRefused
+from sitemapcrawler.download.addresses import AddressForbidden, AddressGuard
 from sitemapcrawler.download.connections import (
     LAST_DATA,
     LAST_DATA_AT,
@@ -37,7 +37,7 @@ from sitemapcrawler.download.connections import (
     last_data,
     limited,
     max_idle,
-    take_response_time,
+    pop_response_time,
     timed,
 )
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
@@ -69,7 +69,7 @@ def guarded(reactor: Recorder, *named: tuple[str, int]) -> GuardedReactor:
 
     def check(host: str, port: int, address: str) -> None:
         if not guard.allows(host, port, address):
-            raise AddressRefused(address)
+            raise AddressForbidden(address)
 
     return GuardedReactor(reactor, "a.test", check)
 
@@ -96,7 +96,7 @@ def guarded(reactor: Recorder, *named: tuple[str, int]) -> GuardedReactor:
 )
 def test_private_address_is_not_connected_to(address: str) -> None:
     reactor = Recorder()
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressForbidden):
         guarded(reactor).connectTCP(address, 80, Factory())
     assert reactor.connected == []
 
@@ -123,7 +123,7 @@ def test_name_with_private_addresses_only_fails_as_refused() -> None:
     failures: list[Failure] = []
     connect(reactor).addErrback(failures.append)
     reactor.pump([1, 1])
-    assert [failure.type for failure in failures] == [AddressRefused]
+    assert [failure.type for failure in failures] == [AddressForbidden]
     assert reactor.connected == []
 
 
@@ -141,7 +141,7 @@ def test_authority_that_the_spider_names_later_is_allowed() -> None:
     crawler.spider = Spider("a")
     crawler.spider.named_authorities = named = {("b.test", 80)}
     handler = GuardedDownloadHandler(crawler)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressForbidden):
         handler._check("A.test.", 80, "10.0.0.1")
     named.add(("a.test", 80))
     handler._check("A.test.", 80, "10.0.0.1")
@@ -274,7 +274,7 @@ def seconds_of(protocol: Any, *waits: float) -> float:
     response, request = SimpleNamespace(), Request("https://e.com/")
     sent.callback(response)
     keep_response_time(response, request)
-    return take_response_time(request)
+    return pop_response_time(request)
 
 
 @pytest.mark.parametrize(
@@ -316,8 +316,8 @@ def test_connection_that_counts_nothing(other: Any) -> None:
 
 def test_latency_of_another_handler() -> None:
     request = Request("https://e.com/", meta={"download_latency": 0.3})
-    assert take_response_time(request) == 0.3
-    assert take_response_time(Request("https://e.com/")) == 0.0
+    assert pop_response_time(request) == 0.3
+    assert pop_response_time(Request("https://e.com/")) == 0.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not count")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored, signature
 from sitemapcrawler.items import Hop
@@ -27,11 +27,11 @@ TEXT = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\nSitemap: /s.xml\n"
 
 def answer(
     content: bytes = TEXT, status: int | None = 200, error: str | None = None, final: str = URL, limit: int = 0
-) -> Answer:
+) -> FetchResult:
     """What came of asking for a robots.txt."""
     body = Body(limit)
     body.write(content)
-    return Answer(URL, final, body, status, hops=[Hop(301, URL)] if final != URL else [], error=error)
+    return FetchResult(URL, final, body, status, hops=[Hop(301, URL)] if final != URL else [], error=error)
 
 
 def came(*what: Any, **more: Any) -> tuple[Policy, dict[str, Any]]:
@@ -132,9 +132,9 @@ def a_crawl(scenario: Callable[[Policies], Awaitable[None]]) -> None:
 def test_policy_is_asked_for_again_where_it_is_old_or_did_not_answer(name: str, age_s: float, asks: bool) -> None:
     async def scenario(policies: Policies) -> None:
         heard: list[str] = []
-        policies.heard = lambda origin, _: heard.append(origin)
+        policies.on_policy = lambda origin, _: heard.append(origin)
         policies.restore(ORIGIN, age_s, KNOWN[name][1])
-        policy = await policies.of(f"{ORIGIN}/a")
+        policy = await policies.obtain(f"{ORIGIN}/a")
         assert heard == ([ORIGIN] if asks else [])
         assert policy is not None and (asks or policy == KNOWN[name][0])
 
@@ -145,7 +145,7 @@ def test_policy_is_known_without_a_request() -> None:
     async def scenario(policies: Policies) -> None:
         policies.restore(ORIGIN, 10, KNOWN["moved"][1])
         policies.restore("http://other.example", 10, KNOWN["not found"][1])
-        assert list(policies.known) == [ORIGIN, "http://other.example"], "in their order"
+        assert list(policies.by_origin) == [ORIGIN, "http://other.example"], "in their order"
         policy = policies.at(f"{ORIGIN}/a")
         assert policy is not None and policies.final_url(policy) == "https://www.e.com/robots.txt"
         assert policies.prove(f"{ORIGIN}/a", ["https://www.e.com/s.xml"])
@@ -158,8 +158,8 @@ def test_policy_is_known_without_a_request() -> None:
 def test_job_is_told_what_came_of_asking() -> None:
     async def scenario(policies: Policies) -> None:
         heard: dict[str, dict[str, Any]] = {}
-        policies.heard = heard.__setitem__
-        policy = await policies.of(ORIGIN)
+        policies.on_policy = heard.__setitem__
+        policy = await policies.obtain(ORIGIN)
         assert policy is not None and policy.outcome is RobotsOutcome.UNREACHABLE
         assert heard.keys() == {ORIGIN} and restored(heard[ORIGIN]) == policy
         assert policies.signatures[ORIGIN] == signature(heard[ORIGIN])
@@ -169,9 +169,9 @@ def test_job_is_told_what_came_of_asking() -> None:
 
 def test_answer_that_a_stop_has_cut_off_is_not_told() -> None:
     async def scenario(policies: Policies) -> None:
-        policies.heard = lambda *told: pytest.fail(f"{told}")
+        policies.on_policy = lambda *told: pytest.fail(f"{told}")
         spider = cast(Any, policies)._crawler.spider
-        asking = asyncio.ensure_future(policies.of(ORIGIN))
+        asking = asyncio.ensure_future(policies.obtain(ORIGIN))
         await asyncio.sleep(0)
         spider.stop_reason = "shutdown"
         await asking

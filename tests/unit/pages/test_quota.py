@@ -20,7 +20,7 @@ def taken(most: int | None, folder: Path | None, *paths: str) -> int:
         for number, path in enumerate(paths):
             if quota.full:
                 return number
-            quota.take(Request(f"https://a.example{path}"))
+            quota.use(Request(f"https://a.example{path}"))
         return len(paths)
     finally:
         quota.close()
@@ -39,7 +39,7 @@ def test_request_that_is_made_again_counts_again() -> None:
     quota = Quota(2, None, FINGERPRINT)
     for _ in range(2):
         assert not quota.full
-        quota.take(Request("https://a.example/1", dont_filter=True))
+        quota.use(Request("https://a.example/1", dont_filter=True))
     assert quota.full
 
 

@@ -25,7 +25,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.requests import PageRequests
-from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, page_params, told_in_a_line
+from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, one_line_errors, page_params
 from sitemapcrawler.pages.spider import Room
 from sitemapcrawler.pages.walking import max_fetched
 
@@ -121,7 +121,7 @@ def test_log_tells_a_bad_argument_in_a_line_and_all_else_in_full() -> None:
         (KeyError("x"), "m"),
     ):
         record = logging.LogRecord("asyncio", logging.ERROR, "", 1, "m", (), (type(error), error, None))
-        assert told_in_a_line(record)
+        assert one_line_errors(record)
         assert record.getMessage() == expected
         assert bool(record.exc_info) == isinstance(error, KeyError)
 
@@ -254,9 +254,9 @@ def test_room_is_waited_for_until_half_of_it_is_free(kind: Any, left: int) -> No
         crawler.engine = SimpleNamespace(_slot=SimpleNamespace(scheduler=scheduler))
         room = Room(crawler, 10)
         for _ in range(10):
-            await room.take()
+            await room.wait()
         scheduler.waiting = 10
-        waiting = asyncio.ensure_future(room.take())
+        waiting = asyncio.ensure_future(room.wait())
         await asyncio.sleep(0)
         for scheduler.waiting in (9, left + 1):
             crawler.signals.send_catch_log(signals.request_reached_downloader, request=None, spider=None)
@@ -273,7 +273,7 @@ def test_room_is_not_waited_for_when_the_crawl_ends() -> None:
     async def stopping_while_it_waits() -> None:
         crawler: Any = get_crawler(Spider)
         crawler.engine = SimpleNamespace(_slot=SimpleNamespace(scheduler=Scheduler(10)))
-        waiting = asyncio.ensure_future(Room(crawler, 10).take())
+        waiting = asyncio.ensure_future(Room(crawler, 10).wait())
         await asyncio.sleep(0)
         crawler.signals.send_catch_log(stopping)
         await waiting
@@ -291,7 +291,7 @@ def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureF
 
     spider: Any = get_crawler(Failing)._create_spider()
     entry = UrlRecord("https://a.example/", lastmod="\x1b[2J\u202egood")
-    assert list(PageRequests(spider, spider._page_failed).of(UrlBatch("", [entry]))) == []
+    assert list(PageRequests(spider, spider._page_failed).for_batch(UrlBatch("", [entry]))) == []
     [told] = caplog.records
     assert told.getMessage() == r"https://a.example/: no request was made: ValueError: \x1b[2J\u202egood"
 
@@ -301,7 +301,7 @@ def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureF
 
 def test_body_of_a_handler_that_tells_nothing_on_the_way_is_taken() -> None:
     request = Request("https://a.example/s.xml", meta=Body(limit=4).meta())
-    answer = answers.answered(Response(request.url, body=b"12345", request=request))
+    answer = answers.from_response(Response(request.url, body=b"12345", request=request))
     assert (b"".join(answer.body.chunks()), answer.ok) == (b"1234", True)
     assert answer.error == "more than 4 bytes: the rest was not fetched"
     answer.body.close()

@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError, ResponseFailed, ResponseNeverReceived
 from twisted.web.http import _DataLoss
 
-from sitemapcrawler.download.addresses import AddressRefused
+from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.handlers import SchemeRefused
 from sitemapcrawler.middlewares.robots import Forbidden
 from sitemapcrawler.replies import Reason, ReplyKind, kind_of
@@ -66,7 +66,7 @@ KINDS: list[tuple[Exception, ReplyKind | Reason]] = [
     (scrapy.IgnoreRequest("robots.txt"), Reason.BLOCKED),
     (TunnelError("the proxy says 407"), ReplyKind.REFUSED),
     (Forbidden("robots.txt"), Reason.BLOCKED),
-    (AddressRefused("127.0.0.1"), ReplyKind.ADDRESS_REFUSED),
+    (AddressForbidden("127.0.0.1"), ReplyKind.ADDRESS_REFUSED),
     (SchemeRefused("file:"), ReplyKind.ADDRESS_REFUSED),
     (socket.gaierror(-2, "Name or service not known"), ReplyKind.DNS),
     (ConnectionRefusedError(111, "refused"), ReplyKind.REFUSED),
@@ -85,8 +85,8 @@ def test_kind_of_an_exception_bare_and_as_scrapy_wraps_it(error: Exception, kind
 
 def test_reason_for_a_refusal_counts_more_than_what_it_caused() -> None:
     try:
-        raise AddressRefused("10.0.0.1") from twisted.ConnectError("user stopped connecting")
-    except AddressRefused as error:
+        raise AddressForbidden("10.0.0.1") from twisted.ConnectError("user stopped connecting")
+    except AddressForbidden as error:
         assert kind_of(error) is ReplyKind.ADDRESS_REFUSED
 
 

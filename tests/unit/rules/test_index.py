@@ -9,7 +9,7 @@ import pytest
 from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import Limits
@@ -66,11 +66,11 @@ def crawl(
     )
     frontier.add(Visit(f"{HOME}{start}", "argument"))
     found = []
-    while visit := next(iter(frontier.take()), None):
+    while visit := next(iter(frontier.next_visits()), None):
         path = visit.url.removeprefix(HOME)
         body = Body()
         body.write(site.get(path, b"not found"))
-        answer = Answer(visit.url, visit.url, body, 200 if path in site else 404)
+        answer = FetchResult(visit.url, visit.url, body, 200 if path in site else 404)
         for item in reading.read(visit, answer):
             if isinstance(item, SitemapRecord):
                 judging.file(item, item.file)

@@ -11,7 +11,7 @@ import pytest
 from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.download.answers import Answer
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import Limits
@@ -139,7 +139,7 @@ def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
         body.write(data)
         visit = Visit("https://example.com/s.xml", "argument")
         judging = Judge(Choice(all_rules(), ("limit", "doc-partly-read")), per_rule=100)
-        *_, record = reading.read(visit, Answer(visit.url, visit.url, body, 200, at=at))
+        *_, record = reading.read(visit, FetchResult(visit.url, visit.url, body, 200, at=at))
         assert isinstance(record, SitemapRecord)
         assert record.file.fetched_at == at
         judging.file(record, record.file)

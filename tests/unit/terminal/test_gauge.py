@@ -33,7 +33,7 @@ def slot(in_flight: int = 0, waiting: int = 0, delay: float = 0.5, age: float = 
 
 def status(checked: dict[str, int], waiting: dict[str, int], offered: int = 0, held: int = 0) -> Any:
     by_host = (Counter(checked), Counter(waiting))
-    return SimpleNamespace(by_host=by_host, offered=offered, held=held, holding=held > 0)
+    return SimpleNamespace(by_host=by_host, offered=offered, candidates=held, holding=held > 0)
 
 
 def spider(**parts: Any) -> Any:
@@ -43,7 +43,7 @@ def spider(**parts: Any) -> Any:
         "status": None,
         "job": None,
         "selection": SimpleNamespace(count=0, earlier=0),
-        "frontier": SimpleNamespace(known=0),
+        "frontier": SimpleNamespace(queued_count=0),
         "reading": SimpleNamespace(begun=0.0),
         "judge": SimpleNamespace(severities=Counter()),
     }
@@ -62,7 +62,7 @@ def gauge(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] |
 # ---- phases
 
 
-READ = {"frontier": SimpleNamespace(known=2), "selection": SimpleNamespace(count=60, earlier=0)}
+READ = {"frontier": SimpleNamespace(queued_count=2), "selection": SimpleNamespace(count=60, earlier=0)}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_phase(parts: dict[str, Any], phase: str) -> None:
 
 def test_files_of_a_crawl_that_reads() -> None:
     reading = spider(
-        frontier=SimpleNamespace(known=10),
+        frontier=SimpleNamespace(queued_count=10),
         reading=SimpleNamespace(begun=4.5),
         selection=SimpleNamespace(count=900, earlier=0),
         judge=SimpleNamespace(severities=Counter(error=3)),
@@ -99,10 +99,10 @@ def test_files_of_a_crawl_that_reads() -> None:
 
 def test_files_of_earlier_runs_count_as_read() -> None:
     done = {"a": SimpleNamespace(hit=True), "b": SimpleNamespace(hit=False), "c": SimpleNamespace(hit=True)}
-    going_on = spider(frontier=SimpleNamespace(known=5), job=SimpleNamespace(done=done))
+    going_on = spider(frontier=SimpleNamespace(queued_count=5), job=SimpleNamespace(done=done))
     look = gauge(going_on, {"sitemap/files": 1}).measure
     assert look().files == 3
-    going_on.frontier.known = 2
+    going_on.frontier.queued_count = 2
     assert look().files == 2, "no more than there are"
 
 
@@ -123,7 +123,7 @@ def test_other_spider_is_told_of_by_items() -> None:
 
 def verifying(**parts: Any) -> Any:
     usual = {
-        "frontier": SimpleNamespace(known=11),
+        "frontier": SimpleNamespace(queued_count=11),
         "reading": SimpleNamespace(begun=6.0),
         "selection": SimpleNamespace(count=500, earlier=0),
         "status": status({"e.com": 30}, {"e.com": 370}, offered=400),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.rules.facts.replied import CONFIDENCE, estimate, most
-from sitemapcrawler.verification.sampling import Share, Smallest
+from sitemapcrawler.verification.sampling import ShareDraw, Smallest
 
 
 def chance(found: int, drawn: int, marked: int, population: int) -> Fraction:
@@ -64,7 +64,7 @@ def held(samples: list[list[str]], population: int | None, truth: float) -> floa
 
 def test_samples_by_share_hold_the_truth() -> None:
     """A share is drawn, so the number drawn is a matter of chance; the population may be known or estimated from it."""
-    samples = [list(filter(Share(Fraction(1, 10), seed).takes, SITE)) for seed in range(150)]
+    samples = [list(filter(ShareDraw(Fraction(1, 10), seed).takes, SITE)) for seed in range(150)]
     assert len(set(map(len, samples))) > 10
     assert all(held(samples, len(SITE), truth) >= 0.93 for truth in TRUTHS)
     assert all(held(samples, None, truth) >= 0.93 for truth in TRUTHS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.verification.sampling import MAX_COUNT, MAX_SEED, RANKS, Sample, Share, Smallest, rank
+from sitemapcrawler.verification.sampling import MAX_COUNT, MAX_SEED, RANKS, Sample, ShareDraw, Smallest, rank
 
 URLS = [f"https://example.com/{number}" for number in range(3000)]
 
@@ -69,23 +69,23 @@ def test_rank_is_fixed_for_ever() -> None:
 
 @pytest.mark.parametrize("percent", [1, 10, 50])
 def test_share_draws_about_that_share(percent: int) -> None:
-    drawn = sum(map(Share(Fraction(percent, 100)).takes, URLS))
+    drawn = sum(map(ShareDraw(Fraction(percent, 100)).takes, URLS))
     deviation = (len(URLS) * percent * (100 - percent)) ** 0.5 / 100
     assert abs(drawn - len(URLS) * percent / 100) < 4 * deviation
 
 
 def test_share_of_all_draws_all() -> None:
-    assert all(map(Share(Fraction(1)).takes, URLS))
+    assert all(map(ShareDraw(Fraction(1)).takes, URLS))
 
 
 def test_seeds_draw_other_urls_and_the_same_seed_the_same() -> None:
-    one, other = (set(filter(Share(Fraction(1, 4), seed).takes, URLS)) for seed in (1, 2))
-    assert one == set(filter(Share(Fraction(1, 4), 1).takes, URLS))
+    one, other = (set(filter(ShareDraw(Fraction(1, 4), seed).takes, URLS)) for seed in (1, 2))
+    assert one == set(filter(ShareDraw(Fraction(1, 4), 1).takes, URLS))
     assert 0.15 < len(one & other) / len(one) < 0.35
 
 
 def test_smaller_share_is_part_of_a_larger_one() -> None:
-    small, large = (set(filter(Share(Fraction(percent, 100), 3).takes, URLS)) for percent in (5, 10))
+    small, large = (set(filter(ShareDraw(Fraction(percent, 100), 3).takes, URLS)) for percent in (5, 10))
     assert small < large
 
 

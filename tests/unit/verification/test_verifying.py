@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from sitemapcrawler.replies import Reason, Unchecked
-from sitemapcrawler.verification.asking import Outcome
+from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.verifying import Verifier
 
 URLS = ["https://a.com/1", "https://a.com/2", "https://a.com/1", "https://b.com/1"]
@@ -19,11 +19,11 @@ class Asker:
     def __init__(self) -> None:
         self.let = asyncio.Event()
 
-    async def ask(self, url: str) -> Outcome:
+    async def ask(self, url: str) -> Verification:
         await self.let.wait()
         if "b.com" in url:
             raise KeyError(url)
-        return Outcome(Unchecked(reason=Reason.BLOCKED))
+        return Verification(Unchecked(reason=Reason.BLOCKED))
 
 
 def verifier(asker: Any, stopped: bool = False) -> Verifier:
