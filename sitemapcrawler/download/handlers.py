@@ -1,26 +1,31 @@
-"""Download handlers that trust nobody: addresses are checked where the connection is made, files have to be named."""
+"""Guarded download handlers: connections only to permitted addresses, files only if named, strict certificates."""
 
 from __future__ import annotations
 
+import os
+import ssl
 import stat
+import sys
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import IO
 
+import certifi
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, NotConfigured
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.web.client import BrowserLikePolicyForHTTPS
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.certificates import STRICT_KEY, strict_policy
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
 from sitemapcrawler.download.slots import Ending, Gate, HostPauses
@@ -152,3 +157,30 @@ def _open(path: Path) -> IO[bytes]:
         return path.open("rb")
     except (OSError, ValueError) as error:
         raise FileUnreadable(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+STRICT_KEY = "sitemap_strict"
+"""Key in `Request.meta` of requests that need a valid certificate: known, of this host, not expired."""
+FILE_VARIABLE = "SSL_CERT_FILE"
+"""Environment variable with the file of certificates that OpenSSL trusts."""
+WITHOUT_FILES = ("darwin", "win32")
+"""Systems that keep their certificates where OpenSSL does not look."""
+
+
+def strict_policy() -> BrowserLikePolicyForHTTPS:
+    """What Twisted needs to verify certificates by those that the system trusts; where it has none, by Mozilla's."""
+    _find_trusted_certificates()
+    return BrowserLikePolicyForHTTPS()  # type: ignore[no-untyped-call]  # Twisted has no types for it
+
+
+def strict_meta(settings: BaseSettings) -> dict[str, bool]:
+    """The request meta of a page that is verified."""
+    return {STRICT_KEY: True} if settings.getbool("SITEMAP_VERIFY_CERTIFICATES") else {}
+
+
+@cache
+def _find_trusted_certificates() -> None:
+    paths = ssl.get_default_verify_paths()
+    known = [paths.cafile, paths.capath] if sys.platform not in WITHOUT_FILES else []
+    if FILE_VARIABLE not in os.environ and not any(path and Path(path).exists() for path in known):
+        os.environ[FILE_VARIABLE] = certifi.where()

@@ -18,7 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import Unanswered, reason
 from sitemapcrawler.download.bodies import PageHead
-from sitemapcrawler.download.certificates import strict_meta
+from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.verdicts import Authority
+from sitemapcrawler.audit.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.robots.agents import agent
@@ -43,7 +43,7 @@ def told(
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
     judged = parse_agents(agents) if agents else []
-    authority = Authority(policy, judged)
+    authority = AuthorityVerdicts(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
     facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements)

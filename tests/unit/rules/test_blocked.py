@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.verdicts import Authority
+from sitemapcrawler.audit.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.robots import Policy, parse_agents
@@ -27,7 +27,7 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     sitemap = "https://example.com/s.xml"
     file = FileFacts(sitemap, SitemapRecord(sitemap), Document(sitemap))
     records = [UrlRecord(f"https://example.com{path}", line=7) for _ in range(2)]
-    for alike in Authority(policy, judged).judge(records):
+    for alike in AuthorityVerdicts(policy, judged).judge(records):
         judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged))
     counted = sum(judge.counts.values())
     assert counted == sum(len(record.issues) for record in records)
@@ -86,7 +86,7 @@ def test_what_is_only_counted_has_the_same_severity() -> None:
 
 def test_an_unreachable_robots_says_nothing_of_urls() -> None:
     gone, record = Policy.unreachable(URL, "HTTP status 503"), UrlRecord("https://example.com/a")
-    [denied_to_all] = Authority(gone, AGENTS).judge([record])
+    [denied_to_all] = AuthorityVerdicts(gone, AGENTS).judge([record])
     file = FileFacts(URL, SitemapRecord(URL), Document(URL))
     facts_of = partial(VerdictFacts, file=file, policy=gone, agents=AGENTS)
     assert not Judge(Choice(all_rules()), 100).verdicts(denied_to_all, facts_of)
