@@ -1,4 +1,4 @@
-"""One crawl: its arguments, discovery, frontier, filters, and the reading of one file after the other.
+"""One crawl: arguments, discovery, the queue of sitemaps, filters, and reading one file after another.
 
 May import Scrapy and every package below. Start reading in `params.py`, then `reading.py`.
 """

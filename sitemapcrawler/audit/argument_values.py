@@ -1,4 +1,4 @@
-"""The values of arguments: a function each, which takes a text, and raises ValueError with what is wrong about it."""
+"""Parsers of argument values: each takes a text and raises ValueError with what is wrong with it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMMA_BEFORE_URL = re.compile(
     r",\s*(?=https?://|file:|\.{0,2}/|@|(?:[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?/|,|\Z)", re.IGNORECASE
 )
 BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
-"""What a folder may hold that a crawl can be compared with, the most telling first: of a job, or of a report."""
+"""Files of a job or report folder that a crawl can be compared with, the most complete first."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 ANSWERS = ("yes", "no", "true", "false")
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
@@ -68,12 +68,12 @@ def read_list(path: str) -> str:
 
 
 def without_comment(line: str) -> str:
-    """What a line of an @file names, without blanks around it; empty for a blank line or a mere comment."""
+    """The value in a line of an @file, stripped; empty for a blank line or a comment."""
     return _COMMENT.split(line, maxsplit=1)[0].strip()
 
 
 def quoted(value: object) -> str:
-    """A value as messages show it: quoted, without passwords, and cut to `MAX_SHOWN` characters."""
+    """A value for messages: quoted, without passwords, cut to `MAX_SHOWN` characters."""
     value = masked_argument(value) if isinstance(value, str) else value
     text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
     whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
@@ -195,7 +195,7 @@ def list_file(text: str) -> str:
 
 
 def baseline(text: str) -> str:
-    """The path of what a crawl is compared with: a database, or a feed. Of a folder, the best that it holds."""
+    """The path of the database or feed that a crawl is compared with; in a folder, the first of `BASELINES`."""
     try:
         return str(_baseline(Path(text).resolve()))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Settings as the parts of a crawl need them."""
+"""Builds the parts of a crawl from its settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_ALLOWLIST_BYTES = 2**20
 
 
 def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
-    """The choice of a crawl; ValueError, one line, for a setting that cannot be used."""
+    """The rules that run, with their severities; ValueError, one line, for a bad setting."""
     load_rules(settings)
     rules = all_rules()
     try:
@@ -66,7 +66,7 @@ the time that a crawl takes to start."""
 
 
 def leave_out(settings: BaseSettings) -> None:
-    """Have Scrapy not even import those of `SWITCHED` that are switched off."""
+    """Remove the parts in `SWITCHED` that are switched off, so that Scrapy does not import them."""
     for setting in ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
         parts = settings.getdict(setting)
         off = {part for part in parts if part in SWITCHED and not settings.getbool(SWITCHED[part])}
@@ -75,7 +75,7 @@ def leave_out(settings: BaseSettings) -> None:
 
 
 def at_least_one(settings: BaseSettings, name: str) -> int:
-    """A setting that counts things to do at once; none at all would never end."""
+    """A concurrency setting, at least 1: with 0 the crawl would never end."""
     return max(1, settings.getint(name))
 
 
@@ -109,8 +109,8 @@ def new_status(
     stopped: Callable[[], bool],
     on_step: OnStep | None,
 ) -> Status | None:
-    """What asks listed URLs whether they work; None where nothing is verified. `stopped`: true once a crawl ends;
-    `on_step`: told what came of each request."""
+    """The verification of listed URLs; None for verify=off. `stopped`: True once the crawl ends; `on_step`: called with
+    each reply."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"

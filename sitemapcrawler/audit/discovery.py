@@ -1,6 +1,6 @@
-"""Where a site says its sitemaps are: one function for each way of asking. Facts only, nothing is fetched here.
+"""Finds the sitemaps of sites: robots.txt first, then common paths, then links of the home page.
 
-A new method is one more function that takes what a server sent and returns absolute URLs.
+A discovery method is a function that takes what a server sent and returns absolute URLs. Nothing is fetched here.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Site:
     home_asked: bool = False
 
     def exhausted(self, always: bool) -> bool:
-        """True once: when all common paths are answered and only the home page is left to look at."""
+        """True once: when all common paths are answered and only the home page is left."""
         if self.home_asked or self.probes or (self.found and not always):
             return False
         self.home_asked = True
@@ -139,7 +139,7 @@ class Sites:
         return iter(self._sites.values())
 
     def entered(self, origin: str) -> bool:
-        """True for a site whose robots.txt was looked at."""
+        """True for a site whose robots.txt was read."""
         return origin in self._sites
 
     def enter(self, url: str, named: Iterable[str]) -> Site | None:
@@ -167,7 +167,7 @@ class Sites:
         logger.info("%s: %s linked from the home page", page, counted(len(found), "sitemap"))
 
     def wants_home(self, site: Site) -> bool:
-        """True once for a site whose home page is to be looked at now."""
+        """True once for a site whose home page is due."""
         return site.exhausted(self._probe == "always")
 
     def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:

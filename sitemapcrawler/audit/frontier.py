@@ -1,4 +1,4 @@
-"""Which sitemaps are still to be read: each once, in the order found, a bounded number at a time."""
+"""The queue of sitemaps (each once, in the order found, per host) and the filters on listed pages."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class _Wait:
 
 
 class Patience:
-    """The time that each site has left. It runs while at least one of its sitemaps is asked for.
+    """Time budget per site. It runs while at least one of its sitemaps is requested.
 
-    A server may answer as slowly as a timeout allows, and name new files without end; no single request tells.
+    A server may answer as slowly as the timeout allows and list new files without end, which no single request shows.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -206,10 +206,9 @@ class Frontier:
         self._left -= 1
 
     def next_visits(self) -> Iterator[Visit]:
-        """What may be asked for now, host by host in turn, those first of which least is asked for: what answers late
-        would have all places in the end. Each is to be given back with `done`.
+        """Sitemaps that may be requested now, the least busy hosts first, so that slow hosts do not use all slots.
 
-        Each is taken when it is asked for, so that several who take keep the order.
+        Pass each to `done` afterwards. Lazy: concurrent callers keep the order.
         """
         while self._running.total() < self._at_once:
             host = self._next_host()
@@ -237,7 +236,7 @@ class Frontier:
         return chosen
 
     def end_wait(self, visit: Visit) -> None:
-        """The answer to a sitemap that was taken is there, or will not come."""
+        """The request for a sitemap has ended, with or without a response."""
         if visit.url in self._asked:
             self._asked.remove(visit.url)
             self._patience.end(visit.site)

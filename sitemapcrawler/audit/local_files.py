@@ -1,4 +1,4 @@
-"""Files of this machine: what an index lists beside it, and the list of URLs of the argument `urls`."""
+"""Local files: the sitemaps beside a local index, and the list of URLs in the argument `urls`."""
 
 from __future__ import annotations
 

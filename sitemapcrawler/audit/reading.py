@@ -1,4 +1,4 @@
-"""Reading one sitemap file of a crawl: from the answer to url records and the file's own record."""
+"""Reads one sitemap file: from the response to url records and the record of the file."""
 
 from __future__ import annotations
 

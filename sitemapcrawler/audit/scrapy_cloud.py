@@ -1,4 +1,4 @@
-"""Zyte Scrapy Cloud: whether a crawl runs there, and what is different then.
+"""Zyte Scrapy Cloud: detects it, adapts the settings, and describes the arguments for its web forms.
 
 Its jobs are started by `start-crawl` of scrapinghub-entrypoint-scrapy (`sh_scrapy`), which makes the settings. Here
 they are looked at, and nothing of that package is imported.
@@ -37,10 +37,10 @@ def runs_there(settings: BaseSettings) -> bool:
 
 
 def adapt(settings: BaseSettings) -> None:
-    """Settle what is different there; twice is as good as once. Elsewhere nothing changes.
+    """Adapt the settings to Scrapy Cloud. Idempotent; elsewhere nothing changes.
 
     Items are single records, unless a setting says otherwise. Ours takes the place of the extension that writes them.
-    A JOBDIR that nobody asked for is none.
+    Its temporary JOBDIR is removed.
     """
     if not runs_there(settings):
         return

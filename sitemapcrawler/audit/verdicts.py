@@ -1,4 +1,4 @@
-"""Who may crawl what: the verdicts of robots.txt on every listed URL, and the record of each robots.txt."""
+"""Verdicts of robots.txt on every listed URL, and the record of each robots.txt."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Verdicts:
         return sum((authority.blocked for authority in self._judges.values()), Counter())
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> bool:
-        """Say of each record whom robots.txt denies it; True where some have findings of it now."""
+        """Set the crawlers that robots.txt blocks on each record; True if some records have findings now."""
         if not self.agents:
             return False
         found = False
@@ -223,7 +223,7 @@ class AuthorityVerdicts:
         return list(self._opinion.found.values())
 
     def record(self, own: Agent, final_url: str) -> RobotsRecord:
-        """What is known of the file, and what came of it."""
+        """The record of this robots.txt."""
         policy = self.policy
         return RobotsRecord(
             policy.url,
@@ -241,6 +241,6 @@ class AuthorityVerdicts:
 
 
 def inherited(policy: Policy, agent: Agent) -> str | None:
-    """Whose group a crawler follows that has none of its own; None where it has, or follows none."""
+    """The group that a crawler without its own group follows; None if it has one, or follows none."""
     group = policy.group_of(agent)
     return None if group is None or group.token == agent.name.lower() else group.token

@@ -1,5 +1,5 @@
-"""Which sitemaps are asked for next, and which are passed by: an earlier run of the job has read them, or they have
-not changed since the baseline."""
+"""Decides which sitemaps are requested next. Those that an earlier run of the job has read, or that have not changed
+since the baseline, are skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request of ours came to: the answer of a server, whole or cut short, or the reason why there is none."""
+"""The result of a request: the response of a server, whole or cut short, or the reason why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of answers, collected while they arrive: what came is kept, however the download ends.
+"""Collects response bodies while they arrive, and keeps what came however the download ends.
 
 Scrapy drops a body that a timeout, a size limit or a broken connection cuts short, and keeps a whole one in memory.
 A request that carries a `Body` in its meta gets neither: its bytes go into a spooled temporary file, chunk by chunk.

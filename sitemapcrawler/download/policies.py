@@ -1,4 +1,4 @@
-"""The robots.txt of each authority that a crawl meets: asked for once, by whoever needs it first, for all the others.
+"""The robots.txt of each authority that a crawl meets, requested once and shared.
 
 Discovery, obeying, judging and the proof of cross-submission share it. An authority is scheme, host and port
 (RFC 9309, 2.3); it is written as its origin, `https://example.com`.

@@ -1,4 +1,4 @@
-"""Scrapy extension: what a stranger wrote reaches no log as it is, whoever logs it.
+"""Scrapy extension that escapes untrusted text in every log record.
 
 URLs, header lines and error texts that quote them are logged by Scrapy, by Twisted and by us. So each record is looked
 at right before a handler writes it; one that holds nothing but what can be seen is left alone.

@@ -1,4 +1,4 @@
-"""Scrapy extension: how far a crawl is, live on a terminal, as a line now and then in a log."""
+"""Scrapy extension that shows progress: live on a terminal, as a line every so often in a log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""User names, passwords and cookies of requests: they go to the hosts that the user named, and to no other.
+"""Sends credentials and cookies only to the hosts that the user named.
 
-What stands in a URL is not sent at all. The setting SITEMAP_AUTH, or the environment variable of that name, is.
+Credentials come from the setting or environment variable SITEMAP_AUTH; those in a URL are never sent.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ RECOVERED_S = 0.05
 
 @dataclass(slots=True)
 class HostPace:
-    """What is known of a host (of a download slot, to be exact)."""
+    """State of a download slot: what its host asks for, and since when."""
 
     wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
     """{origin: (its robots.txt, seconds between two requests that it asks for)}"""

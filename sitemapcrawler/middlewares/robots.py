@@ -1,4 +1,4 @@
-"""Obeying robots.txt for our own requests."""
+"""Obeys robots.txt for our own requests."""
 
 from __future__ import annotations
 

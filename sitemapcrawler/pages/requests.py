@@ -1,4 +1,4 @@
-"""The requests that a spider of pages makes of what sitemaps list, by way of the methods of its subclass."""
+"""Turns listed URLs into page requests with the methods of the user's subclass, up to `max_urls`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The settings of a spider of pages: what it needs is added to the user's, who comes first everywhere.
+"""Arguments and settings of a page spider. The user's own settings always win.
 
-An audit wires the whole project for its records. Of that wiring a spider of pages takes back what would change how
-pages and items are handled.
+In a project that is wired for audits, it undoes the wiring that would change how pages and items are handled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finding and reading the sitemaps of a crawl in one go: what they list comes as fast as it is taken."""
+"""Finds and reads the sitemaps of a crawl in one async generator, as fast as its consumer takes the URLs."""
 
 from __future__ import annotations
 

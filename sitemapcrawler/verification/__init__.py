@@ -1,4 +1,4 @@
-"""Asks listed URLs whether they work: which ones, how often, through Scrapy's downloader, and what came back.
+"""Verifies listed URLs: which ones, how often, and with what result.
 
-May import Scrapy, `jobs`, `download` and what lies below. Start reading in `status.py`.
+May import Scrapy, `download` and what lies below. Start reading in `status.py`.
 """

@@ -1,4 +1,4 @@
-"""Asking for listed URLs: each request once, hop by hop."""
+"""Requests listed URLs, redirect by redirect, each request once."""
 
 from __future__ import annotations
 

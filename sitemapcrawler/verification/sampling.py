@@ -1,4 +1,7 @@
-"""Records that may be in a sample of a given number wait until everything is read: only then is it known."""
+"""Draws the sample of URLs to verify.
+
+A sample of a given number is only known once everything is read, so the records of its candidates wait.
+"""
 
 from __future__ import annotations
 

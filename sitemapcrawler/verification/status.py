@@ -1,4 +1,4 @@
-"""What comes of asking for the URLs of records: replies, findings, counts, trust in their dates."""
+"""Verifies the URLs of records: replies, findings, counts, trust in lastmod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifying the URLs of a batch: as many at once as the downloader can run, each host on its own."""
+"""Verifies the URLs of a batch, as many at once as the downloader can run, and decides which are left out."""
 
 from __future__ import annotations
 
