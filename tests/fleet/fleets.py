@@ -12,7 +12,8 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from tests.crawl.crawling import COUNTED, NO_DELAYS, Crawl, Running, launch
+from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
+from tests.crawl.forks import COUNTED
 from tests.crawl.site_server import Route, SiteServer
 from tests.processes import Process, below
 

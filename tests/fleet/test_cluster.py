@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import COUNTED, environment
+from tests.crawl.crawling import environment
+from tests.crawl.forks import COUNTED
 from tests.fleet.fleets import BUSY, Data, run, sites
 
 pytestmark = pytest.mark.slow
