@@ -13,8 +13,8 @@ from pathlib import Path
 
 from fuzz.target import ROOT, Target
 
-HANGS_S = 30
-"""Seconds after which an input is taken to hang. What is merely slow the checks find by processor time."""
+HANGS_S = 120
+"""Seconds after which an input is taken to hang, on a busy machine too. Checks find what is slow by processor time."""
 MAX_MEMORY_MB = 1024
 """Memory of the process, coverage counters included; no input needs a tenth of it."""
 SEED = 1

@@ -23,7 +23,7 @@ from tests.unit.rules.judging import judge
 
 DICTIONARY = "xml.dict"
 MAX_BYTES = 256
-RUNS = 40
+RUNS = 30
 PART = b"\x1e"
 SHORT = LONG // 8
 """Bytes of a first try. What takes a part of the time then that is more than a line would, is tried at full length."""

@@ -13,7 +13,7 @@ from sitemapcrawler.reader.sniff import DocumentHead, blank_sections, sniff
 SEEDS = ("tests/data/hard/*", "tests/data/good/*", "tests/data/pitfalls/*")
 DICTIONARY = "xml.dict"
 MAX_BYTES = 2048
-RUNS = 5_000
+RUNS = 4_000
 TIMES = 8
 """Prefixes of a text that are looked at; of a short one, all."""
 SHORT = 200

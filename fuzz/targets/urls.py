@@ -27,7 +27,7 @@ from sitemapcrawler.urls import grammar as uri
 
 DICTIONARY = "urls.dict"
 MAX_BYTES = 256
-RUNS = 10_000
+RUNS = 20_000
 BASE = "https://base.example/folder/file?query"
 DEFAULTS = {"http": 80, "https": 443}
 
