@@ -41,8 +41,8 @@ WHOLE = ("ok", "recovered")
 ABOUT = {"image": "images", "video": "videos", "news": "news", "hreflang": "alternates"}
 """Families of rules that have nothing to say of an entry without this field."""
 
-Said = tuple[Rule, Message]
-"""A message and the rule whose it is."""
+RuleMessage = tuple[Rule, Message]
+"""A message and its rule."""
 
 
 class Judge:
@@ -73,13 +73,15 @@ class Judge:
         file.tally.count(urls)
         found = False
         repeats: set[int] = set()
-        for record, repeated in file.suspects.take(urls):
+        for record, repeated in file.suspects.odd_entries(urls):
             found |= self._judge_url(record, file, repeated)
             if repeated:
                 repeats.add(id(record))
         on_all = self._rules[Needs.EVERY_URL]
         for record in urls if on_all else ():
-            found |= self._put_on_entry(record, file, self._say(on_all, UrlFacts(record, file, id(record) in repeats)))
+            found |= self._attach_to_entry(
+                record, file, self._messages(on_all, UrlFacts(record, file, id(record) in repeats))
+            )
         if file.document.faults.in_entries:
             self._mark(urls)
         return self._judge_structure(urls, file) or found
@@ -99,15 +101,15 @@ class Judge:
             for record, faults in schema_faults(urls, file) if rules else ():
                 chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
                 said = ((*said, fault.line, record.loc) for rule, fault in chosen for said in self._run(rule, fault))
-                found |= self._put(record, file, said)
+                found |= self._attach(record, file, said)
         except Exception as error:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
-            found |= self._put(urls[0], file, failed)
+            found |= self._attach(urls[0], file, failed)
         return found
 
     def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
-        said = self._say(self._rules_on(record), UrlFacts(record, file, repeated))
-        return self._put_on_entry(record, file, said)
+        said = self._messages(self._rules_on(record), UrlFacts(record, file, repeated))
+        return self._attach_to_entry(record, file, said)
 
     def _rules_on(self, record: UrlRecord) -> list[Rule]:
         """The rules on entries, without those on what the entry does not have."""
@@ -121,7 +123,7 @@ class Judge:
 
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
         """Judge a file that has been read: its faults, its children, and itself."""
-        self._put(record, file, self._about(record, file))
+        self._attach(record, file, self._file_messages(record, file))
 
     def verdicts(self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts]) -> bool:
         """Judge entries that robots.txt denies to the same crawlers; True where some of them have findings now.
@@ -133,24 +135,24 @@ class Judge:
         for number, record in enumerate(denied):
             facts = facts_of(record)
             said = self._verdict(facts)
-            found |= self._put_on_entry(record, facts.file, said)
-            if not self._choice.looks_at_urls and not any(self._is_told(facts.file, rule) for rule, _ in said):
+            found |= self._attach_to_entry(record, facts.file, said)
+            if not self._choice.looks_at_urls and not any(self._becomes_record(facts.file, rule) for rule, _ in said):
                 self._repeat(said, denied[number + 1 :], facts.file)
                 break
         return found
 
-    def _verdict(self, facts: VerdictFacts) -> list[Said]:
+    def _verdict(self, facts: VerdictFacts) -> list[RuleMessage]:
         said = []
         for rule in self._rules[Needs.VERDICT]:
-            facts.brief = not self._is_told(facts.file, rule)
+            facts.brief = not self._becomes_record(facts.file, rule)
             said += self._run(rule, facts)
         return said
 
-    def _is_told(self, file: FileFacts | Counted, rule: Rule) -> bool:
+    def _becomes_record(self, file: FileFacts | Counted, rule: Rule) -> bool:
         """True while findings of a rule in a file still become records."""
         return file.findings[rule.id] < self._per_rule
 
-    def _repeat(self, said: Sequence[Said], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
+    def _repeat(self, said: Sequence[RuleMessage], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
         """Count what was said for further entries, without records of it."""
         for rule, message in said if records else ():
             self._count(rule, file, message.severity, len(records))
@@ -181,33 +183,35 @@ class Judge:
     def _each(self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted) -> bool:
         found = False
         for facts in many:
-            found |= self._put_on_entry(facts.record, file, self._say(self._rules[needs], facts))
+            found |= self._attach_to_entry(facts.record, file, self._messages(self._rules[needs], facts))
         return found
 
     def robots(self, facts: RobotsFacts) -> None:
         """Judge a robots.txt."""
         file = Counted(facts.record.robots)
-        self._put(facts.record, file, ((*said, None, None) for said in self._say(self._rules[Needs.ROBOTS], facts)))
+        self._attach(
+            facts.record, file, ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
+        )
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Findings on a file by the part of the sample that stands in it."""
-        said = self._say(self._rules[Needs.DRAWN], file)
-        return self._alone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
+        said = self._messages(self._rules[Needs.DRAWN], file)
+        return self._standalone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
 
     def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
         """Findings on the crawl itself. `given_up`: {site: how many of its sitemaps were left alone}."""
         facts = [SkippedSite(*one) for one in sorted(given_up.items())]
         said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
-        return self._alone(
+        return self._standalone(
             message
             for needs, one in [*said, *((Needs.GIVEN_UP, one) for one in facts)]
-            for message in self._say(self._rules[needs], one)
+            for message in self._messages(self._rules[needs], one)
         )
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
         """Findings on the whole site, as the rules find them: one rule after the other, file by file. `which`: needs
         of the rules that are to run."""
-        facts.told = None if self._choice.looks_at_urls else max(self._per_rule, 1)
+        facts.per_file = None if self._choice.looks_at_urls else max(self._per_rule, 1)
         for needs in which:
             for rule in self._rules[needs]:
                 if facts.stopped():
@@ -222,7 +226,7 @@ class Judge:
                     if facts.stopped():
                         self.skipped[rule.id] += 1
                     else:
-                        yield from self._alone(self._fail(rule.id, error))
+                        yield from self._standalone(self._fail(rule.id, error))
 
     def totals(self) -> dict[str, Counter[str]]:
         """The counts so far, by name."""
@@ -248,19 +252,23 @@ class Judge:
             if told[sitemap] <= self._per_rule:
                 yield self._record(rule, severity, message, sitemap, url=url)
 
-    def _alone(self, said: Iterable[Said], sitemap: str | None = None) -> list[FindingRecord]:
+    def _standalone(self, said: Iterable[RuleMessage], sitemap: str | None = None) -> list[FindingRecord]:
         """Findings that ride on no record."""
         return [
             self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
         ]
 
-    def _about(self, record: SitemapRecord, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
+    def _file_messages(
+        self, record: SitemapRecord, file: FileFacts
+    ) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
         yield from self._on_faults(file)
         for child in file.children:
-            for said in self._say(self._rules[Needs.CHILD], ChildFacts(child, file)):
+            for said in self._messages(self._rules[Needs.CHILD], ChildFacts(child, file)):
                 yield *said, child.line, child.loc
         whole = record.outcome in WHOLE and not file.narrowed
-        for rule, message in self._say([*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file):
+        for rule, message in self._messages(
+            [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file
+        ):
             yield rule, message, None, message.url
         if not whole:
             skipped = [rule.id for rule in self._rules[Needs.WHOLE]]
@@ -280,17 +288,17 @@ class Judge:
             if number > 0 and file.findings[id]:
                 self._count(by_id[id], file, times=number)
 
-    def _say(self, rules: Iterable[Rule], facts: Any) -> Iterator[Said]:
+    def _messages(self, rules: Iterable[Rule], facts: Any) -> Iterator[RuleMessage]:
         """What rules have to say of the same facts."""
         return (said for rule in rules for said in self._run(rule, facts))
 
-    def _run(self, rule: Rule, facts: Any) -> list[Said]:
+    def _run(self, rule: Rule, facts: Any) -> list[RuleMessage]:
         try:
             return [(rule, message) for message in rule.check(facts)]
         except Exception as error:
             return self._fail(rule.id, error)
 
-    def _fail(self, rule: str, error: Exception) -> list[Said]:
+    def _fail(self, rule: str, error: Exception) -> list[RuleMessage]:
         """What is said of a rule that raised. To be called where the error is caught."""
         if rule not in self._failed:
             self._failed.add(rule)
@@ -301,10 +309,10 @@ class Judge:
             for message in internal.check(Failure(rule, error))
         ]
 
-    def _put_on_entry(self, record: UrlRecord, file: FileFacts | Counted, said: Iterable[Said]) -> bool:
-        return self._put(record, file, ((*one, record.line, record.loc) for one in said))
+    def _attach_to_entry(self, record: UrlRecord, file: FileFacts | Counted, said: Iterable[RuleMessage]) -> bool:
+        return self._attach(record, file, ((*one, record.line, record.loc) for one in said))
 
-    def _put(
+    def _attach(
         self,
         record: UrlRecord | SitemapRecord | RobotsRecord,
         file: FileFacts | Counted,

@@ -66,7 +66,7 @@ class Trusts:
     def restore(self, state: dict[str, Any]) -> None:
         """Add a file whose evidence was kept."""
         self._entries += state["entries"]
-        self._of_site(state["site"]).merge(Trust.of(state))
+        self._of_site(state["site"]).merge(Trust.from_state(state))
 
     def _of_site(self, site: str) -> Trust:
         return self._sites.setdefault(site, Trust())

@@ -13,11 +13,7 @@ from sitemapcrawler.rules.registry import Message
 
 RFC = "https://www.rfc-editor.org/rfc/rfc9309"
 
-NO_RULES = {
-    Content.MARKUP: "an HTML page or other markup",
-    Content.JSON: "JSON",
-    Content.BINARY: "binary data",
-}
+NO_RULES = {Content.MARKUP: "an HTML page or other markup", Content.JSON: "JSON", Content.BINARY: "binary data"}
 
 
 def is_of_site(facts: RobotsFacts) -> bool:

@@ -145,9 +145,7 @@ FILES = Table(
 entries have some, else page; `versions`: whether so many have language versions."""
 
 SPELLINGS = Table(
-    "site_spellings",
-    ("CREATE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",),
-    fill=_spell_pages,
+    "site_spellings", ("CREATE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",), fill=_spell_pages
 )
 """The keys of URLs of pages that are not in normal form."""
 
@@ -265,7 +263,7 @@ class SiteFacts:
         """
         self.stopped = stopped
         """Asked between rules: True where no more of them are to run."""
-        self.told: int | None = None
+        self.per_file: int | None = None
         """Findings of a rule and file that become records; None: all."""
         self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
@@ -372,12 +370,12 @@ class SiteFacts:
         selects `place` and `what` for those of the temporary table `site_told`.
         """
         self.need(FILES)
-        self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._told(sql)}")
+        self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._limited(sql)}")
         return (EntryFault(*row) for row in self.query(DETAILS.format(what=what or "FROM temp.site_told")))
 
-    def _told(self, sql: str) -> str:
+    def _limited(self, sql: str) -> str:
         file = file_of("place")
-        last = "NULL" if self.told is None else str(self.told)
+        last = "NULL" if self.per_file is None else str(self.per_file)
         return f"""
             SELECT place, number, what, other, CASE WHEN nth = {last} THEN many - nth + 1 ELSE 1 END AS times
             FROM (SELECT *, row_number() OVER (PARTITION BY {file} ORDER BY place) AS nth,

@@ -135,7 +135,7 @@ class Suspects:
         """False where there were too many entries to find all that are repeated."""
         return not self._seen.full
 
-    def take(self, urls: Sequence[UrlRecord]) -> Iterator[tuple[UrlRecord, bool]]:
+    def odd_entries(self, urls: Sequence[UrlRecord]) -> Iterator[tuple[UrlRecord, bool]]:
         """The entries that need a closer look, and whether each repeats an earlier one of the file."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)

@@ -208,7 +208,7 @@ class Frequent:
         return self.total, dict(self._counts)
 
     @classmethod
-    def of(cls, state: tuple[int, dict[str, int]]) -> Self:
+    def from_state(cls, state: tuple[int, dict[str, int]]) -> Self:
         """One that has counted so."""
         made = cls()
         made._add(Counter(state[1]), state[0])
@@ -351,11 +351,14 @@ class Trust:
         }
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """One that was kept."""
         made = cls()
         made._evidence = Evidence(**state["evidence"])
-        made._hours, made._header_hours = Frequent.of(state["hours"]), Frequent.of(state["header_hours"])
+        made._hours, made._header_hours = (
+            Frequent.from_state(state["hours"]),
+            Frequent.from_state(state["header_hours"]),
+        )
         return made
 
     def evidence(self) -> Evidence:

@@ -144,13 +144,7 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule(
-    "xml-unknown-attribute",
-    Severity.WARNING,
-    TAGS,
-    Needs.FAULT,
-    also={"Search Console": "Invalid attribute value"},
-)
+@rule("xml-unknown-attribute", Severity.WARNING, TAGS, Needs.FAULT, also={"Search Console": "Invalid attribute value"})
 def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     """An element has an attribute that its namespace does not know. The protocol knows none at all.
 
@@ -240,13 +234,7 @@ def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
 VALIDATING = f"{PROTOCOL}#validating"
 
 
-@rule(
-    "xml-schema-violation",
-    Severity.ERROR,
-    VALIDATING,
-    Needs.FAULT,
-    also={"Search Console": "Invalid tag value"},
-)
+@rule("xml-schema-violation", Severity.ERROR, VALIDATING, Needs.FAULT, also={"Search Console": "Invalid tag value"})
 def xml_schema_violation(fault: Fault) -> Iterator[Message]:
     """The schema of the protocol, or of a namespace, does not allow this, and no rule of its own names it.
 

@@ -110,7 +110,9 @@ def taken(text: str) -> list[tuple[str, bool]]:
     document = Document("https://example.com/s.xml", keep_elements=True)
     suspects = file_at("https://example.com/s.xml").suspects
     return [
-        (record.loc, again) for records in document.read([text.encode()]) for record, again in suspects.take(records)
+        (record.loc, again)
+        for records in document.read([text.encode()])
+        for record, again in suspects.odd_entries(records)
     ]
 
 
@@ -175,22 +177,22 @@ def suspects() -> Suspects:
 def test_repetition_is_found_whatever_the_batches(size: int) -> None:
     finder = suspects()
     entries = [*records(0, 60_000 if size > 1 else 3000), *records(0, 3)]
-    found = [pair for at in range(0, len(entries), size) for pair in finder.take(entries[at : at + size])]
+    found = [pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size])]
     # the first of two in one batch is told too, as what is not repeated
     assert [record.loc for record, again in found if again] == [f"https://example.com/{number}" for number in range(3)]
 
 
 def test_the_start_of_a_file_alone_is_compared_closely() -> None:
     finder = suspects()
-    list(finder.take(records(0, MAX_CLOSELY)))
-    assert list(finder.take([UrlRecord("https://example.com/1/")])) == []
+    list(finder.odd_entries(records(0, MAX_CLOSELY)))
+    assert list(finder.odd_entries([UrlRecord("https://example.com/1/")])) == []
     assert len(finder.first) == MAX_CLOSELY
 
 
 def test_urls_that_are_too_long_are_not_kept_for_it() -> None:
     finder = suspects()
     long, short = (f"https://example.com/{'a' * size}" for size in (MAX_LENGTH, 5))
-    taken = list(finder.take([UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]))
+    taken = list(finder.odd_entries([UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]))
     assert list(finder.first.values()) == [short]
     assert [record.loc for record, _ in taken] == [long, f"{short}/", f"{long}/"], "as too long, or as alike"
 

@@ -52,7 +52,7 @@ def test_count_goes_on_where_it_was_kept(batches: list[list[str]], others: list[
     whole = Frequent()
     for values in batches:
         whole.count(values)
-    kept = Frequent.of(json.loads(json.dumps(whole.state())))
+    kept = Frequent.from_state(json.loads(json.dumps(whole.state())))
     assert (kept.total, kept.most, kept.state()) == (whole.total, whole.most, whole.state())
     for values in others:
         whole.count(values)

@@ -281,7 +281,7 @@ def test_any_dates_give_a_share(texts: list[tuple[str, str, str]]) -> None:
 
 def kept(trust: Trust) -> Trust:
     """What a job keeps of a file, and gives back in the next run."""
-    return Trust.of(json.loads(json.dumps(trust.state())))
+    return Trust.from_state(json.loads(json.dumps(trust.state())))
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=30))
