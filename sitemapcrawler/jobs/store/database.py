@@ -192,7 +192,10 @@ class Store:
     def insert(self, table: str, spools: Iterable[Spool]) -> None:
         """Insert the rows of spools into a table."""
         if filled := [spool for spool in spools if spool.rows]:
-            source = reading(tables()[table.rpartition(".")[2]], max(spool.longest for spool in filled))
+            held = tables()[table.rpartition(".")[2]]
+            if table.endswith("urls") and not any(spool.items for spool in filled):
+                held = {name: kind for name, kind in held.items() if name != ENTRY}  # each column costs time
+            source = reading(held, max(spool.longest for spool in filled))
             paths = [str(spool.flush()) for spool in filled]
             self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM {source}", [paths])
             self.insert_items(table.rpartition("urls")[0], filled)
@@ -243,7 +246,7 @@ class Store:
         last = -1
         try:
             for rows in self._fetched(cursor, f"{query} > -1"):
-                for few in completed(other, rows, 2):
+                for few in [rows] if ENTRY in absent else completed(other, rows, 2):
                     yield [row[1:] for row in few]
                     last = few[-1][0]
         except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
