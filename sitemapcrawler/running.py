@@ -25,13 +25,13 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
-"""Exit codes besides 0: finished."""
+"""Exit codes; 0 means finished."""
 ITEMS = ("auto", "batches", "records")
 """Values of SITEMAP_ITEMS."""
 LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
-"""Minimum values; DuckDB needs them."""
+"""Minimum values, which DuckDB requires."""
 SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
-"""Boolean settings that nothing else checks."""
+"""Boolean settings that only `check_settings` validates."""
 CHATTY = (
     "scrapy.utils.log",
     "scrapy.addons",
@@ -40,13 +40,13 @@ CHATTY = (
     "scrapy.core.engine",
     "scrapy.extensions.feedexport",
 )
-"""Scrapy's loggers of its internals at level INFO; `-L` shows them."""
+"""Scrapy's loggers that report internals at level INFO. `-L` shows them."""
 
 
 def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
-    """Check settings, feeds and arguments, and complete the feeds. ValueError, one line, for what cannot work.
+    """Validate settings, feeds and arguments, and fill in the feeds' options. Raises ValueError, one line.
 
-    `arguments` are those of our spider, None for another spider.
+    `arguments` are those of the audit spider, None for any other spider.
     """
     check_settings(settings)
     prepare_feeds(settings)
@@ -63,7 +63,7 @@ def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Check this project's settings. ValueError, one line."""
+    """Validate this project's settings. Raises ValueError, one line."""
     if settings["SITEMAP_ITEMS"] not in ITEMS:
         raise ValueError(f"setting SITEMAP_ITEMS={settings['SITEMAP_ITEMS']!r}: accepted: {', '.join(ITEMS)}")
     for name, default in vars(ours).items():
@@ -84,7 +84,7 @@ def check_settings(settings: BaseSettings) -> None:
 
 
 def check_log(settings: BaseSettings) -> None:
-    """Check that Scrapy can write its log, without leaving a file behind. ValueError, one line."""
+    """Check that Scrapy can write its log, and leave no file behind. Raises ValueError, one line."""
     level, levels = settings["LOG_LEVEL"], logging.getLevelNamesMapping()
     if level not in levels and not isinstance(level, int):
         raise ValueError(f"setting LOG_LEVEL={level!r}: accepted: {', '.join(levels)}")
@@ -96,7 +96,7 @@ def check_log(settings: BaseSettings) -> None:
 
 
 def _try_to_append(path: Path) -> None:
-    """OSError for a file that cannot be opened or created; removes a file that it creates."""
+    """Open a file for appending, and remove it again if it is new. Raises OSError."""
     was_there = path.exists() or path.is_symlink()
     path.open("ab").close()
     if not was_there:
@@ -104,18 +104,18 @@ def _try_to_append(path: Path) -> None:
 
 
 def quieten() -> None:
-    """Keep Scrapy's internals out of the log."""
+    """Drop Scrapy's messages about its internals from the log."""
     for name in CHATTY:
-        logging.getLogger(name).addFilter(is_news)  # a level would not outlive Scrapy's own set-up
+        logging.getLogger(name).addFilter(is_news)  # Scrapy's set-up resets levels, but keeps filters
 
 
 def is_news(record: logging.LogRecord) -> bool:
-    """True for a warning, and for the reply to Ctrl-C."""
+    """True for warnings and for the reply to Ctrl-C."""
     return record.levelno >= logging.WARNING or " shut" in str(record.msg)
 
 
 def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
-    """Run a crawl; returns its exit code, which for another spider says only whether it could start."""
+    """Run a crawl and return its exit code. For other spiders it is 0 or `NOT_STARTED`."""
     stopped = stop_in_order(process, crawler)
     process.crawl(crawler, **arguments)
     with stopping_on_hangup():
@@ -129,7 +129,7 @@ def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, A
 
 @contextmanager
 def stopping_on_hangup() -> Iterator[None]:
-    """Within the context, handle SIGHUP as SIGTERM, unless it is ignored (`nohup`)."""
+    """Handle SIGHUP like SIGTERM, unless it is ignored (`nohup`)."""
     number = getattr(signal, "SIGHUP", None)  # Windows has none
     if number is None or signal.getsignal(number) is not signal.SIG_DFL:
         yield
@@ -142,7 +142,7 @@ def stopping_on_hangup() -> Iterator[None]:
 
 
 def exit_code(stats: Mapping[str, Any], stopped: bool = False) -> int:
-    """Exit code of a crawl: lost feeds, a stop before the end, nothing read, or success."""
+    """Exit code from a crawl's stats: lost feeds first, then an early stop, then nothing read."""
     lost = "sitemap/store_lost" in stats or LOST in stats
     if lost or any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST

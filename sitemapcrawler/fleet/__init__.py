@@ -1,4 +1,4 @@
-"""Many domains on Ray: schedule and leases, workers that crawl one domain each, results, and their summary.
+"""Crawls of many domains on Ray: scheduling, host leases, one worker per domain, results and a summary.
 
 May import every package but `commands`. Start reading in `control/driver.py`, then `worker/task.py`.
 """

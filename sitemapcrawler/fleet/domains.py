@@ -1,4 +1,4 @@
-"""The domains of a fleet: lists of them, and the tables of the data set with a row for each domain."""
+"""Domain lists of a fleet, and the layout of its result tables."""
 
 from __future__ import annotations
 
@@ -20,79 +20,78 @@ from sitemapcrawler.words import counted
 TABLES: Mapping[str, type] = MappingProxyType(
     {"url": UrlRecord, "sitemap": SitemapRecord, "finding": FindingRecord, "robots": RobotsRecord}
 )
-"""Record of each table."""
+"""Tables and their records."""
 DOMAIN = "domain"
-"""First column of all tables, and name of the table with a row for each domain, which is written last."""
+"""First column of all tables, and name of the table with one row per domain, which is written last."""
 BUCKETS = 256
-"""Partitions of each table, by a hash of the domain: `TABLE/bucket=N/FILE.parquet`, N from 0."""
+"""Partitions per table, by a hash of the domain: `TABLE/bucket=N/FILE.parquet`, N from 0."""
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"
-"""States of a domain: read completely; read in part, up to a limit or stop; no sitemap could be read; no result, since
-its crawl or output failed repeatedly."""
+"""States of a domain: read completely; read in part (limit or stop); no sitemap could be read; no result because its
+crawl or output failed repeatedly."""
 WRITING: Mapping[str, Any] = MappingProxyType({"compression": "zstd", "store_schema": False})
-"""Arguments of `pyarrow.parquet.ParquetWriter`: without Arrow's copy of the schema, which is as large as some thousand
-rows."""
+"""Arguments of `pyarrow.parquet.ParquetWriter`. Arrow's copy of the schema is as large as thousands of rows."""
 
 
 @dataclass(slots=True)
 class DomainRecord:
-    """One domain of a fleet: its row says that its results are complete in all other tables."""
+    """Result of one domain. The row exists only if all other tables hold the domain's results."""
 
     domain: str = ""
-    """The site, as the argument `domain` of a crawl takes it: `example.com`, or an origin with scheme and port."""
+    """The site, as in the argument `domain`: `example.com`, or an origin with scheme and port."""
     state: str = FINISHED
-    """finished, partial (a limit or a stop came first), unread (no sitemap could be read) or, in the summary alone,
+    """finished, partial (ended by a limit or a stop), unread (no sitemap could be read) or, only in the summary,
     failed (no result)."""
     partial: str | None = None
-    """Why the crawl ended early; null where it did not."""
+    """Why the crawl ended early; null if it did not."""
     error: str | None = None
-    """Why there is no result, or why nothing could be read, in one sentence; null where something was."""
+    """Why there is no result or nothing could be read, in one sentence; else null."""
     attempts: int = 1
-    """Times that the crawl was begun, this one included."""
+    """Number of attempts, including this one."""
     node: str = ""
-    """Name of the machine that crawled it."""
+    """Name of the machine that ran the crawl."""
     started: str = ""
     """Start of the crawl, ISO 8601 in UTC."""
     elapsed_s: float = 0.0
-    """Duration of the crawl in seconds, as its summary has it."""
+    """Duration of the crawl in seconds, as in its summary."""
     wall_s: float = 0.0
-    """Duration of the whole task in seconds, from its start to the last table in its place."""
+    """Duration of the task in seconds, until the last table is published."""
     peak_mb: float = 0.0
     """Peak resident memory of the crawl's process in MiB."""
     bytes: int = 0
-    """Size of its files in the four tables in bytes."""
+    """Size of the domain's files in the four tables, in bytes."""
     sitemaps: int = 0
     """Number of sitemap records."""
     urls: int = 0
     """Number of url records."""
     findings: int = 0
-    """Findings, complete, also those beyond the rows kept of each rule."""
+    """Number of findings, including those beyond the rows kept per rule."""
     severities: dict[str, int] = field(default_factory=dict)
-    """Findings by severity, complete."""
+    """Findings by severity, including those not kept."""
     rules: dict[str, int] = field(default_factory=dict)
-    """Findings by rule, complete."""
+    """Findings by rule, including those not kept."""
     worst: dict[str, str] = field(default_factory=dict)
-    """The heaviest severity of each rule's findings; rules of which no finding was kept are left out."""
+    """Highest severity of each rule with kept findings."""
     agents: dict[str, int] = field(default_factory=dict)
-    """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
+    """Listed URLs that robots.txt blocks, by crawler; crawlers without any are left out."""
     replies: dict[str, int] = field(default_factory=dict)
-    """Url records by kind of reply; empty where nothing was verified."""
+    """Url records by kind of reply; empty if nothing was verified."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """What was left out, by reason."""
+    """Skipped items by reason."""
     bad: int | None = None
-    """Distinct URLs that do not answer with a page at once, of those that were asked; null where none was."""
+    """Distinct checked URLs that failed or redirected; null if none was checked."""
     checked: int | None = None
-    """Distinct URLs that were asked; null where none was."""
+    """Distinct checked URLs; null if none was checked."""
 
 
 MAX_LIST_BYTES = 2**30
-"""Most bytes of an @file: some 50 million hosts."""
+"""Maximum size of an @file in bytes: some 50 million hosts."""
 MAX_LINE_BYTES = 64 * 1024
-"""Most bytes of a line of it: more than servers accept as a URL."""
+"""Maximum length of its lines in bytes: longer than any URL that servers accept."""
 MAX_STEM = 100
-"""Most characters of the host in a file name, which may have 255 bytes."""
+"""Maximum length of the host in a file name; file systems allow 255 bytes."""
 HASH_DIGITS = 16
-"""Hexadecimal digits behind it: a million domains collide with a chance of 3 in 100 million."""
-# Device names on Windows, with any suffix.
+"""Hexadecimal digits after the host: the odds of a collision among a million domains are 3 in 100 million."""
+# Device names on Windows; they stay reserved with any suffix.
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])\.")
 
 
@@ -101,35 +100,34 @@ class Domain:
     """A domain to crawl."""
 
     name: str
-    """As the argument `domain` of a crawl takes it: `example.com`, `example.com:8080`, `https://example.com`."""
+    """As in the argument `domain`: `example.com`, `example.com:8080`, `https://example.com`."""
     host: str
-    """Host without port and brackets: lower case, ASCII."""
+    """Host without port and brackets, in lower-case ASCII."""
     site: str
-    """The host without a leading `www.`: two domains of one site never run at once."""
+    """Host without a leading `www.`. Two domains of one site never run at once."""
     bucket: int
-    """Partition of its results, 0 to `BUCKETS` - 1: a stable hash of the name."""
+    """Partition of the results, 0 to `BUCKETS` - 1, from a stable hash of the name."""
     file: str
-    """Name of its files, without suffix: host and hash. Never begins with `_` or `.`: readers of data sets skip such
-    files."""
+    """File name without suffix: host and hash. Never starts with `_` or `.`, which readers of data sets skip."""
 
 
 @dataclass(slots=True)
 class DomainList:
-    """The domains of a list."""
+    """Result of `read_domains`."""
 
     domains: list[Domain] = field(default_factory=list)
-    """Each once, in order of first mention."""
+    """Unique, in order of first mention."""
     repeated: int = 0
-    """Items that repeat a domain."""
+    """Number of duplicates."""
 
 
 def domain(text: str) -> Domain:
-    """Domain of a host or URL. ValueError as from `argument_values.start`."""
+    """Parse a host or URL. Raises ValueError like `argument_values.start`."""
     start = values.start(text)
     place = urls.authority(start.url_candidates[0])
     assert place is not None
     name, host = str(start), place.host
-    host = name if name == host else host  # one text in memory, not two
+    host = name if name == host else host  # keep one string in memory, not two
     digest = sha256(name.encode()).digest()
     bare = host.removeprefix("www.")
     bucket = int.from_bytes(digest[-8:]) % BUCKETS
@@ -142,10 +140,10 @@ def _stem(host: str) -> str:
 
 
 def read_domains(items: Sequence[str]) -> DomainList:
-    """Read the domains of a command line: hosts, URLs, and @files with one per line.
+    """Read the domains of a command line: hosts, URLs, and @files with one item per line.
 
-    Files may have comments (`#`), blank lines, byte order marks and any line ends. ValueError, one line: a file cannot
-    be read, or the first invalid item, its place, and the number of further ones.
+    Files may contain comments (`#`), blank lines, byte order marks and any line ends. Raises ValueError, one line, if a
+    file cannot be read or an item is invalid: it names the first one and counts the others.
     """
     listed, seen = DomainList(), set[str]()
     first, bad = "", 0
@@ -170,12 +168,12 @@ def read_domains(items: Sequence[str]) -> DomainList:
 
 
 def _is_file(found: Domain) -> bool:
-    """True if the name is that of a file, whose @ was forgotten."""
+    """True if a file has this name: the @ is probably missing."""
     return found.name == found.host and Path(found.name).is_file()
 
 
 def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
-    """(place, text) of each item; the place is empty on the command line."""
+    """Yield (place, text) of each item; the place is empty for items of the command line."""
     for item in map(str.strip, items):
         if not item.startswith("@"):
             yield "", item
@@ -189,7 +187,7 @@ def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
 
 
 def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
-    """Lines of an @file with their numbers, without blank ones; bytes if a line is too long or not UTF-8."""
+    """Yield the numbered lines of an @file, except blank ones. Too long lines and invalid UTF-8 stay bytes."""
     try:
         with _opened(Path(path)) as file:
             for number in count(1):
@@ -219,7 +217,7 @@ def _skip_line(file: IO[bytes], raw: bytes) -> None:
 
 
 def _decoded(raw: bytes) -> str | bytes:
-    # Concatenated lists have a byte order mark inside.
+    # Concatenated lists contain byte order marks in the middle.
     raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         return values.without_comment(raw.decode())

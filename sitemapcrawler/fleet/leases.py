@@ -1,6 +1,6 @@
 """Leases on hosts, and the crawl attempts that hold them.
 
-Pure: times are arguments, in seconds of one monotonic clock. `cluster` makes a Ray actor of `Control`.
+No I/O: times are arguments, in seconds of one monotonic clock. `control.cluster` wraps `Control` in a Ray actor.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from itertools import count
 from typing import NamedTuple
 
 LEASE_S = 10.0
-"""Term of a lease in seconds, unless it is renewed: so long a host rests after a crawl has died unnoticed."""
+"""Duration of a lease in seconds unless renewed. A host rests this long after its crawl dies unnoticed."""
 MAX_WAIT_S = 0.5
-"""Seconds after which waiting crawls ask for a host again."""
+"""Seconds after which waiting crawls ask again."""
 NEXT_WAIT_S = 0.1
-"""The same for the first in the queue: the longest time that a host is idle between two crawls."""
+"""Seconds after which the first crawl of the queue asks again: the longest idle time of a host between two crawls."""
 PLACE_S = 4 * MAX_WAIT_S
-"""Seconds after which a crawl that has not asked again loses its place in the queue."""
+"""Seconds after which a crawl that does not ask again loses its place in the queue."""
 SWEEP_S = 10.0
-"""Seconds between two sweeps of unused hosts."""
+"""Seconds between sweeps that remove unused hosts."""
 KEPT_S = 600.0
-"""Seconds for which an expired lease can be renewed if no other crawl has got the host."""
+"""Seconds for which an expired lease can be renewed if no other crawl holds the host."""
 _NEVER = float("-inf")
 
 
@@ -29,39 +29,39 @@ class _Host:
     """Lease and queue of a host."""
 
     holder: str | None = None
-    """Holder of the lease, also after it has expired."""
+    """Crawl with the lease, even after it expires."""
     expires: float = _NEVER
     rests: float = _NEVER
-    """Time from which the host may be requested again after it was given back."""
+    """Time at which the rest after a release ends."""
     queue: dict[str, float] = field(default_factory=dict)
-    """Waiting holders in order, each with the time it asked last."""
+    """Waiting holders in order, each with the time of its last request."""
 
     def late(self, holder: str, now: float) -> bool:
-        """True if a waiting holder has not asked again in time."""
+        """True if a waiting holder did not ask again in time."""
         return self.queue.get(holder, now) + PLACE_S <= now
 
     def first(self, now: float) -> str | None:
-        """First waiting holder that still asks."""
+        """First waiting holder that keeps asking."""
         return next((holder for holder in self.queue if not self.late(holder, now)), None)
 
     def idle(self, now: float) -> bool:
-        """True if there is nothing to remember."""
+        """True if the host can be forgotten: not held, waited for or at rest."""
         held = self.holder is not None and self.expires + KEPT_S > now
         return not held and self.rests <= now and self.first(now) is None
 
 
 class Leases:
-    """Leases on hosts, each for one holder at a time, and queues for them.
+    """Leases on hosts, with one holder at a time and a queue of waiting holders.
 
-    Memory: an entry for each host that is leased, waited for or at rest, and for seconds after.
+    Memory: one entry per host that is leased, waited for or at rest, kept for some seconds longer.
     """
 
     def __init__(self, term: float = LEASE_S) -> None:
-        """`term`: term of a lease in seconds."""
+        """`term`: duration of a lease in seconds."""
         self._term = term
         self._hosts: dict[str, _Host] = {}
         self._lost: dict[str, set[str]] = {}
-        # Hosts on which a holder has a lease or a place in the queue.
+        # Hosts that a holder leases or waits for.
         self._hosts_of: dict[str, set[str]] = {}
         self._swept = _NEVER
 
@@ -70,8 +70,8 @@ class Leases:
         return len(self._hosts)
 
     def ask(self, host: str, holder: str, now: float) -> float:
-        """0.0 if the holder has the lease from now on, or still. Else the seconds after which to ask again, at most
-        `MAX_WAIT_S`. Holders queue first come, first served; one that asks no more loses its place."""
+        """Request or extend a lease. Returns 0.0 if granted, else the seconds to wait before the next call, at most
+        `MAX_WAIT_S`. The queue is first come, first served; a holder that stops asking loses its place."""
         self._sweep(now)
         entry = self._hosts.setdefault(host, _Host())
         if entry.holder == holder and entry.expires > now:
@@ -88,8 +88,8 @@ class Leases:
         return 0.0
 
     def renew(self, holder: str, now: float) -> set[str]:
-        """Renew all leases of a holder, including expired ones that no other has got. Returns the hosts that others
-        wait for."""
+        """Renew all leases of a holder, including expired ones that no other holder took over. Returns the hosts that
+        others wait for."""
         wanted = set()
         for host in self._hosts_of.get(holder, ()):
             entry = self._hosts[host]
@@ -101,18 +101,18 @@ class Leases:
         return wanted
 
     def free(self, host: str, holder: str, rest: float, now: float) -> None:
-        """Give a host back and let it rest for `rest` seconds. Does nothing without the lease."""
+        """Release a host and let it rest for `rest` seconds. Does nothing without the lease."""
         entry = self._hosts.get(host)
         if entry is not None and entry.holder == holder:
             entry.rests = max(entry.rests, now + rest)
             self._leave(host, holder)
 
     def lost(self, holder: str) -> set[str]:
-        """Hosts that others have got since the last call, since the holder's leases had expired."""
+        """Hosts whose lease expired and was granted to another holder since the last call."""
         return self._lost.pop(holder, set())
 
     def drop(self, holder: str, now: float, rest: float = 0.0) -> None:
-        """Forget a holder whose process has ended. Its hosts rest for `rest` seconds."""
+        """Remove a holder whose process has ended. Its hosts rest for `rest` seconds."""
         for host in list(self._hosts_of.get(holder, ())):
             if self._hosts[host].holder == holder:
                 self._hosts[host].rests = max(self._hosts[host].rests, now + rest)
@@ -121,12 +121,12 @@ class Leases:
         self._sweep(now)
 
     def holds(self, host: str, holder: str, now: float) -> bool:
-        """True if the holder may request from the host."""
+        """True if the holder has a valid lease on the host."""
         entry = self._hosts.get(host)
         return entry is not None and entry.holder == holder and entry.expires > now
 
     def _queue(self, entry: _Host, host: str, holder: str, now: float) -> None:
-        """Queue a holder, at the end if it is new or has lost its place."""
+        """Add a holder to the queue, at the end if it is new or has lost its place."""
         while entry.queue and entry.late(name := next(iter(entry.queue)), now):
             del entry.queue[name]
             self._forget(entry, host, name)
@@ -151,7 +151,7 @@ class Leases:
         self._forget(entry, host, holder)
 
     def _forget(self, entry: _Host, host: str, holder: str) -> None:
-        """Drop the link from a holder to a host if it neither has nor awaits it."""
+        """Unlink a holder from a host that it neither leases nor waits for."""
         if entry.holder == holder or holder in entry.queue or holder not in self._hosts_of:
             return
         self._hosts_of[holder].discard(host)
@@ -172,12 +172,12 @@ class Leases:
 LOST_S = 30.0
 """Seconds without a heartbeat after which an attempt counts as dead."""
 REST_S = 5.0
-"""Seconds for which the hosts of a crawl that died rest: longer than most delays."""
+"""Rest in seconds for the hosts of a crawl that died: longer than most delays."""
 
 
 @dataclass(slots=True)
 class CrawlAttempt:
-    """An attempt at a domain by a worker."""
+    """One attempt of a worker to crawl a domain."""
 
     domain: str
     begun: float
@@ -193,11 +193,11 @@ class HeartbeatReply:
     """Reply to a worker's heartbeat."""
 
     go_on: bool
-    """False if a newer attempt at the domain has begun: this one must end without results."""
+    """False if a newer attempt has started: this one must end without results."""
     wanted: list[str] = field(default_factory=list)
     """Hosts of the crawl that others wait for."""
     lost: list[str] = field(default_factory=list)
-    """Hosts that others have got since the last heartbeat was too long ago."""
+    """Hosts that others took over because the last heartbeat came too late."""
 
 
 class Running(NamedTuple):
@@ -213,7 +213,7 @@ class Running(NamedTuple):
 
 
 class Control:
-    """Attempts at domains, of which only the last counts, and their leases."""
+    """Attempts at domains and their leases. Only the latest attempt at a domain is valid."""
 
     def __init__(self) -> None:
         self._leases = Leases()
@@ -223,7 +223,7 @@ class Control:
         self._ids = count(1)
 
     def begin(self, domain: str, now: float) -> tuple[int, int]:
-        """Begin an attempt, which supersedes earlier ones: its number, and the number of attempts at the domain."""
+        """Begin an attempt that supersedes earlier ones. Returns its number and the domain's attempt count."""
         attempt = next(self._ids)
         self._attempts[attempt] = CrawlAttempt(domain, now, now)
         self._last[domain] = attempt
@@ -231,7 +231,7 @@ class Control:
         return attempt, self._tries[domain]
 
     def beat(self, attempt: int, urls: int, sitemaps: int, now: float) -> HeartbeatReply:
-        """Heartbeat of a worker: note its progress and renew its leases."""
+        """Handle a worker's heartbeat: record its progress and renew its leases."""
         known = self._attempts.get(attempt)
         if known is None or not self.counts(attempt):
             return HeartbeatReply(False)
@@ -240,7 +240,7 @@ class Control:
         return HeartbeatReply(True, sorted(self._leases.renew(holder, now)), sorted(self._leases.lost(holder)))
 
     def counts(self, attempt: int) -> bool:
-        """True for the last attempt at its domain, which alone may write results."""
+        """True for the latest attempt at a domain; only it may write results."""
         known = self._attempts.get(attempt)
         return known is not None and self._last.get(known.domain) == attempt
 
@@ -253,7 +253,7 @@ class Control:
         self._leases.free(host, str(attempt), rest, now)
 
     def end(self, attempt: int, died: bool, now: float) -> None:
-        """End an attempt. `died`: its crawl could not say how long its hosts must rest."""
+        """End an attempt. `died`: the crawl could not report how long its hosts must rest."""
         self._leases.drop(str(attempt), now, REST_S if died else 0.0)
         self._attempts.pop(attempt, None)
 

@@ -1,4 +1,4 @@
-"""Progress of a fleet: live on a terminal, or as a line now and then in the log."""
+"""Progress of a fleet: a live display on a terminal, or periodic log lines."""
 
 from __future__ import annotations
 
@@ -40,34 +40,35 @@ if TYPE_CHECKING:
 
 
 URLS_S = 30.0
-"""Seconds over which the speed of URLs is measured."""
+"""Window in seconds for the URL rate."""
 DOMAINS_S = 600.0
-"""The same for domains: they end in bursts, and one may take minutes."""
+"""Window in seconds for the domain rate: longer, since domains end in bursts and can take minutes."""
 MINUTE_S = 60
 
 
 class FleetPace:
-    """Recent speeds of a fleet."""
+    """Recent rates of a fleet."""
 
     def __init__(self, urls_s: float = URLS_S, domains_s: float = DOMAINS_S) -> None:
-        """Seconds over which the speeds of URLs and of domains are measured."""
+        """`urls_s`, `domains_s`: windows in seconds for the URL rate and the domain rate."""
         self._urls = Pace(urls_s)
         self._domains = Pace(domains_s)
 
     def add(self, at: float, urls: int, domains: int) -> None:
-        """Add a measurement. `at`: monotonic clock in seconds; `domains`: ended in this run, failed ones included."""
+        """Add a measurement. `at`: monotonic time in seconds; `domains`: ended in this run, including failed ones."""
         self._urls.add(Moment(at, urls))
         self._domains.add(Moment(at, 0, checked_in_all=domains))
 
     @property
     def urls_per_second(self) -> float | None:
-        """None if it is too early. A domain that starts again loses its URLs."""
+        """None if too early. Never negative, although a restarted domain loses its URLs."""
         speed = self._urls.urls
         return None if speed is None else max(0.0, speed)
 
     @property
     def domains_per_minute(self) -> float | None:
-        """None if it is too early."""
+        """None if too early."""
+        """Estimated seconds for the given number of domains; None if none ended recently."""
         speed = self._domains.checked
         return None if speed is None else speed * MINUTE_S
 
@@ -78,28 +79,28 @@ class FleetPace:
 
 COLOURS = {FINISHED: "green", PARTIAL: "yellow", UNREAD: "yellow", FAILED: "red"}
 COUNTS = 31
-"""Columns beside the name in the row of a running domain, gaps included."""
+"""Columns of a running domain's row without its name, gaps included."""
 MINUTE = "min"
 
 
 @dataclass(frozen=True, slots=True)
 class FleetProgress:
-    """Figures that the display shows."""
+    """Figures for the display."""
 
     total: int
-    """Domains of the list, including those done earlier."""
+    """Domains in the list, including those of earlier runs."""
     elapsed: float
     """Seconds since the start of this run."""
     earlier: int = 0
     """Domains done by earlier runs."""
     done: Mapping[str, int] = field(default_factory=dict)
-    """Domains ended by this run, by state, failed ones included."""
+    """Domains that ended in this run, by state, including failed ones."""
     running: int = 0
     waiting: int = 0
     urls: int = 0
     """URLs listed in this run, including those of running domains."""
     sitemaps: int = 0
-    """Files read, likewise."""
+    """Files read in this run, including those of running domains."""
     urls_per_second: float | None = None
     domains_per_minute: float | None = None
     eta_s: float | None = None
@@ -109,19 +110,19 @@ class FleetProgress:
 
     @property
     def ended(self) -> int:
-        """Domains that have ended."""
+        """Domains that ended in this run or earlier."""
         return self.earlier + sum(self.done.values())
 
 
 def rows(progress: FleetProgress, width: int, unicode: bool = True) -> list[Row]:
-    """Rows for a terminal of `width` columns, of which the last stays free; none is empty."""
+    """Rows for a terminal of `width` columns; the last column stays free. No row is empty."""
     room = max(1, width - 1)
     found = [_first(progress, room, unicode), _read(progress), _done(progress), *_running(progress, width)]
     return [fitted(row, room) for row in found]
 
 
 def line(progress: FleetProgress) -> str:
-    """The same as one line of the log."""
+    """Progress as one log line."""
     earlier = f"{progress.earlier:,} of them earlier" if progress.earlier else ""
     parts = [
         _domains(progress) + in_brackets(progress.domains_per_minute, MINUTE),
@@ -160,7 +161,7 @@ def _done(progress: FleetProgress) -> Row:
 
 
 def _running(progress: FleetProgress, width: int) -> list[Row]:
-    """Number of running domains, and a row for some of them."""
+    """Number of running domains, followed by a row for each shown one."""
     waiting = f"{progress.waiting:,} waiting" if progress.waiting else ""
     head: Row = [("running".ljust(LABEL), FAINT), (counted(progress.running, "domain"), ""), *apart((waiting, FAINT))]
     room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
@@ -182,7 +183,7 @@ def _domains(progress: FleetProgress) -> str:
 
 
 def _states(progress: FleetProgress) -> list[tuple[str, str]]:
-    """(number of domains in a state, its colour), for states with domains."""
+    """(count and state, colour) of each state that occurs."""
     return [
         (f"{progress.done[state]:,} {state}", colour) for state, colour in COLOURS.items() if progress.done.get(state)
     ]
@@ -193,11 +194,11 @@ logger = logging.getLogger("sitemapcrawler")
 REFRESH_S = 1.0
 """Seconds between two updates on a terminal."""
 SHOWN = 5
-"""Running domains with a row: those that have run longest."""
+"""Number of running domains shown: those that have run longest."""
 
 
 class FleetDisplay:
-    """Live display or log lines of a fleet."""
+    """Live display of a fleet, or its log lines."""
 
     def __init__(self, settings: BaseSettings) -> None:
         self._live = is_live(settings)
@@ -214,7 +215,7 @@ class FleetDisplay:
         if not self._live:
             yield
             return
-        from sitemapcrawler.terminal.display import Display  # rich is slow to import, and useless in a pipe
+        from sitemapcrawler.terminal.display import Display  # rich is slow to import, and only needed on a terminal
 
         display = Display(sys.stderr, self._rows)
         display.start()
@@ -224,7 +225,7 @@ class FleetDisplay:
             display.stop()
 
     def update(self, fleet: Fleet) -> None:
-        """Update the display or log a line, if it is time."""
+        """Refresh the display or write a log line if it is due."""
         now = time.monotonic()
         due = self._live and now - self._refreshed >= REFRESH_S
         log = now - self._logged >= self._interval
@@ -262,7 +263,7 @@ class FleetDisplay:
 
 
 def closing_line(fleet: Fleet, seconds: float) -> str:
-    """Result of a fleet in one line."""
+    """Result of a fleet as one log line."""
     counts = fleet.counts
     states = [f"{count:,} {state}" for state, count in sorted(counts.states.items())]
     parts = [

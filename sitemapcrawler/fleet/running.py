@@ -1,4 +1,4 @@
-"""Runs a fleet for its command: claims the output, crawls, writes the summary; returns the exit code."""
+"""Runs a fleet for the command: claims the output, crawls, writes the summary and returns the exit code."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib
 """Libraries that log their internals at level INFO."""
 
 FAILURES = (OutputFailed, ClusterFailed)
-"""Errors of a run whose output cannot be written, or whose cluster is gone."""
+"""Errors raised if the output cannot be written or the cluster is gone."""
 CLAIM = "_fleet.json"
-"""File with the arguments of a data set; a run with other arguments would mix two kinds of results."""
+"""File with the arguments of a data set. Runs with other arguments are refused, so that results stay comparable."""
 OF_A_RUN = frozenset({"domain", "max_time"})
 """Arguments that may differ between runs."""
 
 
 def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
-    """Run a fleet; returns the exit code. ValueError, or one of `FAILURES`, each one line."""
+    """Run a fleet and return its exit code. Raises ValueError or one of `FAILURES`, one line each."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     output = Output(opts.out)
@@ -51,7 +51,7 @@ def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argpar
 
 
 def claim(output: Output, arguments: dict[str, str]) -> None:
-    """Write the arguments to the data set. ValueError if it was made with others."""
+    """Record the arguments in the data set. Raises ValueError if it was made with others."""
     named = Params.parse({**arguments, "domain": "localhost"}).asks_for()
     mine = {name: text for name, text in named.items() if name not in OF_A_RUN}
     claimed = output.read_bytes(CLAIM)
@@ -98,7 +98,7 @@ def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, in
 
 
 def in_states(output: Output, states: Collection[str]) -> set[str]:
-    """Names of the domains of a data set in these states. OutputFailed."""
+    """Names of the domains in these states, from an existing data set. Raises OutputFailed."""
     query = "SELECT domain FROM results WHERE list_contains($states, state)"
     with (
         failing_as(f"{output.url}: the domains cannot be read"),
@@ -109,12 +109,12 @@ def in_states(output: Output, states: Collection[str]) -> set[str]:
 
 
 def source_of(output: Output) -> Source:
-    """The data set as a source for the summary: local files in place."""
+    """Source of the summary; local files are read in place."""
     return (None, output.url) if output.is_local else output.filesystem()
 
 
 def sum_up(output: Output, fleet: Fleet) -> None:
-    """Write the summary and the page beside the tables. OutputFailed."""
+    """Write the summary and the HTML page next to the tables. Raises OutputFailed."""
     with output.scratch() as folder:
         with failing_as(f"{output.url}: the summary cannot be written"):
             write_overview(source_of(output), fleet.counts.failed, folder)

@@ -1,4 +1,4 @@
-"""The driver of a fleet: which domain is crawled next, and on which cluster.
+"""Driver of a fleet: schedules domains and runs them on a Ray cluster.
 
 May import `fleet.worker` and `fleet.output`. Start reading in `driver.py`.
 """

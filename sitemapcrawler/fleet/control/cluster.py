@@ -1,7 +1,7 @@
-"""The Ray cluster that a fleet runs on, joined or started here, with its control actor and its tasks.
+"""Ray cluster of a fleet, joined or started here, with its control actor and tasks.
 
-Only imported by a running fleet. Without an address, a local cluster starts. It listens on the loopback interface only,
-and sends no usage statistics.
+Imported only when a fleet runs. Without an address it starts a local cluster, which listens on the loopback interface
+only and sends no usage statistics.
 """
 
 from __future__ import annotations
@@ -33,70 +33,62 @@ from sitemapcrawler.urls.display import inert
 
 for _name, _value in {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # or it announces a change of its own at each start
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray prints a warning about a future change at each start
 }.items():
     os.environ.setdefault(_name, _value)
-ray: Any = import_module("ray")  # an import statement would ask type checkers for the types of what it brings along
+ray: Any = import_module("ray")  # an import statement would make type checkers read Ray's dependencies
 affinity: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 STORE_BYTES = 100 * 1024 * 1024
-"""Object store of a local cluster in bytes: results are rows of a kilobyte, and Ray requires 75 MB."""
+"""Object store of a local cluster in bytes. Results are rows of about 1 kB; Ray requires at least 75 MB."""
 CONNECT_S = 10.0
-"""Timeout in seconds of a connection to the head of a cluster."""
+"""Timeout in seconds for connecting to the head of a cluster."""
 SHUTDOWN_S, POLL_S = 5.0, 0.1
-"""Seconds for which processes of an ended cluster may still write, and between two checks of their folder."""
+"""Seconds to keep removing the folder of an ended cluster, whose processes may still write, and between two checks."""
 PLACE, MAX_PLACE = "/tmp", 14
-"""Folder of sockets if the temporary folder's path is longer than this: names end at 107 characters, and Ray adds some
-90. Source: unix(7)"""
+"""Folder for sockets if the path of the temporary folder is longer than `MAX_PLACE`: socket paths are limited to 107
+characters, of which Ray uses some 90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 AGAIN = (CrawlDied, OutputFailed, Superseded)
-"""Errors of a task after which it is tried again."""
+"""Errors after which Ray retries a task."""
 
 
 class Clocked:
-    """`Control` as an actor with the clock of its machine, so that no two clocks are compared."""
+    """`Control` as a Ray actor. It uses the clock of its own machine only, so clocks need not agree."""
 
     def __init__(self) -> None:
         self._control = Control()
 
     def begin(self, domain: str) -> tuple[int, int]:
-        """See `Control`."""
         return self._control.begin(domain, time.monotonic())
 
     def beat(self, attempt: int, urls: int, sitemaps: int) -> HeartbeatReply:
-        """See `Control`."""
         return self._control.beat(attempt, urls, sitemaps, time.monotonic())
 
     def counts(self, attempt: int) -> bool:
-        """See `Control`."""
         return self._control.counts(attempt)
 
     def ask(self, attempt: int, host: str) -> float:
-        """See `Control`."""
         return self._control.ask(attempt, host, time.monotonic())
 
     def free(self, attempt: int, host: str, rest: float) -> None:
-        """See `Control`."""
         self._control.free(attempt, host, rest, time.monotonic())
 
     def end(self, attempt: int, died: bool) -> None:
-        """See `Control`."""
         self._control.end(attempt, died, time.monotonic())
 
     def done(self, domain: str) -> None:
-        """See `Control`."""
         self._control.done(domain)
 
     def running(self) -> list[Running]:
-        """See `Control`."""
         return self._control.running(time.monotonic())
 
 
 class Remote:
-    """The control actor, as tasks use it."""
+    """Synchronous proxy of the control actor for tasks."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
@@ -107,11 +99,11 @@ class Remote:
 
 
 _nursery = Nursery()
-"""The nursery of this worker, which forks one crawl after the other."""
+"""This worker's nursery, which forks one crawl at a time."""
 
 
 def work(domain: Domain, plan: Plan, actor: Any) -> DomainRecord:
-    """Task of Ray: crawl one domain."""
+    """Crawl one domain; the body of a Ray task."""
     return crawl_domain(domain, plan, Remote(actor), _nursery)
 
 
@@ -122,36 +114,39 @@ class DomainFailure:
     reason: str
     """One line."""
     common: bool
-    """True if other domains are likely to fail as well: the output cannot be written, or a worker has a fault."""
+    """True if other domains will probably fail too: the output cannot be written, or a worker is broken."""
 
 
 class ClusterFailed(Exception):
-    """The cluster cannot be started or reached, or is gone; one line."""
+    """The cluster cannot be started or reached, or is gone. The message is one line."""
 
 
 class RayOutput(io.TextIOBase):
-    """Logs at level DEBUG what Ray prints on standard output."""
+    """Logs what Ray prints to standard output, at level DEBUG."""
 
     def write(self, text: str) -> int:
-        """A line or part of one."""
+        """Log a line or a part of one."""
         if text.strip():
             logger.debug("Ray: %s", inert(text.strip()))
         return len(text)
 
 
 class RayCluster:
-    """A Ray cluster, joined or started. As a context manager, ends all tasks."""
+    """A Ray cluster, joined or started. Leaving the context ends all tasks."""
 
     def __init__(self, address: str | None, workers: int | None, cpus: float, retries: int) -> None:
-        """`workers`: domains at once, None: one for each reserved core; `cpus`: cores reserved for each domain;
-        `retries`: further attempts at a domain whose crawl or output failed."""
+        """Join the cluster at `address`, or start a local one. Raises ClusterFailed.
+
+        `workers`: domains at once, default one per reserved core; `cpus`: cores reserved per domain; `retries`: further
+        attempts at a domain whose crawl or output failed.
+        """
         local = address is None
         self._workers = workers
         self._cpus = 1 if local else cpus
         self._folder: str | None = None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if local:
-            # Else Ray writes a token to ~/.ray, which `ray start` would require from then on.
+            # Otherwise Ray writes a token to ~/.ray, which `ray start` then requires.
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
             self._workers = workers or os.cpu_count() or 1
             options |= {
@@ -171,9 +166,9 @@ class RayCluster:
             self._shut_down()
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
-            signal.signal(signal.SIGTERM, handler)  # Ray replaces it by one that prints a trace and exits
+            signal.signal(signal.SIGTERM, handler)  # Ray installs one that prints a traceback and exits
         self._check_cores()
-        # On the driver's machine, whose end is that of the fleet in any case.
+        # On the driver's machine: if that one fails, the fleet ends anyway.
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
         self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
         self._task = ray.remote(
@@ -191,7 +186,7 @@ class RayCluster:
         self._quiet.__exit__(kind, error, trace)
 
     def _private_folder(self) -> str:
-        """Folder of a local cluster's sockets and logs. Ray makes it world-writable, so its parent is private."""
+        """Folder for sockets and logs of a local cluster. Ray makes it world-writable, so its parent is private."""
         self._folder = mkdtemp(prefix="sitemapcrawler-", dir=PLACE if len(gettempdir()) > MAX_PLACE else None)
         return f"{self._folder}/ray"
 
@@ -201,7 +196,7 @@ class RayCluster:
             remove_folder(Path(self._folder))
 
     def _check_cores(self) -> None:
-        """ClusterFailed if no machine has the cores that a domain needs."""
+        """Raise ClusterFailed if no machine has the cores that one domain needs."""
         most = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
         if 0 < most < self._cpus:
             self._shut_down()
@@ -212,35 +207,35 @@ class RayCluster:
 
     @property
     def room(self) -> int:
-        """Domains that can run at once."""
+        """Number of domains that can run at once."""
         if self._workers is not None:
             return self._workers
         return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
 
     def start(self, domain: Domain, plan: Any) -> Any:
-        """Start a task; returns the reference of its result."""
+        """Start a task and return the reference of its result."""
         return self._task.options(name=domain.name).remote(domain, plan, self._control)
 
     def share(self, plan: Plan) -> Any:
-        """Share the plan with all tasks; returns its reference."""
+        """Put the plan into the object store and return its reference."""
         return ray.put(plan)
 
     def wait(self, running: Sequence[Any], seconds: float) -> list[Any]:
-        """Wait for a result; returns all references that have one."""
+        """Wait up to `seconds` for a result; returns all references that have one."""
         done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
         if not done:
             done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
         return list(done)
 
     def result(self, reference: Any, domain: Domain) -> DomainRecord | DomainFailure:
-        """The row of a domain, or why there is none. ClusterFailed if the cluster is gone."""
+        """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
         try:
             record: DomainRecord = ray.get(reference)
             return record
         except errors.RayTaskError as error:
             cause = getattr(error, "cause", error)
-            if isinstance(cause, errors.RayError):  # of the control, which all need
+            if isinstance(cause, errors.RayError):  # the control actor failed, which all tasks need
                 raise ClusterFailed(first_line(cause)) from None
             known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
@@ -253,7 +248,7 @@ class RayCluster:
             self._control.done.remote(domain.name)
 
     def running(self) -> list[Running]:
-        """Running attempts. ClusterFailed if the cluster is gone."""
+        """Running attempts. Raises ClusterFailed if the cluster is gone."""
         try:
             running: list[Running] = ray.get(self._control.running.remote())
             return running
@@ -262,21 +257,21 @@ class RayCluster:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder in which Ray's processes may still create files for a moment."""
+    """Remove a folder although Ray's processes may still create files in it."""
     until = time.monotonic() + SHUTDOWN_S
     while True:
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists() or time.monotonic() > until:
             return
-        time.sleep(POLL_S)  # Ray does not say when the last of them has ended
+        time.sleep(POLL_S)  # Ray does not report when its last process has ended
 
 
 def check_reachable(address: str | None) -> None:
-    """OSError if nothing listens at HOST:PORT: Ray would try for minutes."""
+    """Raise OSError if nothing listens at HOST:PORT; Ray itself would retry for minutes."""
     if address is not None and (found := _PLACE.fullmatch(address)):
         socket.create_connection((found[1].strip("[]"), int(found[2])), CONNECT_S).close()
 
 
 def first_line(error: BaseException) -> str:
-    """First line of an error's message, or its type."""
+    """First line of an error's message, or its type if there is none."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

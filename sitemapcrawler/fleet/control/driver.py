@@ -22,27 +22,27 @@ from sitemapcrawler.urls.display import inert
 logger = logging.getLogger(__name__)
 
 AHEAD = 10_000
-"""Domains whose addresses are looked up ahead: enough that some can run while others share an address."""
+"""Domains resolved ahead: enough to find some that can run while others share an address."""
 WAIT_S = 0.2
-"""Seconds to wait for results before starting further domains."""
+"""Seconds to wait for results before more domains are started."""
 IN_A_ROW = 3
-"""Domains in a row that fail for a common reason, a full disk for instance, after which no more start."""
+"""The fleet ends when this many domains in a row fail for a common reason, such as a full disk."""
 
 
 @dataclass(slots=True)
 class FleetCounts:
-    """Counts of a fleet's results."""
+    """Results of a fleet, by count."""
 
     total: int
-    """Domains of the list."""
+    """Domains in the list."""
     earlier: int = 0
-    """Domains done by an earlier run."""
+    """Domains done by earlier runs."""
     states: dict[str, int] = field(default_factory=dict)
     """Domains done by this run, by state."""
     urls: int = 0
-    """URLs of domains done by this run."""
+    """URLs of the domains done by this run."""
     sitemaps: int = 0
-    """Files of domains done by this run."""
+    """Files of the domains done by this run."""
     failed: list[DomainRecord] = field(default_factory=list)
     """Domains without a result."""
 
@@ -63,24 +63,24 @@ class FleetCounts:
 
 
 class FleetStop:
-    """Stop signals. The first SIGINT lets running domains finish; a second one, SIGTERM or SIGHUP ends them."""
+    """Stop signals: the first SIGINT lets running domains finish; a second one, SIGTERM or SIGHUP ends them at once."""
 
     def __init__(self) -> None:
         self.begun = False
-        """True if no further domain starts."""
+        """True if no more domains are started."""
         self.now = False
-        """True if running domains are not waited for."""
+        """True if running domains end at once."""
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal."""
         self.now = self.now or self.begun or number != signal.SIGINT
-        self.begun = True  # before the log line, whose reader may send the next signal at once
+        self.begun = True  # before the log line: its reader may send the next signal at once
         if not self.now:
             logger.info("no more domains are begun; those that run come to their end (again: end at once)")
 
     @contextmanager
     def handling_signals(self) -> Iterator[None]:
-        """Handle signals within the context."""
+        """Install the signal handlers within the context."""
         numbers = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
             numbers.append(signal.SIGHUP)
@@ -93,7 +93,7 @@ class FleetStop:
 
 
 class Fleet:
-    """One run of a fleet over a list of domains."""
+    """One run over a list of domains."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Fleet:
         stop: FleetStop,
         again: Collection[str] = (),
     ) -> None:
-        """`again`: names of domains to crawl although they are done."""
+        """`again`: names of domains to crawl even if they are done."""
         done = finished(output)
         left = [domain for domain in domains if domain.name in again or file_name(DOMAIN, domain) not in done]
         self._left = iter(left)
@@ -118,10 +118,11 @@ class Fleet:
         self.running: dict[Any, Domain] = {}
         self._lost = 0
         self.broken = False
-        """True if the fleet ends because of a failure common to all domains."""
+        """True if the fleet ends because of a common failure."""
 
     def run(self, show: Callable[[Fleet], None]) -> None:
-        """Run to the end or a stop, calling `show` between results. ClusterFailed if the cluster is gone."""
+        """Run until all domains are done or a signal arrives; `show` is called between results. Raises ClusterFailed if
+        the cluster is gone."""
         try:
             while not self._stop.now:
                 if not self._stop.begun:
@@ -138,20 +139,19 @@ class Fleet:
 
     @property
     def waiting(self) -> int:
-        """Domains that are scheduled or being looked up."""
+        """Domains that are scheduled or being resolved."""
         return self._schedule.waiting + self._resolver.pending
 
     def progress(self) -> list[Running]:
-        """Progress of running domains."""
         return self._cluster.running()
 
     @property
     def stopped(self) -> bool:
-        """True if not every domain was started."""
+        """True if a signal or a common failure ended the fleet early."""
         return self._stop.begun
 
     def _feed(self) -> None:
-        """Look up addresses ahead, and schedule domains whose addresses are known."""
+        """Resolve domains ahead, and schedule those that are resolved."""
         while self.waiting < AHEAD and (domain := next(self._left, None)) is not None:
             self._resolver.submit(domain)
         for domain, addresses in self._resolver.ready():
@@ -165,7 +165,7 @@ class Fleet:
 
     def _collect(self) -> None:
         if not self.running:
-            time.sleep(WAIT_S / 10)  # only look-ups are running
+            time.sleep(WAIT_S / 10)  # only look-ups are pending
             return
         for reference in self._cluster.wait([*self.running], WAIT_S):
             domain = self.running.pop(reference)
@@ -180,5 +180,5 @@ class Fleet:
 
 
 def finished(output: Output) -> set[str]:
-    """Files of the rows of domains that are done."""
+    """Names of the row files of finished domains."""
     return {name for name in output.names(DOMAIN) if name.endswith(".parquet")}

@@ -1,7 +1,7 @@
-"""Schedule of domains: never two of one site at once, and few that share an IP address, which are looked up ahead.
+"""Scheduling of domains: one per site at a time, and a limited number per IP address.
 
-Domains with the same addresses form a group. A group that is blocked waits at one of its full addresses until that has
-room; a domain whose site runs waits at that site. So a call never checks all waiting domains.
+Domains with the same addresses form a group. A blocked group waits at one of its full addresses until that has room; a
+domain whose site is running waits at that site. So no call checks all waiting domains.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sitemapcrawler.download.addresses import parse_address
 from sitemapcrawler.fleet.domains import Domain
 
 MAX_LOOKS = 1000
-"""Most groups that one call of `next` checks, some 5 ms; the next call resumes behind them."""
+"""Maximum number of groups that one call of `next` checks, some 5 ms; the next call resumes after them."""
 MAX_WOKEN = 16
-"""Most sets of addresses of a site that wake at once; others wait until one of its domains has run again."""
+"""Maximum number of address sets woken per site; the others wait until a domain of the site ends again."""
 
 Place = tuple[int, Domain]
-"""A domain's number in order of arrival, and the domain."""
+"""A domain and its number in order of arrival."""
 Addresses = tuple[str, ...]
 
 
@@ -34,9 +34,9 @@ class _Group:
 
     addresses: Addresses
     waiting: list[Place] = field(default_factory=list)
-    """A heap; empty only if the group is not queued."""
+    """Heap; empty only if the group is not queued."""
     queued: bool = False
-    """True if the group waits at an address or is ready to be checked."""
+    """True if the group waits at an address or is due for a check."""
 
 
 @dataclass(slots=True)
@@ -46,26 +46,26 @@ class _Address:
     name: str
     running: int = 0
     groups: list[tuple[int, int, _Group]] = field(default_factory=list)
-    """A heap of waiting groups, by their first domain."""
+    """Heap of waiting groups, by their first domain."""
     queued: bool = False
-    """True if it is ready to be checked."""
+    """True if the address is due for a check."""
 
 
 class Schedule:
-    """Waiting and running domains. First come, first served, except for blocked ones.
+    """Waiting and running domains. First come, first served, but blocked domains are passed over.
 
-    Memory: 100 bytes for each waiting domain, 600 for one with addresses of its own. Time: O(log n) a call.
+    Memory: 100 bytes per waiting domain, 600 if it shares its addresses with no other. Time: O(log n) per call.
     """
 
     def __init__(self, per_address: int) -> None:
-        """`per_address`: domains that may run at once on a shared address; 0: any number."""
+        """`per_address`: domains that may run at once on one address; 0: no limit."""
         self.waiting = 0
-        """Domains that do not run yet."""
+        """Domains that have not started yet."""
         self._per_address = per_address
         self._added = 0
         self._groups: dict[Addresses, _Group] = {}
         self._addresses: dict[str, _Address] = {}
-        # A heap, by their first domain, of groups and addresses to check.
+        # Heap of groups and addresses to check, by their first domain.
         self._ready: list[tuple[int, int, _Group | _Address]] = []
         self._running: dict[str, tuple[Domain, Addresses]] = {}
         self._at_site: dict[str, dict[Addresses, list[Place]]] = {}
@@ -76,14 +76,14 @@ class Schedule:
         return len(self._running)
 
     def add(self, domain: Domain, addresses: Collection[str]) -> None:
-        """Queue a domain. Without addresses only its site counts."""
+        """Queue a domain. Without addresses, only its site limits it."""
         self._added += 1
         self.waiting += 1
         self._join((self._added, domain), tuple(sorted(set(addresses))) if self._per_address else ())
 
     def next(self) -> Domain | None:
-        """Start the next domain whose site does not run and whose addresses all have room. None if none waits, all are
-        blocked, or `MAX_LOOKS` groups were checked."""
+        """Start the next domain whose site is not running and whose addresses have room. Returns None if none waits,
+        all are blocked, or `MAX_LOOKS` groups were checked."""
         for _ in range(MAX_LOOKS):
             if not self._ready:
                 break
@@ -96,7 +96,7 @@ class Schedule:
         return None
 
     def done(self, domain: Domain) -> None:
-        """End a running domain. KeyError if it does not run."""
+        """End a running domain. Raises KeyError if it is not running."""
         ran, addresses = self._running.get(domain.site, (None, ()))
         if ran != domain:
             raise KeyError(domain.name)
@@ -106,8 +106,8 @@ class Schedule:
         self._wake(domain.site)
 
     def _wake(self, site: str) -> None:
-        """Return domains of a site to their groups. Of those with the same addresses only the first, since the next
-        cannot run before it."""
+        """Return a site's domains to their groups: only the first of each address set, since the next one cannot run
+        before it."""
         groups = self._at_site.get(site, {})
         for addresses in list(islice(groups, MAX_WOKEN)):
             places = groups.pop(addresses)
@@ -130,7 +130,7 @@ class Schedule:
             heappush(self._ready, (group.waiting[0][0], id(group), group))
 
     def _group_at(self, address: _Address) -> _Group | None:
-        """The first group that waits at an address, if that has room."""
+        """First group that waits at an address, if the address has room."""
         if address.running >= self._per_address:
             return None
         group = heappop(address.groups)[2]
@@ -139,7 +139,7 @@ class Schedule:
         return group
 
     def _first_of(self, group: _Group) -> Domain | None:
-        """The first domain of a group that can run. Blocked ones wait where they are blocked."""
+        """Start the first domain of a group that can run. Blocked domains move to what blocks them."""
         full = self._full(group.addresses)
         if full:
             group.queued = True
@@ -181,16 +181,16 @@ class Schedule:
             del self._addresses[address.name]
 
     def _queue_address(self, address: _Address) -> None:
-        """Have an address checked that may have room for waiting groups."""
+        """Queue an address for a check if groups wait there."""
         if address.groups and not address.queued:
             address.queued = True
             heappush(self._ready, (address.groups[0][0], id(address), address))
 
 
 RESOLVE_S = 10.0
-"""Time limit for one host in seconds: twice the timeout of a name server (resolv.conf)."""
+"""Time limit per host in seconds: twice the timeout of a name server (resolv.conf)."""
 MAX_STUCK = 256
-"""Most threads that may hang in slow look-ups, which cannot be cancelled; each is replaced by another."""
+"""Maximum number of extra threads that replace those stuck in look-ups, which cannot be cancelled."""
 
 Resolved = tuple[Domain, frozenset[str]]
 
@@ -203,15 +203,15 @@ class _Lookup:
 
 
 def addresses_of(host: str) -> frozenset[str]:
-    """All addresses of a host. OSError if there are none."""
+    """All addresses of a host. Raises OSError if there are none."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return frozenset(str(address[4][0]).partition("%")[0] for address in found)
 
 
 class Resolver:
-    """Looks up hosts in daemon threads. To be used by one thread.
+    """Resolves hosts in daemon threads. Its methods must be called from one thread.
 
-    A host that is not found within `RESOLVE_S` seconds has no addresses; its crawl will report why.
+    A host that takes longer than `RESOLVE_S` gets no addresses; its crawl then reports why.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class Resolver:
         threads: int = 32,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`resolve` returns the addresses of a host, or raises anything; `threads`: hosts looked up at once."""
+        """`resolve`: returns the addresses of a host, may raise anything; `threads`: look-ups at once."""
         self.pending = 0
         """Submitted domains that `ready` has not returned yet."""
         self._resolve, self._most, self._clock = resolve, threads, clock
@@ -233,7 +233,7 @@ class Resolver:
         self._closed = False
 
     def submit(self, domain: Domain) -> None:
-        """Look up the host of a domain; an IP address needs no look-up."""
+        """Resolve the host of a domain; IP addresses need no look-up."""
         self.pending += 1
         literal = parse_address(domain.host)
         with self._lock:
@@ -245,7 +245,7 @@ class Resolver:
                 self._start()
 
     def ready(self) -> list[Resolved]:
-        """Domains looked up since the last call. Never blocks."""
+        """Domains resolved since the last call. Never blocks."""
         with self._lock:
             self._give_up(self._clock() - RESOLVE_S)
             found, self._found = self._found, []
@@ -279,13 +279,13 @@ class Resolver:
                 self._running.add(lookup)
             try:
                 addresses = frozenset(self._resolve(domain.host))
-            except Exception:  # whatever a resolver raises: UnicodeError for a label that is too long
+            except Exception:  # resolvers raise more than OSError: UnicodeError if a label is too long
                 addresses = frozenset()
             if not self._record(lookup, addresses):
                 return
 
     def _record(self, lookup: _Lookup, addresses: frozenset[str]) -> bool:
-        """Record the addresses; False if another thread has replaced this one."""
+        """Record the addresses. Returns False if another thread has replaced this one."""
         with self._lock:
             if not lookup.given_up:
                 self._running.discard(lookup)

@@ -1,9 +1,9 @@
-"""Output of a fleet: a folder, or a prefix of a bucket (S3, Google Cloud Storage and others of fsspec).
+"""Output of a fleet: a local folder, or a prefix in a bucket (S3, Google Cloud Storage or another store of fsspec).
 
-The libraries read credentials and addresses from the environment. s3fs and botocore: `AWS_ACCESS_KEY_ID`,
-`AWS_SECRET_ACCESS_KEY`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL` (MinIO, R2 and others) and `~/.aws`. gcsfs:
-`GOOGLE_APPLICATION_CREDENTIALS`, the login of `gcloud auth application-default login`, and `STORAGE_EMULATOR_HOST`,
-without credentials. Both fall back to the metadata service of their cloud.
+Credentials and endpoints come from the environment. s3fs and botocore read `AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL` (MinIO, R2 and others) and `~/.aws`. gcsfs
+reads `GOOGLE_APPLICATION_CREDENTIALS`, the login of `gcloud auth application-default login`, and
+`STORAGE_EMULATOR_HOST`, which needs no credentials. Both fall back to the metadata service of their cloud.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://.*", re.IGNORECASE | re.DOTALL)
 
 
 class Output:
-    """A folder or bucket where each file appears as a whole or not at all.
+    """A folder or bucket in which files appear complete or not at all.
 
-    Names are relative, with `/`. Names that begin with `_` or `.` are not results. Can be pickled, and used after a
-    fork. Methods raise OutputFailed.
+    Names are relative, with `/`. Names that start with `_` or `.` are not results. An output can be pickled, and used
+    after a fork. Methods raise OutputFailed.
     """
 
     def __init__(self, url: str) -> None:
-        """`url`: a folder, or a URL that fsspec knows. ValueError, one line, if it cannot be used; sends no request
-        yet."""
+        """`url`: a folder, or a URL supported by fsspec. Sends no request. Raises ValueError, one line, if it is
+        invalid."""
         self._place = _place(url)
         self.url = self._place.url
         """Absolute path of the folder, or URL without a trailing slash."""
         self.is_local = self._place.is_local
-        """True for a folder, which all machines must have at the same path."""
+        """True for a folder. All machines must mount it at the same path."""
 
     def __reduce__(self) -> tuple[type[Output], tuple[str]]:
         return Output, (self.url,)
 
     def check(self) -> None:
-        """Write and remove a file. ValueError, one line, if that fails."""
+        """Write and remove a probe file. Raises ValueError, one line, if that fails."""
         try:
             self._place.check()
         except OutputFailed as error:
             raise ValueError(str(error)) from None
 
     def scratch(self) -> AbstractContextManager[Path]:
-        """Local temporary folder for one attempt, beside the results if these are local."""
+        """Local temporary folder for one attempt; if the output is local, on the same file system."""
         return self._place.scratch()
 
     def publish(self, file: Path, name: str) -> None:
-        """Publish a file, replacing an earlier one. A folder moves it, and syncs it to disk."""
+        """Publish a file, replacing an earlier one. A local file is moved, and synced to disk."""
         self._place.publish(file, _checked(name))
 
     def remove(self, name: str) -> None:
@@ -77,21 +77,21 @@ class Output:
         self._place.write_bytes(_checked(name), data)
 
     def names(self, folder: str) -> Iterator[str]:
-        """Names of results below a folder, including the folder's, in any order."""
+        """Yield the names of all results below a folder, starting with the folder's name, in any order."""
         return self._place.names(_checked(folder) if folder else "")
 
     def clean(self) -> None:
-        """Remove unfinished files and uploads of killed runs. Not while another fleet runs. Stores that cannot list
-        unfinished uploads expire them by themselves, if so configured."""
+        """Remove unfinished files and uploads of killed runs. Must not run while another fleet does. Stores that cannot
+        list unfinished uploads may be configured to expire them."""
         self._place.clean()
 
     def filesystem(self) -> tuple[Any, str]:
-        """fsspec file system of this process, and the path in it."""
+        """fsspec file system of this process, and the path within it."""
         return self._place.open()
 
     def lock(self) -> AbstractContextManager[None]:
-        """Lock the output. ValueError if another fleet has locked it. Buckets have no locks: two fleets with the same
-        prefix do work twice, and the later result stays."""
+        """Lock the output. Raises ValueError if another fleet holds the lock. Buckets have no locks: two fleets with
+        the same prefix repeat each other's work, and the later result stays."""
         return self._place.lock()
 
 
@@ -110,7 +110,7 @@ def _place(url: str) -> Folder | ObjectStore:
 
 
 def _checked(name: str) -> str:
-    """ValueError for a name that leads out of the output, or to itself."""
+    """Return the name. Raises ValueError if it leads out of the output, or to the output itself."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
         raise ValueError(f"{name!r} is no name of a file")
@@ -118,28 +118,28 @@ def _checked(name: str) -> str:
 
 
 S3, GCS = ("s3", "s3a"), ("gs", "gcs")
-"""Schemes of the two tested stores."""
+"""Schemes of the two stores that the tests cover."""
 WHOLE = (*S3, *GCS, "abfs", "abfss", "az", "oss", "oci", "memory")
-"""Schemes of stores with atomic uploads; elsewhere a file is uploaded and then moved."""
+"""Schemes of stores with atomic uploads. Elsewhere a file is uploaded, then moved."""
 PACKAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {**dict.fromkeys(S3, ("s3fs", "s3")), **dict.fromkeys(GCS, ("gcsfs", "gcs"))}
 )
-"""Package that a scheme needs, and its extra of this project."""
+"""Package required by a scheme, and this project's extra that installs it."""
 PART_BYTES = 16 * 2**20
-"""Bytes of a part of a large upload, held in memory. At least 5 MiB, except for the last, and a multiple of 256 KiB.
-Sources: S3's quotas of multipart uploads, GCS's resumable uploads."""
+"""Size in bytes of the parts of a large upload, which are held in memory. S3 requires at least 5 MiB except for the
+last part, GCS a multiple of 256 KiB. Sources: S3's quotas of multipart uploads, GCS's resumable uploads."""
 PARTS_AT_ONCE = 4
-MAX_PARTS = 10_000  # of one upload, S3's quotas
+MAX_PARTS = 10_000  # per upload; source: S3's quotas
 EMULATOR = "STORAGE_EMULATOR_HOST"
-"""Environment variable with the address of an emulator of Google Cloud Storage, which needs no credentials."""
+"""Environment variable with the address of a Google Cloud Storage emulator, which needs no credentials."""
 
 logger = logging.getLogger(__name__)
 
 
 class ObjectStore:
-    """Objects under a prefix. `Output` documents the methods.
+    """Objects under a prefix. See `Output` for the methods.
 
-    Each process opens the file system itself: threads and connections do not survive a fork.
+    Each process opens its own file system: threads and connections do not survive a fork.
     """
 
     is_local = False
@@ -151,11 +151,11 @@ class ObjectStore:
         if self.protocol in (*S3, *GCS) and not path.partition("/")[0]:
             raise ValueError(f"{url} names no bucket")
         _check_package(self.protocol)
-        # By process. That of the parent is kept: closing it would close the parent's connections.
+        # By process. The parent's is kept, since closing it would close the parent's connections.
         self._opened: dict[int, tuple[Any, str]] = {}
 
     def open(self) -> tuple[Any, str]:
-        """File system of this process, and the path in it."""
+        """File system of this process, and the path within it."""
         process = os.getpid()
         if process not in self._opened:
             self._opened[process] = _open_filesystem(self.protocol, self.url)
@@ -163,7 +163,6 @@ class ObjectStore:
 
     @property
     def fs(self) -> Any:
-        """File system of this process."""
         return self.open()[0]
 
     def check(self) -> None:
@@ -216,7 +215,7 @@ class ObjectStore:
         if self.protocol in S3:
             try:
                 self._abort_uploads()
-            except Exception as error:  # of botocore, s3fs and what they use
+            except Exception as error:  # botocore, s3fs and their dependencies raise many types
                 logger.info("%s: uploads left incomplete cannot be aborted: %s", self.url, reason(error))
 
     @contextmanager
@@ -224,7 +223,7 @@ class ObjectStore:
         yield
 
     def _names(self, path: str, prefix: str) -> Iterator[str]:
-        # Not by fsspec's walk, which leaves out what it cannot list.
+        # fsspec's walk silently skips what it cannot list.
         try:
             listed = self.fs.ls(path, detail=True)
         except FileNotFoundError:
@@ -253,7 +252,6 @@ class ObjectStore:
         self.fs.mv(part, path)
 
     def _upload(self, size: int) -> dict[str, int]:
-        """Options of an upload."""
         part = max(PART_BYTES, ceil(size / MAX_PARTS / 2**18) * 2**18)
         if self.protocol in S3:
             return {"chunksize": part, "max_concurrency": PARTS_AT_ONCE}
@@ -275,20 +273,20 @@ class ObjectStore:
 
 
 def _open_filesystem(protocol: str, url: str) -> tuple[Any, str]:
-    # No cached listings: others write there as well.
+    # Listings must not be cached: other processes write there too.
     options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
     if protocol not in GCS:
         opened: tuple[Any, str] = import_module("fsspec.core").url_to_fs(url, **options)
         return opened
     if EMULATOR in os.environ:
         options["token"] = "anon"
-    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs what it raises
-    # The package's other file system speaks gRPC, which does not survive a fork.
+    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs errors that it also raises
+    # The package's default file system uses gRPC, which does not survive a fork.
     return import_module("gcsfs.core").GCSFileSystem(**options), url.partition("://")[2]
 
 
 def _check_package(protocol: str) -> None:
-    """ValueError for an unknown scheme, or a missing package."""
+    """Raise ValueError if a scheme is unknown or its package is missing."""
     package, extra = PACKAGES.get(protocol, ("", ""))
     try:
         import_module("fsspec").get_filesystem_class(protocol)

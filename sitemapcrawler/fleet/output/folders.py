@@ -1,4 +1,4 @@
-"""Output in a folder, local or mounted at the same path on all machines of a fleet; errors of outputs."""
+"""Output in a folder, local or mounted at the same path on all machines, and the errors of all outputs."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from sitemapcrawler.jobs.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
 MAX_REASON = 300
-"""Most characters of an error message."""
+"""Maximum length of an error message in characters."""
 
 
 class OutputFailed(OSError):
-    """Something could not be written, read or removed; one line. Can be pickled."""
+    """A file could not be written, read or removed. The message is one line; the error can be pickled."""
 
 
 def reason(error: Exception) -> str:
-    """Short reason of an error: the system's text for an OSError, else its message."""
+    """Error as short text: the system's message for an OSError, else its own."""
     if isinstance(error, OSError) and error.errno in errno.errorcode and error.strerror:
         text = str(error.strerror)
     else:
         text = str(error) or type(error).__name__
-        if isinstance(error, FileNotFoundError) and " " not in text:  # a mere path
+        if isinstance(error, FileNotFoundError) and " " not in text:  # only a path
             text = f"{text} not found"
     return inert(" ".join(text.split()), MAX_REASON)
 
 
 @contextmanager
 def failing_as(what: str) -> Iterator[None]:
-    """Raise any error as OutputFailed with a text in front: file systems raise errors of many libraries."""
+    """Turn any error into OutputFailed with a prefix; fsspec's file systems raise errors of many libraries."""
     try:
         yield
     except OutputFailed:
@@ -47,18 +47,18 @@ def failing_as(what: str) -> Iterator[None]:
 
 
 PARTS = "_parts"
-"""Folder of unfinished files."""
+"""Folder for unfinished files."""
 LOCK = "_lock"
 HIDDEN = ("_", ".")
-"""First characters of names that readers of data sets skip."""
+"""Prefixes of names that readers of data sets skip."""
 NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
-"""Errors of file systems that do not support fsync."""
+"""Errors of file systems without fsync."""
 _PATTERN = re.compile(r"[*?\[\\]")
-"""Patterns of DuckDB in a path."""
+"""Characters that DuckDB treats as a pattern in a path."""
 
 
 class Folder:
-    """Files below a folder, published by a rename. `Output` documents the methods."""
+    """Files below a folder, published by rename. See `Output` for the methods."""
 
     is_local = True
 
@@ -67,7 +67,7 @@ class Folder:
         self.url = str(self.root)
         if found := _PATTERN.search(self.url):
             raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
-        with suppress(OSError):  # `check` reports folders without access
+        with suppress(OSError):  # `check` reports inaccessible folders
             for each in (self.root, *self.root.parents):
                 if each.exists() and not each.is_dir():
                     raise ValueError(f"{each} is a file, and no folder")
@@ -146,7 +146,7 @@ class Folder:
         return parts
 
     def _copied(self, file: Path) -> Path:
-        """A copy on the file system of the output."""
+        """Copy a file to the output's file system."""
         part = self._parts() / uuid4().hex
         try:
             shutil.copyfile(file, part)
@@ -172,7 +172,7 @@ def _names(folder: Path, prefix: str) -> Iterator[str]:
 
 
 def _to_disk(path: Path) -> None:
-    """fsync a file or a folder: a domain is done once its last file is published, and then all others must be there,
+    """fsync a file or folder. A domain is done once its last file is published; the others must be on disk by then,
     even after a power failure."""
     file = os.open(path, os.O_RDONLY)
     try:

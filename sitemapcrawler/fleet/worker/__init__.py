@@ -1,4 +1,4 @@
-"""A task of a fleet: crawls one domain in a process of its own and publishes its results.
+"""A fleet's task: crawls one domain in its own process and publishes the results.
 
 May import `fleet.output` and `fleet.leases`. Start reading in `task.py`.
 """

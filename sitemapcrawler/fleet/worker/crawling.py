@@ -1,14 +1,14 @@
-"""One crawl of a fleet, in a process that a nursery has forked; its records become four Parquet files.
+"""A fleet's crawl of one domain, in a process forked by a nursery. It writes its records to four Parquet files.
 
-The crawl and its worker exchange JSON messages, lists that begin with a word. The first message to the crawl is
-its job, pickled.
+The crawl and its worker exchange JSON messages: lists that start with a keyword. The first message to the crawl is the
+pickled job.
 
-    from the crawl      ["ask", host]           ask for the lease on a host
-                        ["free", host, rest]    give it back; others may have it after `rest` seconds
+    from the crawl      ["ask", host]           request the lease on a host
+                        ["free", host, rest]    release it; others can get it after `rest` seconds
                         ["at", urls, sitemaps]  progress
     to the crawl        ["granted", host]
                         ["wanted", host...]     others wait for these hosts
-                        ["lost", host...]       others have got them
+                        ["lost", host...]       others took over these hosts
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 
 LOG = "log.txt"
 SUMMARY = "summary.jsonl"
-"""Files beside the tables in the folder of a crawl."""
+"""Files next to the tables in a crawl's folder."""
 LAST = 10_000
-"""Order among the downloader middlewares: nearest to the downloader, behind all that may delay or answer a request."""
+"""Downloader middleware order: last, so that no other middleware delays or answers a request after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlJob:
-    """What a crawl is started with."""
+    """Parameters of one crawl."""
 
     domain: str
     """Column `domain` of its rows, and argument of the spider."""
     arguments: dict[str, str]
-    """Other arguments of the spider."""
+    """The spider's other arguments."""
     settings: dict[str, tuple[Any, int]] = field(repr=False)
-    """{name: (value, priority)} of settings that are not Scrapy's defaults."""
+    """{name: (value, priority)} of settings that differ from Scrapy's defaults."""
     folder: str
-    """Existing empty folder of its files."""
+    """Folder for the files; exists and is empty."""
     path: tuple[str, ...] = ()
-    """`sys.path` of the command, which finds a project's modules."""
+    """`sys.path` of the command, to import the modules of a Scrapy project."""
 
 
 def crawl(connection: Connection) -> int:
-    """Wait for the job and run it; returns the exit code."""
+    """Wait for the job, run it, and return its exit code."""
     link = WorkerLink(connection)
     job: CrawlJob = link.job()
     try:
         return _crawl(job)
-    except Exception as error:  # the worker reports it, and keeps the log
+    except Exception as error:  # logged for the worker, which reports it
         with (Path(job.folder) / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"ERROR: {inert_traceback(error)}\n")
         raise
@@ -86,7 +86,6 @@ def _crawl(job: CrawlJob) -> int:
 
 
 def settings_of(job: CrawlJob) -> Settings:
-    """Settings of one crawl."""
     settings = Settings()
     for name, (value, priority) in job.settings.items():
         settings.set(name, value, priority)
@@ -104,8 +103,8 @@ def settings_of(job: CrawlJob) -> Settings:
 
 
 def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
-    """The FEEDS setting: the four tables, and the summary."""
-    place = folder.absolute().as_uri()  # feeds replace "%20" and "%(time)s" in a path
+    """FEEDS setting with the four tables and the summary."""
+    place = folder.absolute().as_uri()  # in a path, Scrapy would replace "%20" and "%(time)s"
     common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
     tables = {
         f"{place}/{table}.parquet": {
@@ -120,24 +119,24 @@ def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    """Summary record of a crawl that has ended. OSError or ValueError if there is none."""
+    """Summary record of a finished crawl. Raises OSError or ValueError if there is none."""
     record: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
     return record
 
 
 PROGRESS_S = 1.0
-"""Seconds between two messages of progress."""
+"""Seconds between progress messages."""
 FAULT = 70
-"""Exit code of a crawl that could not begin, or raised; EX_SOFTWARE of sysexits.h."""
+"""Exit code of a crawl that could not start or raised an exception; EX_SOFTWARE of sysexits.h."""
 ORPHANED = 71
 """Exit code of a crawl whose worker is gone; EX_OSERR of sysexits.h."""
 
 Handler = Callable[..., None]
-"""Called with the items of a message behind its word."""
+"""Called with the items of a message after the keyword."""
 
 
 class WorkerLink:
-    """The crawl's end of the connection to its worker; one per process."""
+    """The crawl's end of the connection to its worker. One per process."""
 
     current: ClassVar[WorkerLink]
 
@@ -147,19 +146,19 @@ class WorkerLink:
         WorkerLink.current = self
 
     def job(self) -> Any:
-        """Wait for the job."""
+        """Wait for the job and return it."""
         return self._connection.recv()
 
     def listen(self, word: str, handler: Handler) -> None:
-        """Set the handler of messages that begin with a word."""
+        """Register the handler of messages with this keyword."""
         self._handlers[word] = handler
 
     def open(self) -> None:
-        """Handle messages in the event loop from now on."""
+        """Start handling messages in the event loop."""
         asyncio.get_running_loop().add_reader(self._connection.fileno(), self._handle_message)
 
     def send(self, *message: Any) -> None:
-        """Send a message; exits if the worker is gone."""
+        """Send a message. Ends the process if the worker is gone."""
         try:
             self._connection.send_bytes(json.dumps(message).encode())
         except OSError:
@@ -174,7 +173,7 @@ class WorkerLink:
 
 
 class ProgressMessages:
-    """Scrapy extension: sends progress to the worker."""
+    """Scrapy extension that sends progress to the worker."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -182,20 +181,18 @@ class ProgressMessages:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to signals."""
         extension = cls(crawler)
         crawler.signals.connect(extension.opened, signals.spider_opened)
         crawler.signals.connect(extension.closed, signals.engine_stopped)
         return extension
 
     def opened(self, spider: Spider) -> None:
-        """Open the link and start sending."""
+        """Start handling messages and sending progress."""
         WorkerLink.current.open()
         self._calls = create_looping_call(self._send)
         self._calls.start(PROGRESS_S, now=False)
 
     def closed(self) -> None:
-        """Send the final progress."""
         if self._calls is not None and self._calls.running:
             self._calls.stop()
         self._send()
@@ -206,30 +203,30 @@ class ProgressMessages:
 
 
 HELD_KEY = "fleet_host"
-"""Key in `Request.meta`: host of the lease that the request uses."""
+"""`Request.meta` key with the host whose lease the request uses."""
 
 
 @dataclass(slots=True)
 class HeldHost:
-    """State of the lease on a host."""
+    """State of a crawl's lease on a host."""
 
     slot: str
-    """Key of its download slot."""
+    """Key of the host's download slot."""
     granted: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while requests may start."""
+    """Set while requests can start."""
     asked: bool = False
-    """True from asking for the lease until it is granted."""
+    """True while a request for the lease is pending."""
     wanted: bool = False
-    """True if another crawl waits: no request starts, and the lease is given back after the last one."""
+    """True if another crawl waits: no request starts, and the lease is released after the last one."""
     running: int = 0
-    """Running requests."""
+    """Number of running requests."""
     waiting: int = 0
-    """Waiting requests."""
+    """Number of waiting requests."""
 
 
 class OneCrawlAHost:
-    """Downloader middleware: one crawl of the fleet at a time requests from a host. Holds requests until the host is
-    leased, and gives the lease back when others wait."""
+    """Downloader middleware that lets one crawl of the fleet at a time send requests to a host. It delays requests
+    until the host is leased, and releases the lease if other crawls wait."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -239,7 +236,6 @@ class OneCrawlAHost:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to messages and signals."""
         middleware = cls(crawler)
         middleware._link.listen("granted", middleware._granted)
         middleware._link.listen("wanted", middleware._wanted)
@@ -249,7 +245,7 @@ class OneCrawlAHost:
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Wait for the lease; DownloadCancelledError if the crawl is stopped before."""
+        """Wait for the lease. Raises DownloadCancelledError if the crawl stops first."""
         parts = urlsplit(request.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             return
@@ -263,12 +259,12 @@ class OneCrawlAHost:
         request.meta[HELD_KEY] = parts.hostname
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note the end of the request."""
+        """Count the request as ended."""
         self._ended(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note the end of the request."""
+        """Count the request as ended."""
         self._ended(request)
 
     def _ask(self, host: str, held: HeldHost) -> None:
@@ -310,7 +306,7 @@ class OneCrawlAHost:
                 self._give_back(host)
 
     def _lost(self, *hosts: str) -> None:
-        """Others have got hosts, since the worker's heartbeats failed: queue behind them."""
+        """Handle the loss of hosts after late heartbeats: request their leases again if requests wait."""
         for host in hosts:
             held = self._hosts[host]
             held.granted.clear()
@@ -319,7 +315,7 @@ class OneCrawlAHost:
                 self._ask(host, held)
 
     def _give_back(self, host: str) -> None:
-        """Give a host to others that wait, and queue behind them if requests wait."""
+        """Release a host that other crawls wait for, and queue again if requests wait."""
         held = self._hosts[host]
         if held.wanted and not held.running:
             held.wanted = False
@@ -328,7 +324,7 @@ class OneCrawlAHost:
                 self._ask(host, held)
 
     def _closed(self) -> None:
-        """Give back hosts that must rest; the control frees all others at the end."""
+        """Release hosts that need a rest; the control actor frees all others when the attempt ends."""
         for host, held in self._hosts.items():
             rest = self._rest(held.slot)
             if rest and (held.granted.is_set() or held.wanted):
@@ -337,7 +333,7 @@ class OneCrawlAHost:
                 self._link.send("free", host, rest)
 
     def _rest(self, slot: str) -> float:
-        """Seconds for which the host must rest."""
+        """Seconds that the host must rest before the next crawl."""
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
         pause = politeness.resting(slot) if politeness is not None else 0.0
         known = self._crawler.engine.downloader.slots.get(slot)

@@ -1,12 +1,12 @@
-"""Fork server for crawls: a process with everything imported forks a child for each crawl.
+"""Fork server for crawls: a process that has imported everything forks a child for each crawl.
 
 `Nursery` is the worker's side. It starts `python -m sitemapcrawler.fleet.worker.nursery FD`, where FD is one end of a
-socket pair. Each byte sent there passes the child's end of a connection along. The process replies with two lines: the
-child's pid when it runs, its exit code when it has ended. It kills the child when the socket is closed, and the kernel
-kills the child when the process dies.
+socket pair. Each byte sent there carries the child's end of a connection. The process replies with two lines: the
+child's pid when it runs, and its exit code when it has ended. It kills the child when the socket is closed; if it dies
+itself, the kernel kills the child.
 
-The forkserver of multiprocessing does not do: its children keep it alive when the worker is killed, so they survive as
-well, and its socket stays behind in the temporary folder.
+The forkserver of multiprocessing is unsuitable. If the worker is killed, the children keep the server alive and survive
+too, and its socket stays in the temporary folder.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from sitemapcrawler.fleet.worker.crawling import FAULT
 from sitemapcrawler.rules import all_rules
 
 START_S = 180.0
-"""Seconds until a nursery has imported everything and its first child runs, also on a busy machine: Ray's workers are
-nice, and get a thirtieth of a core beside three processes that are not."""
+"""Seconds to import everything and start the first child. Generous, since Ray lowers the priority of its workers: next
+to three busy processes they get a thirtieth of a core."""
 PARTS = ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES")
-"""Settings that list components in order."""
+"""Settings with ordered lists of components."""
 NAMED = ("FEED_EXPORTERS", "FEED_STORAGES", "DOWNLOAD_HANDLERS")
 """Settings that map names to components."""
 LATER = ("duckdb", "scrapy.core.engine", "scrapy.pqueues", "scrapy.squeues", "scrapy.statscollectors")
 """Modules that a crawl imports on first use."""
 REACTOR = "twisted.internet.reactor"
-"""Module that must not be imported before the fork: processes cannot share a reactor."""
+"""Module that must not be imported before the fork, since processes cannot share a reactor."""
 DIE_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG of prctl(2), on Linux."""
+"""PR_SET_PDEATHSIG of Linux's prctl(2)."""
 
 
 class NurseryDied(Exception):
-    """The nursery has died, and its child with it."""
+    """The nursery process died, and its child with it."""
 
 
 class Nursery:
-    """A process that forks crawls, one at a time. Started with the first child, and again after its death."""
+    """A process that forks one crawl at a time. It starts with the first child, and again if it has died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -64,7 +64,7 @@ class Nursery:
         self._replies: socket.SocketIO | None = None
 
     def start(self) -> Child:
-        """A child that waits for its job. NurseryDied if none starts."""
+        """Start a child that waits for its job. Raises NurseryDied if that fails."""
         if self._process is None or self._process.poll() is not None:
             self._begin()
         assert self._control is not None
@@ -75,12 +75,12 @@ class Nursery:
                 pid = self.next_number(START_S)
             except OSError as error:
                 ours.close()
-                self.close()  # or its late reply would be taken for another child's
+                self.close()  # else its late reply would be read as another child's
                 raise NurseryDied(f"no process could be started: {error}") from None
         return Child(self, pid, Connection(ours.detach()))
 
     def next_number(self, seconds: float) -> int:
-        """The next number from the nursery. TimeoutError, or NurseryDied."""
+        """Read the next number from the nursery. Raises TimeoutError or NurseryDied."""
         assert self._control is not None and self._replies is not None
         if not select.select([self._control], [], [], seconds)[0]:
             raise TimeoutError(f"no answer in {seconds} s")
@@ -91,12 +91,12 @@ class Nursery:
         return int(line)
 
     def fileno(self) -> int:
-        """Readable when a child has ended."""
+        """File descriptor that becomes readable when a child has ended."""
         assert self._control is not None
         return self._control.fileno()
 
     def close(self) -> None:
-        """End the nursery and its child."""
+        """Kill the nursery and its child."""
         if self._process is None or self._control is None or self._replies is None:
             return
         self._replies.close()
@@ -108,21 +108,21 @@ class Nursery:
     def _begin(self) -> None:
         self.close()
         self._control, theirs = socket.socketpair()
-        self._replies = self._control.makefile("rb", buffering=0)  # select does not see what a buffer holds
+        self._replies = self._control.makefile("rb", buffering=0)  # select does not see buffered data
         with theirs:
             command = [sys.executable, "-m", "sitemapcrawler.fleet.worker.nursery", str(theirs.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
 
 class Child:
-    """The process of one crawl. As a context manager, kills it at the end if it still runs."""
+    """Process of one crawl. Leaving the context kills it if it still runs."""
 
     def __init__(self, nursery: Nursery, pid: int, link: Connection) -> None:
         self._nursery = nursery
         self.pid = pid
         self.link = link
         self.code: int | None = None
-        """Exit code, negative for a signal; None while it runs."""
+        """Exit code, or the negative number of a signal; None while it runs."""
         self._silent = False
 
     def __enter__(self) -> Self:
@@ -139,14 +139,14 @@ class Child:
         self.link.close()
 
     def signal(self, number: int) -> None:
-        """Send it a signal if it runs."""
+        """Send a signal if the process runs."""
         if self.code is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def send(self, message: Any) -> bool:
-        """Send a JSON message. False if the pipe is full, since the crawl has not read for long. A message to a crawl
-        that has ended is dropped."""
+        """Send a JSON message. Returns False if the pipe is full because the crawl has not read for long. Messages to a
+        crawl that has ended are dropped."""
         if not select.select([], [self.link], [], 0)[1]:
             return False
         with suppress(OSError):
@@ -154,7 +154,7 @@ class Child:
         return True
 
     def messages(self) -> Iterator[list[Any]]:
-        """Messages that have arrived."""
+        """Yield the messages received so far."""
         try:
             while not self._silent and self.link.poll():
                 yield json.loads(self.link.recv_bytes())
@@ -162,8 +162,8 @@ class Child:
             self._silent = True
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end or a message; True if it has ended. NurseryDied if its exit code cannot be known: then it is
-        dead, or is killed here."""
+        """Wait for the end or a message; returns True if the process has ended. Raises NurseryDied if the nursery died:
+        the exit code is then unknown, and the process dead."""
         nursery = self._nursery.fileno()
         ready, _, _ = select.select([nursery] if self._silent else [nursery, self.link.fileno()], [], [], seconds)
         if nursery in ready:
@@ -177,7 +177,7 @@ class Child:
 
 
 def preload() -> None:
-    """Import what a crawl needs. Failed imports are left to the crawl, which reports them."""
+    """Import all that a crawl needs. Ignores errors, which the crawl will report."""
     settings = Settings()
     settings.setmodule(ours, "project")
     named = [path for setting in NAMED for path in settings.getwithbase(setting).values()]
@@ -189,16 +189,16 @@ def preload() -> None:
             __import__(module)
     all_rules()
     with suppress(ImportError):
-        for record in TABLES.values():  # pyarrow imports more when a table gets its first rows
+        for record in TABLES.values():  # pyarrow imports more modules with the first rows of a table
             try_options({"item_classes": [record]})
     assert REACTOR not in sys.modules
 
 
 def main(descriptor: int) -> None:
-    """Serve until the other end of the socket is closed."""
+    """Serve until the socket's other end is closed."""
     preload()
     gc.collect()
-    gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
+    gc.freeze()  # a collection writes to every object, and would copy the memory shared with the children
     with socket.socket(fileno=descriptor) as control:
         while True:
             word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
@@ -218,7 +218,7 @@ def _serve(control: socket.socket, link: int) -> None:
         _become_crawl(link, nursery)
     os.close(lifeline)
     os.close(link)
-    with suppress(OSError):  # the worker is gone, as the next line notices
+    with suppress(OSError):  # the worker is gone; the next line notices
         control.sendall(b"%d\n" % child)
     ready, _, _ = select.select([control.fileno(), alive], [], [])
     if alive not in ready:
@@ -229,7 +229,7 @@ def _serve(control: socket.socket, link: int) -> None:
 
 
 def _become_crawl(link: int, nursery: int) -> NoReturn:
-    """Run the crawl in the child."""
+    """Run the crawl in the forked child."""
     code = FAULT
     try:
         die_with(nursery)
@@ -244,7 +244,7 @@ def _become_crawl(link: int, nursery: int) -> NoReturn:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends. Elsewhere than on Linux, the end of the link ends it."""
+    """Make the kernel kill this process when its parent ends (Linux). Elsewhere, the closed connection ends it."""
     with suppress(AttributeError, OSError):  # not Linux
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
@@ -252,7 +252,7 @@ def die_with(parent: int) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit at once: flush logs and standard streams, but tear down nothing that the nursery has set up."""
+    """Exit at once: flush logs and standard streams, but skip the cleanup of what the nursery has set up."""
     for flush in (logging.shutdown, *(stream.flush for stream in (sys.stdout, sys.stderr) if stream is not None)):
         with suppress(OSError, ValueError):
             flush()

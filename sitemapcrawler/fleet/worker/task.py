@@ -1,4 +1,4 @@
-"""Crawls one domain: starts the crawl's process, passes messages between it and the control, publishes its results."""
+"""Crawls one domain: starts the process, relays messages between it and the control actor, publishes the results."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
 GRACE_S = 30.0
-"""Seconds that a crawl may exceed its `max_time`: it stops by itself within 15, and writes its files."""
+"""Seconds by which a crawl may exceed `max_time`: it needs up to 15 to stop, and then writes its files."""
 KILL_S = 30.0
 """Seconds from SIGTERM to SIGKILL."""
 
 
 class CrawlAbandoned(Exception):
-    """A crawl that had to be killed, or whose worker died repeatedly; it is not tried again."""
+    """The crawl had to be killed, or its worker died repeatedly. Not retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Parameters common to all domains of a fleet."""
+    """Parameters of all crawls of a fleet."""
 
     output: str
-    """URL of the folder that holds the data set."""
+    """URL of the data set's folder."""
     arguments: dict[str, str]
-    """Arguments of the spider."""
+    """Arguments of the spider, except `domain`."""
     settings: dict[str, tuple[Any, int]] = field(repr=False)
     """{name: (value, priority)} of settings."""
     max_time: float
-    """Time limit of a crawl in seconds."""
+    """Time limit per crawl in seconds."""
     retries: int
     """Further attempts after the first."""
     path: tuple[str, ...] = ()
@@ -54,16 +54,16 @@ class Plan:
 
 
 def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nursery) -> DomainRecord:
-    """Crawl a domain and publish its results, its own row last.
+    """Crawl a domain and publish its results, with its own row last.
 
-    CrawlDied, CrawlAbandoned, Superseded or OutputFailed if there is no result; the domain then has no row.
+    Raises CrawlDied, CrawlAbandoned, Superseded or OutputFailed if there is no result; the domain then has no row.
     """
     began = time.monotonic()
     output = Output(plan.output)
     attempt, tries = control.begin(domain.name)
     ended = False
     try:
-        if tries > plan.retries + 1:  # Ray does not count workers that it kills when memory is short
+        if tries > plan.retries + 1:  # Ray's limit ignores workers that it kills for lack of memory
             raise CrawlAbandoned(f"its worker died {counted(tries - 1, 'time')}")
         with output.scratch() as folder, heartbeats(control, attempt) as state:
             job = CrawlJob(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
@@ -86,7 +86,7 @@ def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nurs
 
 
 def _crawl(job: CrawlJob, attempt: int, plan: Plan, control: ControlLike, nursery: Nursery, state: TaskState) -> int:
-    """Run the crawl in a process of its own; returns its exit code."""
+    """Run the crawl in its own process and return its exit code."""
     try:
         with nursery.start() as child:
             child.link.send(job)
@@ -98,7 +98,7 @@ def _crawl(job: CrawlJob, attempt: int, plan: Plan, control: ControlLike, nurser
 
 
 def _accompany(child: Child, conversation: Conversation, max_time: float) -> None:
-    """Pass messages until the crawl ends; end it when its time is over."""
+    """Relay messages until the crawl ends, and end it if it exceeds its time."""
     end, kill = (time.monotonic() + max_time + seconds for seconds in (GRACE_S, GRACE_S + KILL_S))
     while not child.wait(conversation.patience):
         conversation.step()
@@ -108,36 +108,36 @@ def _accompany(child: Child, conversation: Conversation, max_time: float) -> Non
         if now > end:
             child.signal(signal.SIGTERM)
             end = kill
-    conversation.handle_messages()  # those that came with its end
+    conversation.handle_messages()  # the last ones arrived together with the end
 
 
 BEAT_S = 2.0
-"""Seconds between two heartbeats."""
+"""Seconds between heartbeats."""
 WAIT_S = 0.2
-"""Seconds to wait for a message of the crawl before checking the clock."""
+"""Seconds to wait for a message before checking the clock."""
 
 
 class Superseded(Exception):
-    """A newer attempt at the domain has begun, so this one must not write results."""
+    """A newer attempt at the domain has started; this one must not write results."""
 
 
 class ControlLike(Protocol):
-    """Interface of `leases.Control` to tasks, without times."""
+    """Interface of `leases.Control` without times."""
 
     def begin(self, domain: str) -> tuple[int, int]:
-        """Begin an attempt: its number, and the number of attempts."""
+        """Begin an attempt. Returns its number and the domain's attempt count."""
 
     def beat(self, attempt: int, urls: int, sitemaps: int) -> HeartbeatReply:
         """Send a heartbeat."""
 
     def counts(self, attempt: int) -> bool:
-        """True if it may write results."""
+        """True if the attempt may write results."""
 
     def ask(self, attempt: int, host: str) -> float:
-        """Ask for a lease: 0, or the seconds after which to ask again."""
+        """Request a lease. Returns 0 if granted, else the seconds to wait before the next call."""
 
     def free(self, attempt: int, host: str, rest: float) -> None:
-        """Give a lease back."""
+        """Release a lease."""
 
     def end(self, attempt: int, died: bool) -> None:
         """End the attempt."""
@@ -145,13 +145,13 @@ class ControlLike(Protocol):
 
 @dataclass(slots=True)
 class TaskState:
-    """Progress of a task, shared with its heartbeat thread."""
+    """State of a task, shared with its heartbeat thread."""
 
     urls: int = 0
     sitemaps: int = 0
     superseded: bool = False
     news: SimpleQueue[list[str]] = field(default_factory=SimpleQueue)
-    """Messages to the crawl."""
+    """Messages for the crawl."""
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def heartbeats(control: ControlLike, attempt: int) -> Iterator[TaskState]:
 
 
 class Conversation:
-    """Passes messages between a crawl and the control; `worker.crawling` lists them."""
+    """Relays messages between a crawl and the control actor. `worker.crawling` lists them."""
 
     def __init__(self, child: Child, attempt: int, control: ControlLike, state: TaskState) -> None:
         self._child = child
@@ -191,12 +191,12 @@ class Conversation:
 
     @property
     def patience(self) -> float:
-        """Seconds until the next lease must be asked for again."""
+        """Seconds until the next lease request is due, by default `WAIT_S`."""
         now = time.monotonic()
         return max(0.0, min((due - now for due in self._pending.values()), default=WAIT_S))
 
     def step(self) -> None:
-        """Handle messages in both directions. Superseded if the crawl must end."""
+        """Relay messages in both directions. Raises Superseded if the crawl must end."""
         if self._state.superseded:
             raise Superseded("another worker has begun with it")
         self.handle_messages()
@@ -206,7 +206,6 @@ class Conversation:
             self._child.send(self._state.news.get_nowait())
 
     def handle_messages(self) -> None:
-        """Handle messages from the crawl."""
         for word, *rest in self._child.messages():
             self._handlers[word](*rest)
 
@@ -225,24 +224,24 @@ class Conversation:
 
 
 Check = Callable[[], None]
-"""Raises an exception if results must not be published any more."""
+"""Raises an exception if results must not be published."""
 LOGS = "_logs"
-"""Folder of the logs of incomplete crawls."""
+"""Folder for the logs of incomplete crawls."""
 LOG_BYTES = 1024 * 1024
-"""Bytes kept of the end of a log."""
+"""Number of bytes kept from the end of a log."""
 
 
 class CrawlDied(Exception):
-    """A crawl's process ended without a result; it may be tried again."""
+    """The crawl's process ended without a result. May be retried."""
 
 
 class CrawlFault(CrawlDied):
-    """A crawl could not begin, or raised: a setting, a package or our code is at fault, not the site."""
+    """The crawl could not start, or raised an exception: a setting, a package or our code is at fault, not the site."""
 
 
 def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
-    """Row of a domain from the files of its crawl. CrawlDied if there is no result, OutputFailed if its files could not
-    be written."""
+    """Build a domain's row from the files of its crawl. Raises CrawlDied if there is no result, OutputFailed if the
+    files could not be written."""
     states = {0: FINISHED, running.STOPPED: PARTIAL, running.NOTHING_READ: UNREAD}
     if code == running.FEED_LOST:
         raise OutputFailed(f"its files could not be written{last_error(folder)}")
@@ -268,7 +267,7 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
 
 
 def heaviest_severities(findings: Path) -> dict[str, str]:
-    """Heaviest severity of each rule's findings."""
+    """Highest severity of each rule's findings."""
     table = import_module("pyarrow.parquet").read_table(findings, columns=["rule", "severity"], partitioning=None)
     found: dict[str, str] = {}
     for row in table.group_by(["rule", "severity"]).aggregate([]).to_pylist():
@@ -278,7 +277,7 @@ def heaviest_severities(findings: Path) -> dict[str, str]:
 
 
 def reason_of(folder: Path) -> str | None:
-    """Why nothing could be read: the first error of a file, or of a robots.txt."""
+    """Why nothing could be read: the first error of a sitemap, else of a robots.txt."""
     for table in ("sitemap", "robots"):
         path = folder / f"{table}.parquet"
         errors = import_module("pyarrow.parquet").read_table(path, columns=["error"], partitioning=None)
@@ -288,14 +287,14 @@ def reason_of(folder: Path) -> str | None:
 
 
 def exit_reason(code: int) -> str:
-    """How a process ended, as words."""
+    """Exit code in words."""
     return (
         f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with code {code}"
     )
 
 
 def last_error(folder: Path) -> str:
-    """Last error of a log, with a colon in front; empty if there is none."""
+    """Last error of the log after a colon; empty if there is none."""
     try:
         lines = tail(folder / LOG).decode("utf-8", "replace").splitlines()
     except OSError:
@@ -305,13 +304,13 @@ def last_error(folder: Path) -> str:
         return ""
     first, *rest = lines[begins[-1] :]
     trace = [line for line in rest if line and not line[0].isspace() and not line[0].isdigit()]
-    # The last line of a traceback has the exception.
+    # The last line of a traceback names the exception.
     error = trace[-1] if any(line.startswith("Traceback") for line in rest) else first.partition("ERROR: ")[2]
     return f": {inert(error, MAX_REASON)}"
 
 
 def tail(log: Path) -> bytes:
-    """End of a log, `LOG_BYTES` at most."""
+    """Last `LOG_BYTES` bytes of a log."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - LOG_BYTES))
         return file.read()
@@ -320,7 +319,7 @@ def tail(log: Path) -> bytes:
 def publish(
     output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float, check: Check = lambda: None
 ) -> None:
-    """Publish the tables of a domain, then its row; calls `check` before each. OutputFailed."""
+    """Publish a domain's tables, then its row. Calls `check` before each file. Raises OutputFailed."""
     if record.state != FINISHED:
         keep_log(output, domain, folder)
     for table in TABLES:
@@ -335,18 +334,17 @@ def publish(
 
 
 def keep_log(output: Output, domain: Domain, folder: Path) -> None:
-    """Keep the end of a crawl's log if possible."""
+    """Keep the end of a crawl's log. Ignores errors."""
     with suppress(OSError):
         output.write_bytes(f"{LOGS}/{domain.file}.txt", tail(folder / LOG))
 
 
 def file_name(table: str, domain: Domain) -> str:
-    """Name of a domain's file in a table."""
+    """Path of a domain's file in a table, relative to the data set."""
     return f"{table}/bucket={domain.bucket}/{domain.file}.parquet"
 
 
 def write_row(path: Path, record: DomainRecord) -> None:
-    """Write a Parquet file with one row."""
-    from sitemapcrawler.feeds.arrow import Columns  # needs pyarrow
+    from sitemapcrawler.feeds.arrow import Columns  # imports pyarrow
 
     import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, **WRITING)
