@@ -1,4 +1,4 @@
-"""Bytes in, entries out: gzip, encodings, XML, feeds, text, and recovery of broken files, as a stream.
+"""Reads sitemaps from bytes: gzip, encodings, XML, feeds, text, and recovery of broken files, as a stream.
 
 May import `schemas`, `namespaces`, `urls` and `items`, never Scrapy. Start reading in `document.py`.
 """

@@ -1,7 +1,7 @@
-"""Diagnosis of text that is not well formed: the rule that names a fault, and where it is.
+"""Diagnoses text that is not well formed: the rule for a fault, and its position.
 
 Simple entries are repaired at once. The prolog (XML declaration, comments, processing instructions and DOCTYPE before
-the root: XML 1.0, 2.8) is checked here, since `sniff` skips it in any condition.
+the root; XML 1.0, 2.8) is checked here, because `sniff` skips it unchecked.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from sitemapcrawler.reader.strict import GENERAL, MISMATCH, Fed, Malformed, malf
 from sitemapcrawler.urls.display import masked_part
 
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
-"""An ampersand just before the fault that did not become a reference."""
+"""Ampersand just before a fault that did not become a reference."""
 HYPHENS = "-- within a comment"
 NEAR = 48
-"""Characters before a fault in which its cause is looked for."""
+"""Characters before a fault that are searched for its cause."""
 
 
 def rule_of(text: str, place: int) -> str:
-    """The rule that names a character which `repair.FAULT` found."""
+    """Return the rule for a character that `recovery.FAULT` matches."""
     if text[place] == "&":
         name = REFERENCE.match(text, place)
         return "doc-undeclared-entity" if name and name[1] else "doc-unescaped-ampersand"
@@ -49,7 +49,7 @@ def rule_of(text: str, place: int) -> str:
 
 
 def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:
-    """The rule that names the fault best, and where in `text` it begins. `rule` is the parser's own opinion."""
+    """Return the rule that fits a fault best, and where in `text` it begins. `rule` is the one from the parser."""
     if rule not in (GENERAL, "doc-undeclared-entity"):
         return rule, offset
     before = text[max(0, offset - NEAR) : offset]
@@ -62,7 +62,7 @@ def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:
 
 
 def is_double_hyphen(text: str, offset: int) -> bool:
-    """True where a parser stopped at `offset` behind a double hyphen that does not end its comment."""
+    """Return whether the parser stopped at `offset` after a double hyphen that does not end its comment."""
     if not text.startswith("--", offset - 2):
         return False
     start = section_start(text, offset)
@@ -75,10 +75,10 @@ PARTS = re.compile(PART)
 
 
 def read_mismatch(text: str, line: int, uri: str) -> tuple[Element, int] | None:
-    """The entry in `text` up to the first end tag that does not fit, as the strict parser would leave it, and where in
-    `text` the name in that tag begins; None where `text` is anything else.
+    """Return the entry up to its first mismatched end tag, and the offset of that tag's name; None for any other text.
 
-    `line`: where `text` begins; `uri`: the namespace of the entry. Text with faults of other kinds must not be given.
+    The entry is what the strict parser would salvage.
+    `line`: where `text` begins; `uri`: the namespace of the entry. `text` must not have other kinds of faults.
     """
     if not ENTRY.fullmatch(text):
         return None
@@ -95,14 +95,14 @@ def read_mismatch(text: str, line: int, uri: str) -> tuple[Element, int] | None:
 
 
 MAX_PLAIN = 4096
-"""Characters of an entry that is tried as a plain one after repair: the longest URL allowed, and all the rest."""
+"""Characters of an entry that is tried as a plain one after repair: the longest valid URL and everything else."""
 MAX_SHOWN = 40
-"""Characters that show where a fault is."""
+"""Characters of the excerpt that shows a fault."""
 ILLEGAL = "not well formed (illegal character)"
 
 
 class BrokenText:
-    """Notes the faults of one document, and reads what would be a plain entry but for one of them."""
+    """Notes the faults of one document, and reads entries that would be plain except for one of them."""
 
     def __init__(self, builder: Builder, faults: Faults) -> None:
         self._builder = builder
@@ -110,9 +110,9 @@ class BrokenText:
         self._mismatches = False
 
     def read(self, piece: str, place: Place, doctype: bool) -> bool:
-        """Read a piece that would be a plain entry but for its characters or a tag, if it can be trusted.
+        """Read a piece that would be a plain entry except for its characters or a tag, if it can be trusted.
 
-        False for any other piece. `place`: where it begins.
+        Returns False for any other piece. The piece begins at `place`.
         """
         fault = FAULT.search(piece)
         if fault is None:
@@ -142,9 +142,9 @@ class BrokenText:
         return True
 
     def note(self, fault: Malformed, text: str, place: Place, records: Sequence[Entry | None], before: int) -> None:
-        """Note a fault of the strict parser in `text`, which begins at `place`, and what came of it.
+        """Note a fault of the strict parser in `text`, which begins at `place`, and the result of recovery.
 
-        `records`: of the entries in `text`; `before`: how many of them begin before the fault.
+        `records`: those of the entries in `text`; `before`: how many of these entries begin before the fault.
         """
         if fault.is_end and self._faults.first(*CUT_BYTES):
             return
@@ -157,12 +157,12 @@ class BrokenText:
         self.add(rule, message + outcome(records), text, offset, place, record)
 
     def note_unclosed(self, close: str, line: int) -> None:
-        """Note that the document ends within a section that begins on `line` and never ends with `close`."""
+        """Note that the document ends within a section that begins on `line` and is never closed by `close`."""
         if not self._faults.first(*CUT_BYTES):
             self._faults.add("doc-truncated", f"no {close} follows: what stands behind was not read", line)
 
     def add(self, rule: str, message: str, text: str, offset: int, place: Place, record: Entry | None = None) -> None:
-        """Note a fault at `offset` in `text`, which begins at `place`. `record`: of the entry in which it lies."""
+        """Note a fault at `offset` in `text`, which begins at `place`. `record`: the entry that contains it."""
         self._faults.recent.clear()
         if self._faults.is_full(rule):
             self._faults.add(rule, message)
@@ -175,25 +175,25 @@ class BrokenText:
 
 
 MARK = "\ufeff"
-"""A byte order mark; `decode` takes the one that belongs there."""
+"""Byte order mark. `decode` removes a legitimate one."""
 DECLARATION = re.compile(
     r"""<\?xml[ \t\n]+version[ \t\n]*=[ \t\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')"""
     r"""(?:[ \t\n]+encoding[ \t\n]*=[ \t\n]*(?:"[A-Za-z][A-Za-z0-9._-]*"|'[A-Za-z][A-Za-z0-9._-]*'))?"""
     r"""(?:[ \t\n]+standalone[ \t\n]*=[ \t\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>[ \t\n]*"""
 )
-"""A well-formed declaration (productions 23 to 26, 32, 80 and 81) and the white space behind it."""
+"""Well-formed declaration (productions 23 to 26, 32, 80 and 81) and the white space after it."""
 ATTEMPT = re.compile(r"<\?xml(?![\w.:-])[^<>]*>?", re.IGNORECASE)
-"""What was meant as a declaration."""
+"""Text that was meant as a declaration."""
 VERSION = re.compile(r"""\sversion\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 STANDALONE = re.compile(r"""\sstandalone\s*=\s*["'](?!(?:yes|no)["'])""")
 CURLY_QUOTES = re.compile("[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u00b4`]")
-"""Quotation marks of word processors, of which XML knows none."""
+"""Quotation marks of word processors, which XML does not accept."""
 LITERAL = re.compile(r"""<!--(?:.*?-->|.*)|<\?(?:.*?\?>|.*)|"[^"]*+"?|'[^']*+'?""", re.DOTALL)
-"""A literal of a DOCTYPE, or a comment or instruction, whose quotes delimit none. One without an end is the rest of the
-text: the strict parser stops there."""
+"""Literal of a DOCTYPE; also a comment or instruction, whose quotes delimit nothing. An unclosed one takes the rest of
+the text, since the strict parser stops there."""
 ENTITY_REFERENCE = re.compile(r"&[A-Za-z_:][\w.:-]*;")
 BEFORE = (("<!--", "a comment"), ("<?xml-stylesheet", "a stylesheet"))
-"""How that begins which may not stand before a declaration; anything else there is an instruction."""
+"""Beginning -> what may not precede a declaration; anything else there is an instruction."""
 MISPLACED = expat.errors.codes[expat.errors.XML_ERROR_MISPLACED_XML_PI]
 ROOT = "<r/>"
 
@@ -206,10 +206,10 @@ class _PrologFault:
 
 
 def note_prolog(prolog: str, faults: Faults) -> None:
-    """Note the first fault of a prolog, which is all that stands before the root."""
+    """Note the first fault of a prolog, the text before the root."""
     if not prolog or DECLARATION.fullmatch(prolog):
         return
-    spaced = SPACED_DECLARATION.match(prolog)  # which is noted with the root
+    spaced = SPACED_DECLARATION.match(prolog)  # noted with the root
     start = spaced.end() - len("<?xml ") if spaced else 0
     fault = _fault_of(prolog[start:])
     if fault is None:
@@ -230,7 +230,7 @@ def _fault_of(prolog: str) -> _PrologFault | None:
 
 
 def _cause(declaration: str) -> str:
-    """Why a declaration is not well formed."""
+    """Return why a declaration is not well formed."""
     version = VERSION.search(declaration)
     if not declaration.startswith("<?xml"):
         return "xml must be in lower case"
@@ -248,7 +248,7 @@ def _cause(declaration: str) -> str:
 
 
 def _first_fault(prolog: str) -> _PrologFault | None:
-    """What the strict parser says of a prolog. It loads nothing, and expands no entity that the prolog declares."""
+    """Return the strict parser's first fault. It loads nothing and expands no entities declared in the prolog."""
     text = prolog
     if "<!ENTITY" in text:
         text = LITERAL.sub(_without_references, text)
@@ -263,7 +263,7 @@ def _first_fault(prolog: str) -> _PrologFault | None:
 
 
 def _without_references(part: re.Match[str]) -> str:
-    """A `LITERAL`, with the references to entities in it replaced by as many letters. Others remain as they are."""
+    """Replace entity references in a `LITERAL` with as many letters; keep other parts."""
     if part[0][0] not in "\"'":
         return part[0]
     return ENTITY_REFERENCE.sub(lambda reference: "x" * len(reference[0]), part[0])
@@ -282,7 +282,7 @@ def _named(code: int, prolog: str, offset: int) -> _PrologFault:
 
 
 def _misplaced(prolog: str, offset: int) -> _PrologFault:
-    """The fault that a declaration is not at the start."""
+    """Return the fault of a declaration that is not at the start."""
     first = prolog.lstrip(" \t\n")
     what = next((what for start, what in BEFORE if first.startswith(start)), "a processing instruction")
     if DECLARATION.match(prolog):

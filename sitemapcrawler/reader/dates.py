@@ -1,6 +1,6 @@
-"""Dates as sitemaps and feeds write them: W3C Datetime, and the other dialects of the web where they are unambiguous.
+"""Parses dates as sitemaps and feeds write them: W3C Datetime, and unambiguous dialects of the web.
 
-A missing month, day or time is the first of its kind, a missing zone is UTC.
+A missing month, day or time defaults to the first; a missing zone to UTC.
 """
 
 # ruff: noqa: RUF001 - Greek and Cyrillic names have letters that look like Latin ones
@@ -14,13 +14,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\ufeff"))
-"""Zero-width space, the direction marks that some browsers write, byte order mark."""
+"""Zero-width space, the direction marks that some browsers write, and byte order mark."""
 LETTERS = str.maketrans({"ı": "i", "ł": "l", "\u2019": "'"})
-"""Letters without accents, and a quotation mark, that Unicode does not decompose."""
+"""Characters that Unicode does not decompose -> their plain form."""
 
 
 def simplified(text: str) -> str:
-    """`text` in lower case, without accents and invisible characters, and with single blanks only."""
+    """Return `text` in lower case, without accents and invisible characters, and with single blanks."""
     text = " ".join(text.translate(INVISIBLE).split()).casefold()
     if text.isascii():
         return text
@@ -78,12 +78,11 @@ dec december dezember dez decembre diciembre dic dezembro dicembre grudnia grudz
 decembra decembrie joulukuuta joulukuu joulu δεκεμβριου δεκεμβριος δεκ gruodzio gruodis gruod decembris detsember dets
 desembre decembro disember dis
 """
-"""A paragraph per month: its names, whole and short, as CLDR has them for English, German, French, Spanish, Portuguese,
-Italian, Dutch, Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages,
-Turkish, Czech, Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Left out
-are names that mean different months in two of them, or nearly so: listopad, lis, lip, srp, srpen."""
+"""A paragraph per month: its full and short names from CLDR for English, German, French, Spanish, Portuguese, Italian,
+Dutch, Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages, Turkish,
+Czech, Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Names that mean
+different months in two languages, or nearly so, are omitted: listopad, lis, lip, srp, srpen."""
 MONTHS = {simplified(name): month for month, names in enumerate(MONTH_NAMES.split("\n\n"), 1) for name in names.split()}
-"""Month by name."""
 
 WEEKDAY_NAMES = """\
 monday mon montag mo lundi lun lunes lunedi luni dilluns segunda-feira segunda seg maandag ma poniedzialek понедельник
@@ -114,18 +113,18 @@ sunday sun sonntag dimanche dim domingo dom domenica duminica diumenge zondag zo
 недеља недела неделя söndag sön søndag søn pazar paz nedele ne nedela vasarnap nedjelja ned nedelja sunnuntai
 sunnuntaina su κυριακη κυρ sekmadienis svetdiena puhapaev minggu min ahad нед нд dum niedz
 """
-"""A paragraph per weekday, Monday first, in the same languages. Left out are, for the same reason, single letters and
-`so` (Sunday in German, Saturday in Czech), `st` and `tor`."""
+"""A paragraph per weekday, Monday first, in the same languages. Ambiguous names are omitted: single letters, `so`
+(Sunday in German, Saturday in Czech), `st` and `tor`."""
 WEEKDAYS = {
     simplified(name): weekday for weekday, names in enumerate(WEEKDAY_NAMES.split("\n\n")) for name in names.split()
 }
-"""Weekday by name, numbered as by `datetime.date.weekday`."""
+"""Numbered as by `datetime.date.weekday`."""
 
 ZONES = {"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "eet": 2, "eest": 3}
-"""Offsets from UTC, in hours, of names that mean one zone only."""
+"""Unambiguous zone names -> offsets from UTC, in hours."""
 RFC2822_ZONES = {**ZONES, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
-"""Names that mean these zones by RFC 2822, 4.3, and others elsewhere (CST is China's too). The military letters, which
-it takes for UTC because they were used with either sign, name no certain moment and are none."""
+"""Zone names that are unambiguous only in RFC 2822 (4.3); CST is China's zone too. Military letters are omitted: they
+were used with either sign, so RFC 2822 reads them as UTC."""
 
 NUMBER = "[0-9]{1,2}"
 YEAR = r"(?P<year>[0-9]{4})"
@@ -139,13 +138,13 @@ WHOLE_ENGLISH = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-"""The same, whole names too: RFC 2822 has the short ones only, many feeds write the whole."""
+"""The same with full names, which many feeds write although RFC 2822 allows only short ones."""
 WEEKDAY = r"(?P<weekday>(?:[^\W\d_]|')+(?:-feira)?)\.?(?:, ?| )(?:den )?"
 GAP = r"(?:[-/.,] ?| )"
 OF = r"(?:of |de |del |do |d')?"
 OFFSET = r"(?P<offset>[+-][0-9]{2}(?::?[0-9]{2})?)"
 NO_RANGE = "(?(second)|(?!-[0-9]{2}:))"
-"""`10:00-12:00` may also be the hours of an event."""
+"""`10:00-12:00` may be the hours of an event, not a time and an offset."""
 ZONE = rf"(?: ?(?:(?:utc|gmt) ?|{NO_RANGE}){OFFSET}| ?(?P<zone>{'|'.join(ZONES)}))"
 RFC2822_ZONE = rf" ?(?:{NO_RANGE}{OFFSET}|(?P<rfc2822_zone>{'|'.join(RFC2822_ZONES)}))"
 AMERICAN_ZONE = rf" ?(?P<rfc2822_zone>{'|'.join(sorted(RFC2822_ZONES.keys() - ZONES.keys()))})"
@@ -156,14 +155,14 @@ CLOCK = rf"(?P<hour>{NUMBER}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}){F
 HALF = r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
 TIME = rf"{CLOCK}{HALF}(?: uhr)?(?:{ZONE}{REGION}{REMARK})?"
 AT = r"(?: ?t ?|,? (?:(?:at|um|om|a|as|a las|alle|alle ore|kl\.?|klo|la|v|u|o|ob|в|о) )?)"
-"""What stands between a date and its time."""
+"""Separator of date and time."""
 LATER = rf"(?:{AT}{TIME})?"
 COMPACT_TIME = rf"(?P<hour>[0-9]{{2}})(?P<minute>[0-9]{{2}})(?:(?P<second>[0-9]{{2}}){FRACTION})?{ZONE}?"
 DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])"
-"""Ten digits that may also be meant as a year, month, day and hour."""
+"""Ten digits that may also be year, month, day and hour."""
 
 PATTERNS = (
-    # Names of dialects may stand twice. `one` and `other` are day and month, in an order that only the values can tell.
+    # A dialect may have several patterns. `one` and `other` are day and month in an order that only the values decide.
     ("iso", rf"{YEAR}-{MONTH}-{DAY}{LATER}"),
     ("xsd-date", rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))"),
     ("compact", rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:(?: ?t ?|(?= ?[0-9]{{6}}) ?){COMPACT_TIME})?"),
@@ -177,10 +176,10 @@ PATTERNS = (
     ("dots", rf"{YEAR}\. ?{MONTH}\. ?{DAY}\.?{LATER}"),
     ("dots", rf"{DAY}\. ?{MONTH}\. ?{YEAR}\.?(?: г\.)?{LATER}"),
     ("cjk", rf"{YEAR} ?[年년] ?{MONTH} ?[月월] ?{DAY} ?[日일](?: ?{TIME})?"),
-    # American zones behind English names of months; behind a date of any other form they may mean other zones.
+    # American zones only after English month names; elsewhere they may mean other zones.
     ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{WHOLE_ENGLISH}{GAP}{SHORT_YEAR},? {CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
     ("month-name", rf"(?:{WEEKDAY})?{WHOLE_ENGLISH}{GAP}{NTH}{GAP}{YEAR}{AT}{CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
-    # RFC 2822 but for the whole name of the month, with a year of two digits.
+    # RFC 2822, but with a full month name and a two-digit year.
     ("month-name", rf"{WEEKDAY}{DAY} {WHOLE_ENGLISH} (?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}{REMARK}"),
     ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{OF}{NAME}{GAP}{OF}{YEAR}(?: ?[гр]\.?|\.)?{LATER}"),
     ("month-name", rf"(?:{WEEKDAY})?{NAME}{GAP}{NTH}{GAP}{OF}{YEAR}{LATER}"),
@@ -188,32 +187,32 @@ PATTERNS = (
     ("month-name", rf"{YEAR}(?:\. gada)?{GAP}{NTH}{GAP}{NAME}{LATER}"),
 )
 DIALECTS = [(name, re.compile(pattern)) for name, pattern in PATTERNS]
-"""Name and pattern of each way to write a date, for a `simplified` text. The first that matches decides."""
+"""Name and pattern of each dialect, for `simplified` text. The first match decides."""
 
 
 MAX_LENGTH = 100
-"""Characters. Source: Yandex takes 100 bytes, https://yandex.com/support/webmaster/en/controlling-robot/sitemap"""
+"""Characters. Source: Yandex accepts 100 bytes, https://yandex.com/support/webmaster/en/controlling-robot/sitemap"""
 FIRST_YEAR, LAST_YEAR = 1900, 2100
-"""Years taken from the dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
+"""Years accepted in dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
 W3C = re.compile(
     r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
 )
-"""The profiles of https://www.w3.org/TR/NOTE-datetime; the zone is optional here since many leave it out."""
+"""Profiles of https://www.w3.org/TR/NOTE-datetime, with the zone optional because many sitemaps omit it."""
 PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
-"""The shapes that nearly all sitemaps use."""
+"""Shapes that nearly all sitemaps use."""
 FARTHEST_ZONE = 14 * 60
-"""Minutes from UTC; no place is farther. Source: XML Schema, part 2, 3.2.7.3"""
+"""Largest offset from UTC, in minutes. Source: XML Schema, part 2, 3.2.7.3"""
 NEW_YEAR = "0000-01-01"
 MICROSECONDS = 6
 DATE_LENGTH = len("2024-05-01")
 ZONE_AT = len("2024-05-01T10:00:00")
 NO_HOUR = "T24"
-"""An hour that W3C Datetime does not have, and `datetime` takes since Python 3.13."""
+"""Hour that W3C Datetime forbids, but `datetime` accepts since Python 3.13."""
 
 
 def utc(value: str) -> str | None:
-    """`value` as ISO 8601 in UTC (`2024-05-01T10:00:00Z`); None where it is no date, or may be more than one."""
+    """Convert a date to ISO 8601 in UTC (`2024-05-01T10:00:00Z`); None if it is invalid or ambiguous."""
     if PLAIN.fullmatch(value):
         return utc_of_plain(value)
     moment = parse(value)
@@ -221,12 +220,12 @@ def utc(value: str) -> str | None:
 
 
 def iso(moment: datetime) -> str:
-    """A moment as ISO 8601 in UTC; fractions of a second only where there are any."""
+    """Format a moment as ISO 8601 in UTC, with fractions of a second only if not zero."""
     return moment.astimezone(UTC).isoformat()[: -len("+00:00")] + "Z"
 
 
 def utc_of_plain(value: str) -> str | None:
-    """`utc` for a value whose shape is known: `YYYY-MM-DD`, or with `Thh:mm:ss` and a zone, no fraction."""
+    """Do the same as `utc` for a value known to be `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm:ss` with a zone."""
     if NO_HOUR in value:
         return None
     try:
@@ -245,18 +244,18 @@ def utc_of_plain(value: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _plain_offset(zone: str) -> timedelta:
-    """The offset of a zone such as `+02:00`. Kept, since a file has one or two of them and there is no time to lose."""
+    """Return the offset of a zone such as `+02:00`. Cached for speed: a file has one or two of them."""
     return _offset({"offset": zone})
 
 
 def parse(value: str) -> datetime | None:
-    """The moment `value` names, in UTC; None where it names none, or may name more than one."""
+    """Parse a date to a datetime in UTC; None if it is invalid or ambiguous."""
     found = _read(value)
     return None if found is None else found[1]
 
 
 def dialect(value: str) -> str | None:
-    """The way in which a date is written: `w3c`, `w3c-no-zone` or a name in `DIALECTS`; None where `parse` has none."""
+    """Return how a date is written: `w3c`, `w3c-no-zone` or a name in `DIALECTS`; None if `parse` returns None."""
     found = _read(value)
     return None if found is None else found[0]
 
@@ -291,7 +290,7 @@ def _other(text: str) -> tuple[str, datetime] | None:
 
 
 def _moment(written: Mapping[str, str]) -> datetime:
-    """The moment in the groups of a pattern. Raises ValueError or LookupError where there is none."""
+    """Build the datetime from the groups of a pattern. Raises ValueError or LookupError if there is none."""
     if "epoch" in written:
         return _since_epoch(int(written["epoch"])) + _fraction(written)
     local = datetime.combine(_date(written), _time(written), UTC)
@@ -319,7 +318,7 @@ def _date(written: Mapping[str, str]) -> date:
 
 
 def _year(digits: str) -> int:
-    """The year; one of two or three digits, which only RFC 2822 and RFC 850 have, is read as RFC 2822, 4.3, says."""
+    """Return the year. Two or three digits, which only RFC 2822 and RFC 850 allow, are read by RFC 2822, 4.3."""
     year = int(digits)
     if len(digits) < len("2024"):
         year += 2000 if len(digits) == len("24") and year < 50 else 1900

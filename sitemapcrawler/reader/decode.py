@@ -1,7 +1,7 @@
-"""Bytes to text: gzip and deflate inflated as a stream, within limits; then the character encoding.
+"""Turns bytes into text: inflates gzip and deflate as a stream, within limits, then decodes the characters.
 
-Gzip is recognised by content, deflate by content where a header names it. The encoding is told by the byte order mark,
-the pattern of the first bytes, or the XML declaration; otherwise it is UTF-8.
+Gzip is recognised by content; deflate by content if a header names it. The encoding comes from the byte order mark, the
+pattern of the first bytes, or the XML declaration; the default is UTF-8.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from isal import isal_zlib
 from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, RATIO_APPLIES_FROM, Faults, Limits
 
 MAGIC = b"\x1f\x8b\x08"
-"""ID1, ID2, CM=deflate: RFC 1952, 2.3.1."""
+"""ID1, ID2, CM=deflate (RFC 1952, 2.3.1)."""
 FHCRC, FEXTRA, FNAME, FCOMMENT = 2, 4, 8, 16
-"""Flags of the header: RFC 1952, 2.3.1."""
+"""Flags of the header (RFC 1952, 2.3.1)."""
 TRAILER = 8
 """Bytes after the data: CRC32 and size, four bytes each."""
 DAMAGE = cast("type[Exception]", isal_zlib.error)
 RAW_DEFLATE = -15
-"""zlib's wbits for data without header and trailer, window of 32 KiB."""
+"""wbits of zlib for data without header and trailer; 32 KiB window."""
 ZLIB = 15
-"""The same for data in zlib's format: RFC 1950. Content-Encoding deflate means that; some servers send the raw data
+"""wbits of zlib for zlib's format (RFC 1950), which Content-Encoding deflate means. Some servers send raw deflate
 (RFC 9110, 8.4.1.2)."""
 TRIAL = 512
-"""Bytes that tell deflate from plain content: the longest block header of RFC 1951 is shorter."""
+"""Bytes needed to tell deflate from plain content; the longest block header of RFC 1951 is shorter."""
 ASCII_TEXT = bytes(range(0x20, 0x7F)) + b"\t\n\r"
-"""Of deflated content, a few bytes at most are nothing but these; some text would pass for a compressed block."""
+"""Plain text, some of which would pass for a compressed block. Deflated content beyond a few bytes has other bytes."""
 TRIAL_OUTPUT = 4096
-"""Plain bytes that are made to tell."""
+"""Bytes inflated to test for deflate."""
 INPUT_STEP = 512
-"""Compressed bytes given at a time: what is lost before a damaged place."""
+"""Compressed bytes inflated at a time; at most this much before damage is lost."""
 OUTPUT_STEP = 64 * 1024
-"""Bytes of plain text given on at a time, at least, but for the last."""
+"""Minimum size of an output chunk in bytes, except the last."""
 PARTS = 1000
-"""Parts of less than that together, after which an empty one is given on."""
+"""Parts after which `_joined` yields an empty chunk, so that the caller gets a turn."""
 MAX_HEADER = 64 * 1024
-"""Bytes of one gzip header: file name and comment have no bound of their own."""
+"""Bytes of one gzip header, whose file name and comment are otherwise unbounded."""
 
 
 def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults, deflated: bool = False) -> Iterator[bytes]:
-    """The plain bytes behind any layers of gzip, at most `limits.max_bytes` of them.
+    """Yield the bytes inside any layers of gzip, at most `limits.max_bytes` of them.
 
-    `deflated`: Content-Encoding names deflate, so that one layer may be that, with zlib's header or without.
-    Damage, a missing end and a limit that is hit are noted in `faults`; what came before is given. An empty part means
-    that there is nothing yet, after some work.
+    `deflated`: Content-Encoding names deflate, so one layer may be deflate, with or without zlib's header.
+    Damage, a missing end and an exceeded limit are noted in `faults`; the bytes before them are yielded. An empty chunk
+    means that work was done without output yet.
     """
     stream = iter(chunks)
     gzips = 0
@@ -79,7 +79,7 @@ def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults, deflated: b
 
 
 def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[bytes, Iterator[bytes]]]:
-    """The start of a stream and all of it; gives empty parts while that has not come."""
+    """Return the start of a stream and the whole stream; yield empty chunks meanwhile."""
     start = b""
     for chunk in stream:
         start += chunk
@@ -90,7 +90,7 @@ def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[by
 
 
 def _window(start: bytes) -> int | None:
-    """zlib's wbits for deflated content that begins so; None for content that is plain, whatever its header says."""
+    """Return zlib's wbits for deflated content, judged by its start; None for plain content."""
     if not start.strip(ASCII_TEXT):
         return None
     is_zlib = len(start) > 1 and start[0] & 0x8F == 8 and int.from_bytes(start[:2]) % 31 == 0  # RFC 1950, 2.2
@@ -103,8 +103,10 @@ def _window(start: bytes) -> int | None:
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of `OUTPUT_STEP` at least: a member may hold a single byte, and what reads them looks
-    at all that is open with each piece. Or in empty ones, where members hold nothing or little."""
+    """Join chunks to at least `OUTPUT_STEP` bytes, or yield empty ones if members hold little or nothing.
+
+    A member may hold a single byte, and the consumer rescans everything open for each chunk.
+    """
     waiting: list[bytes] = []
     size = 0
     for number, part in enumerate(parts, 1):
@@ -133,7 +135,7 @@ def _limited(stream: Iterator[bytes], size: int, faults: Faults) -> Iterator[byt
 
 
 def header_size(data: bytes) -> int | None:
-    """Size in bytes of the gzip header at the start of `data`; None where `data` ends before it."""
+    """Return the size in bytes of the gzip header at the start of `data`; None if it is incomplete."""
     if len(data) < 10:
         return None
     flags, size = data[3], 10
@@ -149,10 +151,10 @@ def header_size(data: bytes) -> int | None:
 
 
 class _Layer:
-    """One layer of compression. Of gzip it holds any number of members, one after the other."""
+    """One layer of compression. A gzip layer holds any number of consecutive members."""
 
     def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults, name: str = "gzip") -> None:
-        """`name`: as messages call it."""
+        """`name`: used in messages."""
         self._name = name
         self._stream = stream
         self._max_ratio = limits.max_ratio
@@ -162,7 +164,7 @@ class _Layer:
         self._data = b""
 
     def read(self) -> Iterator[bytes]:
-        """The inflated bytes of all members, an empty part behind each."""
+        """Yield the inflated bytes of all members, and an empty chunk after each."""
         members = 0
         while self._fill(len(MAGIC)) and self._data.startswith(MAGIC):
             if not self._skip_header():
@@ -178,7 +180,7 @@ class _Layer:
             self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
 
     def deflated(self, window: int) -> Iterator[bytes]:
-        """The inflated bytes of deflate; `window`: zlib's wbits."""
+        """Yield the inflated bytes of deflate data. `window`: zlib's wbits."""
         inflater = isal_zlib.decompressobj(window)
         for out in self._inflated(inflater):
             self._given += len(out)
@@ -198,7 +200,7 @@ class _Layer:
         return True
 
     def _skip_padding(self) -> None:
-        """Zeros behind a member, which tapes and some tools leave, are harmless."""
+        """Skip zeros after a member; tapes and some tools leave them."""
         self._data = self._data.lstrip(b"\0")
         while not self._data and self._fill(1):
             self._data = self._data.lstrip(b"\0")
@@ -269,29 +271,28 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks; UTF-32 before UTF-16, whose mark begins alike."""
+"""Byte order marks. UTF-32 precedes UTF-16, whose mark is a prefix of it."""
 PATTERNS = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
-"""How `<` looks without a mark: XML 1.0, appendix F.1."""
+"""`<` in encodings without a mark: XML 1.0, appendix F.1."""
 DECLARATION = re.compile(
     rb"""(?:\s|(?><!--.*?-->)|(?><\?.*?\?>))*?<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""",
     re.DOTALL,
 )
-"""The declaration, also behind what may not stand before it."""
+"""XML declaration, even after text that may not precede it."""
 START = 512
-"""Bytes in which the declaration is looked for."""
+"""Bytes that are searched for the declaration."""
 CHARACTER_SETS = re.compile(
     r"(?:utf-(?:8|16|32)|ascii|iso8859|latin|cp[0-9]|koi8|shift|euc|gb|big5|mac-|tis|ptcp|johab)"
 )
-"""Codecs that are character sets; Python knows others, such as `idna` and `unicode_escape`, which are none."""
+"""Codecs that are character sets; Python has others, such as `idna` and `unicode_escape`."""
 ASCII = bytes(range(0x20, 0x7F))
 LINE_END = re.compile("\r\n|\r|\n")
 
 
 def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]:
-    """Name of the encoding, and the text with its line ends made LF (XML 1.0, 2.11) and no byte order mark.
+    """Return the encoding and the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark.
 
-    Bytes that the encoding does not allow become U+FFFD, and the first of them is noted. An empty chunk gives an empty
-    text.
+    Invalid bytes become U+FFFD, and the first are noted. An empty chunk yields an empty text.
     """
     stream = iter(chunks)
     start = b""
@@ -304,7 +305,7 @@ def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]
 
 
 def detect(start: bytes, faults: Faults) -> tuple[str, int]:
-    """Encoding of a document that begins with `start`, and the length of its byte order mark."""
+    """Return the encoding of a document that begins with `start`, and the length of its byte order mark."""
     for mark, encoding in BOMS:
         if start.startswith(mark):
             faults.add("doc-bom", "a byte order mark at the start", 1, 1)
@@ -326,7 +327,7 @@ def _declared(name: str, faults: Faults) -> str:
         faults.add("doc-encoding-not-utf8", f"the declared encoding {name} does not fit, read as UTF-8", 1, value=name)
         return UTF_8
     if codec.name in (UTF_8, "ascii"):
-        return UTF_8  # ASCII is UTF-8; a file that says ASCII and is not is UTF-8 more often than anything else
+        return UTF_8  # ASCII is a subset; a file that wrongly declares ASCII is most often UTF-8
     return codec.name
 
 

@@ -1,4 +1,4 @@
-"""Reads one sitemap document: bytes in, records out, and facts about the document afterwards."""
+"""Reads one sitemap: bytes in, records out, then facts about the document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sitemapcrawler.words import counted
 
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element",
        "limit-entries", "limit-stopped")  # fmt: skip
-"""Faults after which the rest of a file is missing."""
+"""Faults that leave the rest of a file unread."""
 MALFORMED = (
     "doc-xml-malformed", "doc-unescaped-ampersand", "doc-undeclared-entity", "doc-control-character",
     "doc-trailing-content", "xml-ext-namespace-missing", "doc-leading-content", "xml-root-unknown", "limit-depth",
@@ -27,7 +27,7 @@ NO_SITEMAP: dict[Format, str] = {"html": "an HTML page, no sitemap", "unknown": 
 
 
 def outcome_of(format: Format, faults: Faults, is_listing: bool, is_recovered: bool) -> str:
-    """ok, recovered, truncated or failed. `is_listing`: it has entries; `is_recovered`: some after repair."""
+    """Return ok, recovered, truncated or failed. `is_listing`: it has entries; `is_recovered`: some needed repair."""
     malformed = any(rule in faults for rule in (*CUT, *MALFORMED))
     if format in NO_SITEMAP or (malformed and not is_listing):
         return "failed"
@@ -37,7 +37,7 @@ def outcome_of(format: Format, faults: Faults, is_listing: bool, is_recovered: b
 
 
 def cause_of(faults: Faults, cut: str | None) -> str | None:
-    """The fault that decided an outcome, in one sentence; None where none did. `cut`: why the bytes are incomplete."""
+    """Return the fault that decided an outcome, in one sentence, or None. `cut`: why the bytes are incomplete."""
     if cut is not None and any(rule in faults for rule in CUT):
         return cut
     fault = faults.first(*CUT) or faults.first(*MALFORMED)
@@ -50,12 +50,11 @@ DEFAULT_LIMITS = Limits()
 
 
 class Document:
-    """A sitemap while it is read and after.
+    """One sitemap. Its attributes are final once `read` is exhausted.
 
-    `url` is the address the records carry, `base` the one relative URLs are resolved against (after redirects),
-    `cut` says why the bytes are not all there, where that is known. With `keep_elements` url records carry the
-    element they were read from, but for plain ones.
-    The attributes are complete when `read` is exhausted.
+    `url` is the address that records carry; relative URLs are resolved against `base` (the URL after redirects). `cut`
+    says why the bytes are incomplete, if known. With `keep_elements`, url records other than plain ones carry the
+    element they were built from.
     """
 
     def __init__(
@@ -76,17 +75,17 @@ class Document:
         self.lastmod_max: str | None = None
         self.namespaces: list[str] = []
         self.root = ""
-        """Start tag of the root, as the entries were read under; empty for text."""
+        """Start tag of the root under which the entries were read; empty for text."""
         self.root_line: int | None = None
-        """Line on which it begins."""
+        """Line of the root's start tag."""
         self.root_uri: str | None = None
-        """Namespace that it declares for itself, empty for none; None where it cannot be told."""
+        """Namespace that the root declares for itself, empty if none; None if unknown."""
         self.prolog = ""
-        """What stands before it, the first `MAX_PROLOG` characters."""
+        """First `MAX_PROLOG` characters before the root."""
         self.ignored: IgnoredElements = {}
-        """Elements of extensions in wrong namespaces."""
+        """Extension elements in wrong namespaces."""
         self.compressed = False
-        """True where the bytes came as gzip."""
+        """True if the bytes were gzip."""
         self.faults = Faults()
         self._base = base or url
         self._limits = limits
@@ -95,10 +94,10 @@ class Document:
         self._recovered = False
 
     def read(self, chunks: Iterable[bytes], deflated: bool = False) -> Iterator[list[Entry]]:
-        """The records of the document in its order, in lists as they become known. Never raises for its content.
+        """Yield the records in document order, in lists as they become known. Never raises because of the content.
 
-        An empty list means that there is none yet: whoever reads may do something else meanwhile. `deflated`: the
-        Content-Encoding of the answer names deflate.
+        An empty list means that no record is ready yet, so the caller may do other work. `deflated`: the response's
+        Content-Encoding names deflate.
         """
         plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults, deflated))
         start = yield from self._start(plain)
@@ -115,28 +114,28 @@ class Document:
                 return
 
     def cut_short(self, reason: str) -> None:
-        """Say that reading ends here, before the end of the file."""
+        """Note that reading stops before the end of the file."""
         self.faults.add("limit-stopped", reason)
 
     def describe(self, record: SitemapRecord) -> None:
-        """Write what is known of the document into the record of its file."""
+        """Copy the facts about the document into its file's record."""
         for name in ("format", "outcome", "url_count", "bytes", "encoding", "lastmod_min", "lastmod_max", "counts",
                      "namespaces", "error"):  # fmt: skip
             setattr(record, name, getattr(self, name))
 
     @property
     def outcome(self) -> str:
-        """ok, recovered, truncated or failed: see `SitemapRecord.outcome`."""
+        """ok, recovered, truncated or failed; see `SitemapRecord.outcome`."""
         return outcome_of(self.format, self.faults, self.url_count > 0, self._recovered)
 
     @property
     def error(self) -> str | None:
-        """What decided the outcome, in one sentence."""
+        """Reason for the outcome, in one sentence; None if it is ok."""
         return None if self.outcome == "ok" else cause_of(self.faults, self._cut) or self._state
 
     @property
     def _state(self) -> str | None:
-        """What is wrong where no fault is to blame."""
+        """Reason for the outcome if no fault explains it."""
         if not self.bytes:
             return "an empty body"
         if self._recovered:
@@ -166,7 +165,7 @@ class Document:
 
     @staticmethod
     def _start(chunks: Iterator[bytes]) -> Generator[list[Entry], None, bytes]:
-        """The bytes that tell the encoding."""
+        """Read the bytes needed to detect the encoding."""
         start = b""
         for chunk in chunks:
             start += chunk

@@ -1,7 +1,7 @@
 """Builds the records of urlsets and indexes from their elements.
 
-What the protocol does not allow in an entry is noted here. A `<url>` is checked against the schema when it is judged; a
-`<sitemap>` is not kept until then, and checked here.
+Notes what the protocol does not allow in an entry. A `<url>` is checked against the schema when rules run; a
+`<sitemap>` is not kept until then, so it is checked here.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import masked_url
 
 MAX_IGNORED = 100
-"""Namespaces of one document that are noted as wrong; there are four to be written wrong."""
+"""Wrong namespaces noted per document. There are only four to get wrong."""
 
 
 @dataclass(slots=True)
 class Ignored:
-    """Elements of an extension that search engines ignore, since their namespace is another one."""
+    """Elements of an extension that search engines ignore because their namespace is wrong."""
 
     namespace: Namespace
-    """The extension they mean."""
+    """Extension that was meant."""
     is_read: bool
-    """True where the namespace is nearly right: the field of the extension holds them all the same."""
+    """True if the namespace is close enough for the elements to be read anyway."""
     count: int = 0
-    """How many there are."""
 
 
 IgnoredElements = dict[tuple[str, str], Ignored]
@@ -41,7 +40,7 @@ IgnoredElements = dict[tuple[str, str], Ignored]
 
 
 def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults: Faults) -> None:
-    """Put an element where it belongs: into the field of its namespace, else into `extra`."""
+    """Add an element to the record field of its namespace, or to `extra`."""
     namespace = meant_by(element)
     if namespace is None:
         similar = resembled(element)
@@ -56,7 +55,7 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
         keep(record, element)
         return
     if namespace.uri == HREFLANG and (element.has_children or element.text):
-        keep(record, element)  # an alternate has no place for content, such as a link that stands inside it
+        keep(record, element)  # an alternate has no field for content, such as a link nested in it
     held = getattr(record, namespace.field)
     if isinstance(held, list):
         held.append(value)
@@ -69,7 +68,7 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
 
 
 def _ignore(element: Element, meant: Namespace, ignored: IgnoredElements, faults: Faults, counts: bool = True) -> None:
-    """Count an element in a wrong namespace, and note the first one of each."""
+    """Count an element in a wrong namespace, and note the first per namespace."""
     key = element.uri[:MAX_VALUE], meant.prefix
     found = ignored.get(key)
     if found is None:
@@ -82,25 +81,24 @@ def _ignore(element: Element, meant: Namespace, ignored: IgnoredElements, faults
 
 
 def meant_by(element: Element) -> Namespace | None:
-    """The extension that an element's namespace means. A longer one than can be remembered is compared in part."""
+    """Return the extension that an element's namespace means. Only its first `MAX_NAME` characters are compared."""
     return find(element.uri[:MAX_NAME])
 
 
 def keep(record: UrlRecord, element: Element) -> None:
-    """Keep an element that no field holds in `extra`, under its namespace."""
+    """Add an element to `extra`, under its namespace."""
     if record.extra is None:
         record.extra = {}
     record.extra.setdefault(element.uri, []).append(element.tree())
 
 
 ENTRIES = ("url", "sitemap")
-"""Elements that are entries."""
 TEXT_FIELDS = ("lastmod", "changefreq")
 FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 """Values of changefreq. Source: https://www.sitemaps.org/protocol.html"""
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})")
 USUAL_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
-"""An absolute URL that needs no second look."""
+"""Absolute URL that needs no resolving."""
 
 
 @dataclass(slots=True)
@@ -110,35 +108,35 @@ class ChildRecord:
     loc: str
     """Absolute URL of the child."""
     loc_raw: str | None = None
-    """The URL as written, where it differs from `loc`."""
+    """URL as written, if it differs from `loc`."""
     line: int | None = None
-    """Line on which the entry begins."""
+    """Line of the start tag."""
     lastmod: str | None = None
     """Last modification as written."""
     lastmod_at: str | None = None
     """`lastmod` as ISO 8601 in UTC."""
     recovered: bool = False
-    """True where the entry could only be read after a repair."""
+    """True if the entry could be read only after a repair."""
 
 
 Entry = UrlRecord | ChildRecord
 
 
 class Entries:
-    """Builds the records of one document's entries and notes what was wrong with them."""
+    """Builds the records of one document's entries and notes their faults."""
 
     def __init__(self, sitemap: str, base: str, faults: Faults) -> None:
         self.sitemap = sitemap
         self.base = base
         self.core = CORE
         self.expected = ""
-        """Name of the entries that the root is for; empty: any."""
+        """Entry name that belongs under the root; empty: any."""
         self.faults = faults
         self.ignored: IgnoredElements = {}
-        """Elements of extensions in wrong namespaces, by namespace."""
+        """Extension elements in wrong namespaces."""
 
     def entries_of(self, element: Element) -> Iterator[Element]:
-        """The element itself where it is an entry, or the entries that an unknown element wraps."""
+        """Yield the element itself if it is an entry, otherwise the entries that it wraps."""
         if self.is_entry(element):
             yield element
             return
@@ -153,11 +151,11 @@ class Entries:
                 wrapped += [*child.children][::-1]
 
     def has_url(self, element: Element, whole: bool) -> bool:
-        """True where an entry says which URL it is about; `whole` is false for one that lost its end."""
+        """Return whether an entry names its URL. `whole` is false if the end of the entry is missing."""
         return any(child.name == "loc" and self.is_core(child) and child.text for child in element.children)
 
     def build(self, element: Element) -> Entry | None:
-        """The record of an entry; None for one that names no URL."""
+        """Return the record of an entry, or None if it has no usable URL."""
         note_entry(element, self.expected, self.faults)
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
@@ -180,7 +178,7 @@ class Entries:
         return record
 
     def is_template(self, raw: str, line: int | None) -> bool:
-        """True where a URL is a template that was not filled in, which is noted: the entry is left out."""
+        """Return whether a URL is an unfilled template, and note it. Such an entry is left out."""
         if not TEMPLATE.search(raw) or raw.startswith(("http:", "https:")):
             return False
         self.faults.add("loc-invalid-uri", "a template that was not filled in", line, value=raw)
@@ -198,7 +196,7 @@ class Entries:
         return record
 
     def _url_in_text(self, element: Element) -> str | None:
-        """A URL written straight into the entry, as some generators do."""
+        """Return a URL written directly into the entry, as some generators do."""
         text = element.text
         if not text.startswith(("http://", "https://")) or len(text.split()) != 1:
             return None
@@ -206,19 +204,19 @@ class Entries:
         return text
 
     def is_entry(self, element: Element) -> bool:
-        """True for an element that stands for a page or a child."""
+        """Return whether an element is a `<url>` or `<sitemap>`."""
         return element.name in ENTRIES and self.is_core(element)
 
     def _is_foreign(self, element: Element) -> bool:
-        """True for an element of a namespace unknown to sitemaps, which may stand beside the entries."""
+        """Return whether an element is in a namespace unknown to sitemaps, so that it may stand beside the entries."""
         return not self.is_core(element) and meant_by(element) is None and element.name not in ENTRIES
 
     def is_core(self, element: Element) -> bool:
-        """True for an element of the protocol itself, whatever namespace the document uses for it."""
+        """Return whether an element belongs to the protocol, whatever namespace the document uses for it."""
         return element.uri in (self.core, CORE, "")
 
     def locate(self, raw: str, line: int | None, base: str | None = None) -> tuple[str, str | None]:
-        """The absolute URL for a URL as written, and the written one where they differ; neither tells a password."""
+        """Return the absolute URL, and the URL as written if it differs. Passwords are masked in both."""
         raw = masked_url(raw)
         if USUAL_URL.fullmatch(raw) and "@" not in raw:
             return raw, None
@@ -244,7 +242,7 @@ class Entries:
                 repeated.setdefault(child.name, []).append(child)
                 others.append(child)
             elif child.has_children and child.name != "loc":
-                others.append(child)  # half a value is none
+                others.append(child)  # a partial value is not used
             else:
                 fields[child.name] = child
         if repeated:
@@ -268,51 +266,51 @@ class Entries:
 
 
 def number(text: str) -> float | None:
-    """A decimal number such as `0.5`; None for anything else (`NaN`, `1e3`, an empty text)."""
+    """Parse a decimal number such as `0.5`; None for anything else (`NaN`, `1e3`, an empty text)."""
     written = text.strip()
     return float(written) if DECIMAL.fullmatch(written) else None
 
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 CHILD_FIELDS = ["loc", "lastmod"]
-"""Fields of an index's entry."""
+"""Fields of an index entry."""
 TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
-"""Marks of template languages."""
+"""Markers of template languages."""
 MAX_SHOWN = 40
-"""Characters of a text that a message shows."""
+"""Characters of a text shown in a message."""
 MAX_SEARCHED = 100
-"""Parts of an entry in which its URL is looked for with every unknown element: an entry has 9 and its namespaces."""
+"""Parts of an entry that are searched for its URL at each unknown element. A usual entry has 9, plus extensions."""
 
 
 def note_entry(entry: Element, expected: str, faults: Faults) -> None:
-    """Note attributes, and the first entry of a file that is no `expected` one (empty: any)."""
+    """Note the attributes of an entry, and the first entry of a file that is not an `expected` one (empty: any)."""
     if entry.attributes:
         _note_attributes(entry, faults)
     if expected and entry.name != expected and "xml-mixed-index-urlset" not in faults:
-        if "doc-trailing-content" in faults:  # two documents in one: of the second, the root may be another
+        if "doc-trailing-content" in faults:  # two documents in one: the second may have another root
             return
         text = f"<{entry.name}> in a file of <{expected}> entries"
         faults.add("xml-mixed-index-urlset", text, entry.line, value=entry.name, of_file=True)
 
 
 def note_no_entry(element: Element, faults: Faults) -> None:
-    """Note an element that stands where only entries may."""
+    """Note an element where only entries may occur."""
     faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
 
 
 def note_text(text: str, line: int, faults: Faults) -> None:
-    """Note text that stands where only entries may; what is shown of it begins on `line`.
+    """Note text where only entries may occur, beginning on `line`.
 
-    The code of a template that was not filled in is named already by the URLs of its entries.
+    Template code is skipped if entries with unfilled URLs are already noted.
     """
     if "loc-invalid-uri" not in faults or not TEMPLATE.search(text):
         faults.add("xml-schema-violation", f"text between the entries: {text[:MAX_SHOWN]!r}", line, value=text)
 
 
 def note_child(child: Element, entry: Element, faults: Faults) -> None:
-    """Note a child in the protocol's namespace that is no part of its entry, or the attributes of one that is.
+    """Note a child in the protocol's namespace that does not belong in its entry, or the attributes of one that does.
 
-    In an entry without a URL the former is what stands there instead: that fault is named already.
+    An unknown child of an entry without a URL is not noted: the missing URL already is.
     """
     if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
         if any(isinstance(part, Element) and part.name == "loc" for part in entry.content[:MAX_SEARCHED]):
@@ -323,7 +321,7 @@ def note_child(child: Element, entry: Element, faults: Faults) -> None:
 
 
 def note_structure(entry: Element, core: str, faults: Faults) -> None:
-    """Note what the schema of indexes does not allow in a `<sitemap>`; `core`: the namespace of its root."""
+    """Note schema violations in a `<sitemap>`; `core` is the namespace of its root."""
     if not _is_regular(entry, core):
         for _, violation in violations("sitemapindex", [entry], core_namespaces(core, entry.uri)):
             faults.add(violation.rule, violation.message, violation.line, value=violation.value)
@@ -343,7 +341,7 @@ def _is_regular(entry: Element, core: str) -> bool:
 
 
 def note_repeated(repeated: dict[str, list[Element]], entry: Element, faults: Faults) -> None:
-    """Note children that stand more than once: {name: all but the first}."""
+    """Note children that occur more than once. `repeated`: name -> all but the first."""
     for name, (second, *more) in repeated.items():
         text = f"<{name}> stands {len(more) + 2} times in one <{entry.name}>"
         faults.add("xml-duplicate-element", text, second.line, value=second.text)

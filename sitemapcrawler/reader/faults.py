@@ -1,6 +1,6 @@
-"""Faults of a document, noted while it is read, and the limits that reading keeps. Rules turn faults into findings.
+"""Faults noted while reading a document, and the limits of reading. Rules turn faults into findings.
 
-Reaching a limit is a fault; what was read before it is kept.
+Reaching a limit is a fault; everything read before it is kept.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from sitemapcrawler.urls.display import masked, masked_url
 
 MAX_KEPT = 1000
-"""Faults of one kind that are kept in full per document; beyond that they are counted."""
+"""Faults of one kind kept in full per document; further ones are only counted."""
 CUT_BYTES = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes")
-"""Faults of the bytes themselves, which explain a document without end."""
+"""Faults of the bytes themselves, which explain a missing end."""
 MAX_MESSAGE = 1000
-"""Characters of a message that are kept: it may name elements, and a name may be of any length."""
+"""Characters of a message that are kept. It may contain element names of any length."""
 MAX_VALUE = 200
 """Characters of an offending value that are kept."""
 MAX_LOOKED_AT = 4096
-"""Characters of it in which a password is looked for: more than a URL has."""
+"""Characters of a value that are searched for a password; more than a URL has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong, and where."""
+    """One problem in a document."""
 
     rule: str
     """Id in the rule catalogue, such as `doc-truncated`."""
@@ -36,25 +36,25 @@ class Fault:
     column: int | None = None
     """Column, counted from 1, in characters."""
     value: str | None = None
-    """The offending text, shortened."""
+    """Offending text, shortened."""
     url: str | None = None
-    """URL of the entry in which it lies; None for one outside of entries, and in one that was left out."""
+    """URL of the entry that contains the fault; None outside entries and in one that was left out."""
 
 
 class Faults:
-    """The faults of one document: complete counts, a bounded number in full."""
+    """Faults of one document: complete counts, and up to `MAX_KEPT` of each kind in full."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.lost = 0
-        """Entries that were left out since they could not be trusted."""
+        """Entries left out because they could not be trusted."""
         self.undecodable = False
-        """True where bytes did not fit the encoding, and became U+FFFD."""
+        """True if some bytes did not fit the encoding and became U+FFFD."""
         self.in_entries = False
-        """True where some entries that were read have faults."""
+        """True if some entries that were read have faults."""
         self._kept: list[Fault] = []
         self.recent: list[tuple[str, int | None]] = []
-        """Rules of the faults since this was emptied, `MAX_KEPT` at most, each with its place among those kept."""
+        """Rules of the faults since this list was cleared, up to `MAX_KEPT`, each with its index among those kept."""
 
     def add(
         self,
@@ -65,7 +65,7 @@ class Faults:
         value: str | None = None,
         of_file: bool = False,
     ) -> None:
-        """Note a fault. `of_file`: it is one of the file, although an entry shows it."""
+        """Note a fault. `of_file`: it concerns the file, although it occurs in an entry."""
         self.counts[rule] += 1
         place = None
         if self.counts[rule] <= MAX_KEPT:
@@ -76,7 +76,7 @@ class Faults:
             self.recent.append((rule, place))
 
     def place(self, url: str) -> list[str]:
-        """Say that the `recent` faults lie in the entry with this URL; their rules."""
+        """Attribute the `recent` faults to the entry with this URL; return their rules."""
         self.in_entries |= bool(self.recent)
         for _, place in self.recent:
             if place is not None:
@@ -84,11 +84,11 @@ class Faults:
         return list(dict.fromkeys(rule for rule, _ in self.recent))
 
     def is_full(self, rule: str) -> bool:
-        """True where another fault of this rule would only be counted."""
+        """Return whether another fault of this rule would only be counted."""
         return self.counts[rule] >= MAX_KEPT
 
     def first(self, *rules: str) -> Fault | None:
-        """The earliest fault of any of these rules."""
+        """Return the earliest fault of any of these rules."""
         return next((fault for fault in self._kept if fault.rule in rules), None)
 
     def __contains__(self, rule: str) -> bool:
@@ -106,30 +106,30 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on one document. The protocol's own (50,000 entries, 50 MiB) are judged, not enforced."""
+    """Limits for one document. The protocol's own (50,000 entries, 50 MiB) are reported, not enforced."""
 
     max_bytes: int = 100 * MIB
     """Uncompressed bytes: twice the protocol's 52,428,800."""
     max_ratio: int = 300
     """Uncompressed bytes per compressed byte. Real sitemaps stay below 100; deflate reaches 1,032."""
     max_entries: int = 10_000_000
-    """Entries of one file."""
+    """Entries in one file."""
     max_depth: int = 32
-    """Elements open at once; the deepest known namespace (video:tvshow) needs 5."""
+    """Elements open at once; the deepest known extension (video:tvshow) needs 5."""
     max_element: int = MIB
-    """Characters from one entry's end to the next one's: 1,000 images with long titles need about 0.5 MiB. It bounds
-    memory, so a larger entry may pass that arrives in one piece."""
+    """Characters from the end of one entry to the end of the next; 1,000 images with long titles need about 0.5 MiB.
+    This bounds memory: a larger entry that arrives in one piece may be read."""
     max_head: int = MIB
-    """Characters before the first element that are searched for it."""
+    """Characters searched for the root element."""
 
 
 MAX_NAME = 2048
-"""Characters of a namespace or name that is remembered; the longest URL that the protocol allows."""
+"""Characters of a namespace or name that are remembered: the longest URL that the protocol allows."""
 RATIO_APPLIES_FROM = 8 * MIB
-"""Uncompressed bytes below which the ratio is not judged: a short file may be all repetition."""
+"""Uncompressed bytes below which the ratio is not checked: a short file may be very repetitive."""
 MAX_GZIP_LAYERS = 3
-"""Gzip within gzip: two occur on the web (a .gz file compressed once more by the server), more is an attack."""
+"""Layers of gzip. Two occur on the web (a server compresses a .gz file again); more is an attack."""
 
 
 FULL = "max_urls was reached"
-"""Why a file was not read to its end where `Selection.full`."""
+"""Reason for not reading a file to its end if `Selection.full`."""

@@ -1,4 +1,4 @@
-"""Other formats than sitemap XML: items of RSS and Atom feeds, and text sitemaps with one URL a line."""
+"""Reads items of RSS and Atom feeds, and text sitemaps with one URL per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitemapcrawler.urls import resolve
 
 ITEMS = ("item", "entry")
 DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")
-"""Elements that date an item (RSS 2.0, Atom 1.0 and 0.3, Dublin Core), the one that says when it changed first."""
+"""Elements that date an item (RSS 2.0, Atom 1.0 and 0.3, Dublin Core); modification dates first."""
 ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
 """Namespaces of Atom 1.0 (RFC 4287) and 0.3."""
 DUBLIN_CORE = ("http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/")
@@ -28,7 +28,7 @@ ROOT_BASE = re.compile(r"""\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 class FeedEntries(Entries):
-    """Builds url records from feed items; elements around the items are no fault."""
+    """Builds url records from feed items. Elements around the items are not faults."""
 
     def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
         super().__init__(sitemap, base, faults)
@@ -37,20 +37,19 @@ class FeedEntries(Entries):
             self.base = resolve(base, unescape(declared[1] or declared[2] or "")) or base
 
     def entries_of(self, element: Element) -> Iterator[Element]:
-        """The element where it is an item; the other parts of a feed are none."""
+        """Yield the element if it is an item."""
         if self.is_entry(element):
             yield element
 
     def is_entry(self, element: Element) -> bool:
-        """True for an item."""
         return element.name in ITEMS
 
     def has_url(self, element: Element, whole: bool) -> bool:
-        """True where an item links somewhere. One that lost its end may have lost a link better than its guid."""
+        """Return whether an item has a link. Unless it is `whole`, a guid does not count: a link may be missing."""
         return any(link for link, _ in (links(element) if whole else page_links(element)))
 
     def build(self, element: Element) -> UrlRecord | None:
-        """The record of an item; None for an item that links nowhere."""
+        """Return the record of an item, or None if it has no usable link."""
         raw, link = next(((raw, link) for raw, link in links(element) if raw), (None, element))
         if raw is None:
             self.faults.add("feed-item-without-link", "an item without a link was left out", element.line)
@@ -67,7 +66,7 @@ class FeedEntries(Entries):
 
     @staticmethod
     def _base_of(element: Element, outer: str) -> str:
-        """What relative URLs in an element are resolved against (XML Base, section 4)."""
+        """Resolve the `xml:base` values of an element (XML Base, section 4)."""
         for base in element.attributes.get(BASE, "").split(BASES):
             outer = resolve(outer, base) or outer
         return outer
@@ -81,10 +80,7 @@ class FeedEntries(Entries):
 
 
 def links(item: Element) -> Iterator[tuple[str, Element]]:
-    """URLs the item may stand for, the best first: its link, then a guid that is a permalink, then what it is about.
-
-    Each with the element in which it stands.
-    """
+    """Yield candidate URLs of an item with their elements, best first: links, a permalink guid, `rdf:about`."""
     yield from page_links(item)
     for child in item.children:
         if (
@@ -98,7 +94,7 @@ def links(item: Element) -> Iterator[tuple[str, Element]]:
 
 
 def page_links(item: Element) -> Iterator[tuple[str, Element]]:
-    """URLs in the item's links, each with its element."""
+    """Yield the URLs of an item's links with their elements."""
     found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
     yield from ((link.text, link) for link in found if link.uri not in ATOM and not link.has_children)
     yield from ((link.attributes["href"].strip(), link) for link in found if _is_page(link))
@@ -121,15 +117,15 @@ SEPARATOR = re.compile(
     r"|[,;](?=(?:\d{4}-\d\d(?:-\d\d(?:T[\d:.Z+-]*)?)?|[01]\.\d+|always|hourly|daily|weekly|monthly|yearly|never)(?:[\s,;]|\Z))",
     re.IGNORECASE,
 )
-"""What parts a URL from what follows it: blanks; a comma or semicolon only where another URL, a date, a priority or a
-frequency follows, or a blank, since it may belong to the URL."""
+"""What separates a URL from the next field: blanks, or a comma or semicolon followed by a blank, URL, date, priority or
+frequency. Any other comma or semicolon may be part of the URL."""
 COMMENT = "#"
 MAX_LINE = 64 * 1024
-"""Characters of one line; longer ones are no URL."""
+"""Characters of one line; a longer one is not a URL."""
 
 
 def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterator[list[Entry]]:
-    """The URLs of a text sitemap, in lists as the text arrives."""
+    """Yield the URLs of a text sitemap, in lists as the text arrives."""
     number = 0
     rest = ""
     for text in texts:
@@ -137,7 +133,7 @@ def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterato
         numbered = enumerate(lines, number + 1)
         yield [record for at, line in numbered for record in _records(line, at, entries, faults)]
         number += len(lines)
-        rest = rest[: MAX_LINE + 1]  # enough to know that it is too long
+        rest = rest[: MAX_LINE + 1]  # enough to see that it is too long
     if rest and faults.first(*CUT_BYTES):
         faults.add("txt-cut-line", "the last line is cut and was left out", number + 1, value=rest)
         return

@@ -1,4 +1,4 @@
-"""Lists of URLs from other programs (CSV, JSON, JSON lines, Parquet, plain text) for the argument `urls`.
+"""Reads lists of URLs from other programs (CSV, JSON, JSON Lines, Parquet, plain text) for the argument `urls`.
 
 May import the rest of `reader` and `urls`. Start reading in `read_list`.
 """
@@ -21,38 +21,38 @@ from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
 COLUMNS = ("loc", "url", "address")
-"""Names of the field that holds the URL, the first that is there: ours, and those of other tools' exports."""
+"""Field names for the URL, in order of preference: this project's own, then those of other tools' exports."""
 TYPE = "url"
-"""The type of record that is a listed page; findings, sitemaps and the others of a feed are passed over."""
+"""Record type of a listed page. Findings, sitemaps and other records of a feed are skipped."""
 _BREAK = re.compile(r"[\t\r\n]")
-"""What `urls.resolve` removes from within a URL, as from one that XML wraps; here it parts two values."""
+"""Characters that `urls.resolve` removes within a URL. In a list they separate two values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUrl:
-    """A URL."""
+    """A URL and its line."""
 
     loc: str
-    """Absolute, http or https."""
+    """Absolute http or https URL."""
     line: int
-    """Line on which it stands, of a table or an object the first one; in Parquet the row. Counted from 1."""
+    """Line, counted from 1: the first line of a table row or object, or the row number in Parquet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A place that gave no URL."""
+    """A place in the list without a usable URL."""
 
     line: int | None
-    """As of `ListedUrl`; None for the file."""
+    """As in `ListedUrl`; None for the whole file."""
     problem: str
-    """What is wrong there, on one line, with the value."""
+    """What is wrong, on one line, with the value."""
 
 
 ListEntry = ListedUrl | Unread
 
 
 def entry_of(text: str, line: int) -> ListEntry:
-    """The entry for the text of a URL."""
+    """Return the entry for the text of a URL."""
     text = text.strip()
     if not text:
         return Unread(line, "there is no URL")
@@ -61,13 +61,13 @@ def entry_of(text: str, line: int) -> ListEntry:
 
 
 MAX_LINE = 16 * 2**20
-"""Characters of a line, which may be a record with a thousand images; of a longer one the start is kept."""
+"""Characters of a line, which may be a record with a thousand images; a longer line is cut."""
 COMMENT = re.compile(r"(?:^|\s)#.*")
-"""From the start or a blank on, as in the other lists among the arguments; elsewhere it is a part of the URL."""
+"""Comment, which starts the line or follows a blank, as in other list arguments; elsewhere `#` belongs to the URL."""
 
 
 def lines_of(texts: Iterable[str], faults: Faults) -> Iterator[str]:
-    """The lines of a text, without their ends, none longer than `MAX_LINE` + 1; the last one not where it is cut."""
+    """Yield the lines without their ends, cut to `MAX_LINE` + 1 characters; the last one only if it is complete."""
     rest = ""
     for text in texts:
         *lines, rest = (rest + text).split("\n")
@@ -79,7 +79,7 @@ def lines_of(texts: Iterable[str], faults: Faults) -> Iterator[str]:
 
 
 def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
-    """A URL a line; blank lines and comments are passed over."""
+    """Yield one URL per line; skip blank lines and comments."""
     for number, line in enumerate(lines, 1):
         text = COMMENT.sub("", line).strip()
         if len(text.split()) > 1:
@@ -89,16 +89,16 @@ def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
 
 
 BLANKS = " \t\n\r"
-"""White space of JSON: RFC 8259, 2."""
+"""White space of JSON (RFC 8259, 2)."""
 _decoder = json.JSONDecoder()
 
 
 class BrokenJson(ValueError):
-    """JSON that cannot be read on."""
+    """JSON that cannot be read further."""
 
 
 def read_objects(lines: Iterable[str]) -> Iterator[ListEntry]:
-    """One object a line; blank lines are passed over."""
+    """Yield the URL of one JSON object per line; skip blank lines."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -108,7 +108,7 @@ def read_objects(lines: Iterable[str]) -> Iterator[ListEntry]:
 
 
 def read_array(texts: Iterable[str]) -> Iterator[ListEntry]:
-    """The elements of an array, one at a time, so that it never stands in memory as a whole."""
+    """Yield the URLs of a JSON array, without holding the whole array in memory."""
     array = _Array(texts)
     try:
         for value, line in array.elements():
@@ -128,7 +128,7 @@ def _entries(value: Any, line: int) -> Iterator[ListEntry]:
 
 
 class _Array:
-    """Takes an array apart; `line` is where it has come to."""
+    """Splits a JSON array into its elements. `line` is the current line."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.line = 1
@@ -137,7 +137,7 @@ class _Array:
         self._at = 0
 
     def elements(self) -> Iterator[tuple[Any, int]]:
-        """The elements and their lines. Raises BrokenJson."""
+        """Yield the elements and their lines. Raises BrokenJson."""
         self._mark_of("[")
         if self._next() == "]":
             self._mark_of("]")
@@ -156,7 +156,7 @@ class _Array:
         while True:
             try:
                 value, end = _decoder.raw_decode(self._text, self._at)
-                # A number may go on behind what has been read.
+                # A number may continue in text that has not been read.
                 if end < len(self._text) or not self._more():
                     break
             except (ValueError, RecursionError):
@@ -173,7 +173,7 @@ class _Array:
         return mark
 
     def _next(self) -> str:
-        """The next character that is no blank; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             end = self._at
             while end < len(self._text) and self._text[end] in BLANKS:
@@ -189,7 +189,7 @@ class _Array:
         self._at = end
 
     def _more(self) -> bool:
-        """Read as much again as waits, so that a long element is not tried too often; False at the end."""
+        """Double the unread text, so that a long element is not parsed too often; False at the end."""
         parts = [self._text[self._at :]]
         wanted = 2 * len(parts[0])
         for text in self._texts:
@@ -202,7 +202,7 @@ class _Array:
 
 
 CellReader = Callable[[str], Callable[[str], str]]
-"""For the delimiter of a table: what returns the text of a cell, as it was before somebody protected spreadsheets."""
+"""Delimiter of a table -> function that removes the protection against spreadsheet formulas from a cell."""
 
 
 def _as_written(delimiter: str) -> Callable[[str], str]:
@@ -210,28 +210,28 @@ def _as_written(delimiter: str) -> Callable[[str], str]:
 
 
 TABLES = (".csv", ".tsv")
-"""Names of files that are tables, with or without a header that is known."""
+"""Suffixes of files that are read as tables, even if the header is unknown."""
 DELIMITERS = ",;\t|"
-"""A comma by the standard (RFC 4180), a semicolon where Excel has commas in numbers."""
+"""Comma by the standard (RFC 4180); semicolon where Excel uses decimal commas."""
 MAX_HEADER = 64 * 1024
-"""Characters of a header; no cell of it may be longer than the 128 KiB of the csv module."""
+"""Characters of a header, so that no cell exceeds the 128 KiB of the csv module."""
 WEB = "://"
-"""What a line of URLs has and a header has not."""
+"""Occurs in a line of URLs, but not in a header."""
 
 
 def is_header(line: str) -> bool:
-    """True for the first line of a table with a column of URLs."""
+    """Return whether a line is the header of a table with a column of URLs."""
     return len(line) <= MAX_HEADER and WEB not in line and column_of(_header(line)[0]) is not None
 
 
 def column_of(names: Sequence[str]) -> int | None:
-    """Which column holds the URLs; None where none does."""
+    """Return the index of the column that holds the URLs, or None."""
     names = [name.strip().lower() for name in names]
     return next((names.index(name) for name in COLUMNS if name in names), None)
 
 
 def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterator[ListEntry]:
-    """The URLs of a table; blank lines and comments are passed over. ValueError where no column holds them."""
+    """Yield the URLs of a table; skip blank lines and comments. Raises ValueError if no column holds URLs."""
     before, first = 0, ""
     for first in lines:
         before += 1
@@ -254,16 +254,16 @@ def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterato
 
 
 def _header(line: str) -> tuple[list[str], str]:
-    """The cells of a header, and what parts them: what leaves a column of URLs, or else most columns."""
+    """Return the cells of a header and its delimiter: one that yields a column of URLs, else most columns."""
     found = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in DELIMITERS]
     return max(found, key=lambda header: (column_of(header[0]) is not None, len(header[0])))
 
 
 def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[list[str] | Unread, int]]:
-    """The rows behind the header, each with its first line."""
-    limit = csv.field_size_limit(MAX_LINE)  # of the process; the default of 128 KiB is less than a page's images take
-    # Strict, so that a quote without an end is a row that cannot be read, not one that swallows the others. With their
-    # ends, so that a cell over two lines is not taken for one text.
+    """Yield the rows after the header, each with its first line."""
+    limit = csv.field_size_limit(MAX_LINE)  # global; the default of 128 KiB is too small for the images of a page
+    # Strict, so that an unclosed quote spoils one row instead of swallowing the following ones. Line ends are kept, so
+    # that a cell over two lines is not joined.
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     try:
         while True:
@@ -284,11 +284,11 @@ def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[l
 MAGIC = b"PAR1"
 """Source: https://parquet.apache.org/docs/file-format/"""
 ROWS = 10_000
-"""Rows at a time."""
+"""Rows per batch."""
 
 
 def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
-    """The URLs of a table. ValueError without pyarrow, and for a file that is damaged or has no column of URLs."""
+    """Yield the URLs of a Parquet table. Raises ValueError if pyarrow or a column of URLs is missing, or on damage."""
     table = _opened(file)
     names = table.schema_arrow.names
     column = column_of(names)
@@ -304,7 +304,7 @@ def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
                 if kind in (None, TYPE):
                     yield entry_of(url, row) if isinstance(url, str) else Unread(row, "the row has no loc")
             done += batch.num_rows
-    except (OSError, ValueError) as error:  # pyarrow's own are among them
+    except (OSError, ValueError) as error:  # includes pyarrow's own errors
         yield Unread(done + 1, f"{_first_line(error)}: the rest was not read")
 
 
@@ -327,17 +327,18 @@ def _first_line(error: Exception) -> str:
 CHUNK = 64 * 1024
 """Bytes read at a time."""
 LIMITS = Limits(max_bytes=1 << 50, max_ratio=1 << 20)
-"""None in effect: the file is the user's own, and it streams."""
+"""Effectively unlimited: the file is the user's own, and it is streamed."""
 ARCHIVE = "PK\x03\x04"
-"""How a ZIP file begins, and so a spreadsheet of Excel. Source: APPNOTE.TXT, 4.3.7"""
+"""Start of a ZIP file, such as an Excel spreadsheet. Source: APPNOTE.TXT, 4.3.7"""
 
 
 def read_list(file: BinaryIO, name: str = "", cells: CellReader = _as_written) -> Iterator[ListEntry]:
-    """The URLs that an open file lists, in its order, each as often as it stands there; and what cannot be read.
+    """Yield the URLs that an open file lists, in order and with duplicates, and the places that cannot be read.
 
-    `file` is read from where it stands, which for Parquet is the start and seekable; `name` is its name; `cells` undoes
-    what protects cells of a CSV file from spreadsheets. Before the
-    first entry ValueError, one line, where the file as a whole is no such list. OSError where it cannot be read.
+    `file` is read from its current position; Parquet must be seekable and at its start. `name` is the file's name.
+    `cells` removes the protection against spreadsheet formulas from CSV cells.
+    Raises ValueError with a one-line message before the first entry if the file is not a list, and OSError if it cannot
+    be read.
     """
     start = file.read(CHUNK)
     if start.startswith(MAGIC):
@@ -372,7 +373,7 @@ def _read_text(texts: Iterable[str], name: str, faults: Faults, cells: CellReade
 
 
 def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
-    """What a text begins with, its first line at least, without blanks before it; and the whole text."""
+    """Return the start of a text, at least its first line, without leading blanks; and the whole text."""
     stream, read = iter(texts), ""
     for text in stream:
         read += text

@@ -1,6 +1,6 @@
-"""Splits the text of a document into pieces that are parsed at once, and tracks the position in it.
+"""Splits the text of a document into pieces for the parser, and tracks the position.
 
-The text alone decides where, not the chunks in which it arrives, so results are always the same.
+Pieces depend on the text alone, not on the chunks in which it arrives, so results are reproducible.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ NAMES = {
     "RDF": RSS_ENTRIES,
     "feed": ("entry",),
 }
-"""Root element -> the elements that are read as entries."""
+"""Root element -> elements read as entries."""
 WINDOW = 64 * 1024
-"""Characters that are parsed at once where no entry ends. One entry may be larger."""
+"""Characters per piece where no entry ends. A single entry may be larger."""
 TAG = re.compile(r"""<[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>""")
-"""A tag with its end, quotes respected."""
+"""Complete tag; `>` within quotes does not end it."""
 
 How = Literal["entry", "whole", "torn", "unended", "giant", "endless", "hidden"]
 """How a piece ends.
 
-entry: behind the end tag of an entry and white space. whole: before a tag. torn: perhaps within a tag. unended: before
-an entry, while the one before it has no end tag. giant: before a tag, perhaps within an entry larger than the limit.
-endless: the same, with no tag in sight. hidden: at once, since it would begin with a comment, an instruction or a CDATA
-section larger than the limit.
+entry: after an entry's end tag and white space. whole: before a tag. torn: perhaps within a tag. unended: before an
+entry, while the previous one has no end tag. giant: before a tag, perhaps within an entry larger than the limit.
+endless: like giant, with no tag in sight. hidden: at once, because the piece would begin with a comment, an instruction
+or a CDATA section larger than the limit.
 """
 
 
 class Pieces:
-    """Cuts a buffer of text that grows: behind the end tag of an entry wherever there is one.
+    """Cuts a growing buffer of text after the end tag of an entry wherever there is one.
 
-    A comment, an instruction or a CDATA section ends no entry, and is never cut: expat reads one that is not complete
-    from its beginning with every piece.
+    Comments, instructions and CDATA sections end no entry and are never cut: expat rereads an incomplete one from its
+    beginning with every piece.
     """
 
     def __init__(self, head: DocumentHead, max_element: int) -> None:
@@ -50,11 +50,11 @@ class Pieces:
         self._at = self._start = self._passed = self._limit = 0
         self._entry = self._section = -1
         self.close = ""
-        """What ends the section in which the search is, or was last."""
+        """End marker of the current or last section."""
         self._restart(0)
 
     def trim(self, size: int) -> None:
-        """Say that the first `size` characters of the buffer are gone."""
+        """Adjust to a buffer whose first `size` characters were dropped."""
         self._start -= size
         self._at -= size
         self._passed -= size
@@ -63,7 +63,7 @@ class Pieces:
         self._section -= size if self._section >= 0 else 0
 
     def next(self, buffer: str, position: int) -> int:
-        """Where the piece ends that begins at `position`, and `how`; -1 where more text must come to tell."""
+        """Return the end of the piece that begins at `position` and set `how`; -1 if more text is needed."""
         if position != self._start:
             self._restart(position)
         if self._at == position:
@@ -78,7 +78,7 @@ class Pieces:
                 break
             start, end = mark.span()
             if mark[2] and buffer.rfind(">", start, end) < self._limit:
-                end = min(end, self._limit)  # white space alone stands behind the limit
+                end = min(end, self._limit)  # only white space exceeds the limit
             if end > self._limit:
                 break
             self._at = end
@@ -103,7 +103,7 @@ class Pieces:
             self._limit = start + self._max
 
     def _leave_section(self, buffer: str) -> bool:
-        """Go on behind the section in which the search is; False where its end is not there or too far away."""
+        """Continue after the current section; False if its end is not there yet or too far away."""
         end = buffer.find(self.close, self._at, self._limit)
         if end < 0:
             self._at = max(self._at, len(buffer) - len(self.close) + 1)
@@ -115,7 +115,7 @@ class Pieces:
         return True
 
     def _cut(self, buffer: str) -> int:
-        """Cut where no entry ends within the limit: before what begins there, if anything else comes first."""
+        """Cut where no entry ends within the limit: before the open entry or section, if anything precedes it."""
         start = self._start
         if self._entry > start:
             return self._ended(self._entry)
@@ -140,19 +140,21 @@ class Pieces:
 
 
 def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The tags of an entry, whatever their prefix, and the beginning of a section that may hide them; and the same
-    without start tags. White space behind an end tag counts as a part of it."""
+    """Return a pattern for an entry's tags, with any prefix, and the start of a section; and one without start tags.
+
+    White space after an end tag belongs to it.
+    """
     name = rf"(?:[A-Za-z_][\w.-]*+:)?+(?:{'|'.join(names)})"
     end = rf"(!--|\?|!\[CDATA\[)|(/){name}\s*+>[ \t\n]*+"
     return re.compile(rf"<(?:{end}|{name}(?=[\s/>]))"), re.compile(f"<(?:{end})")
 
 
 Place = tuple[int, int]
-"""Line, counted from 1, and characters of it that come before."""
+"""Line, counted from 1, and the number of characters before the place on that line."""
 
 
 class Position:
-    """A place that moves on with the text."""
+    """Position that advances with the text."""
 
     __slots__ = ("column", "line")
 
@@ -161,31 +163,31 @@ class Position:
 
     @property
     def place(self) -> Place:
-        """Where it is now."""
+        """Current line and column."""
         return self.line, self.column
 
     def move(self, text: str, start: int, end: int, line: int | None = None) -> None:
-        """Go on from `start` to `end`; `line` is the line reached, where it is known."""
+        """Advance from `start` to `end` of `text`; `line` is the line reached, if known."""
         break_ = text.rfind("\n", start, end)
         self.column = self.column + end - start if break_ < 0 else end - break_ - 1
         self.line = self.line + text.count("\n", start, end) if line is None else line
 
 
 def place_of(text: str, offset: int, place: Place) -> Place:
-    """Where `offset` in `text` is, which begins at `place`."""
+    """Return the place of `offset` in `text`, which begins at `place`."""
     line, column = place
     break_ = text.rfind("\n", 0, offset)
     return line + text.count("\n", 0, offset), column + offset if break_ < 0 else offset - break_ - 1
 
 
 UNFINISHED = re.compile(r"&[^\s;<>]*\Z")
-"""A reference that only lacks its semicolon."""
+"""Reference that lacks only its semicolon."""
 
 
 class Stretch:
-    """Text from the beginning of what is not settled yet to the end of what has arrived.
+    """Text from the beginning of the unsettled part to the end of what has arrived.
 
-    `begin` and `at` are places in `text`: behind what will not be looked at again, and where reading has come to.
+    In `text`, everything before `begin` is settled and never read again; `at` is the reading position.
     """
 
     __slots__ = ("at", "begin", "begin_place", "position", "text")
@@ -198,24 +200,24 @@ class Stretch:
 
     @property
     def is_settled(self) -> bool:
-        """True where nothing was read that may have to be read again."""
+        """True if nothing that was read may have to be read again."""
         return self.begin == self.at
 
     @property
     def pending(self) -> str:
-        """What was read and is not settled."""
+        """Text that was read but is not settled."""
         return self.text[self.begin : self.at]
 
     @property
     def is_in_reference(self) -> bool:
-        """True where reading stopped before a tag and in a reference: a fault that expat would tell late."""
+        """True if reading stopped before a tag and within a reference: expat would report that fault late."""
         if not self.text.startswith("<", self.at):
             return False
         start = self.text.rfind("&", self.begin, self.at)
         return start >= 0 and UNFINISHED.match(self.text, start, self.at) is not None
 
     def add(self, text: str) -> int:
-        """Put more text behind; the number of characters that are gone instead."""
+        """Append text and drop the settled part; return the number of characters dropped."""
         gone = self.begin
         self.text = self.text[gone:] + text
         self.begin = 0
@@ -223,16 +225,16 @@ class Stretch:
         return gone
 
     def move(self, end: int, line: int | None = None) -> None:
-        """Go on to `end`; `line` is the line reached, where it is known."""
+        """Advance to `end`; `line` is the line reached, if known."""
         self.position.move(self.text, self.at, end, line)
         self.at = end
 
     def move_back(self, at: int, place: Place) -> None:
-        """Go back to `at`, which is at `place` of the document."""
+        """Return to `at`, which is at `place` in the document."""
         self.at = at
         self.position = Position(place)
 
     def settle(self) -> None:
-        """Say that nothing before this place will be looked at again."""
+        """Mark everything up to the reading position as final."""
         self.begin = self.at
         self.begin_place = self.position.place

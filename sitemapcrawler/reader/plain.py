@@ -1,8 +1,8 @@
-"""Plain entries, read by one regular expression.
+"""Reads plain entries with one regular expression.
 
-Nearly all entries of large sitemaps are alike: a `<url>` with a `<loc>` and at most the three other elements of the
-protocol, in its order, without attributes, comments or anything else. One match checks such an entry and takes its
-values; it accepts nothing that the strict parser would read otherwise. Every other entry goes to the strict parser.
+Nearly all entries of large sitemaps are a `<url>` with a `<loc>` and at most the three other elements of the protocol,
+in order, without attributes or comments. One match checks such an entry and extracts its values. It accepts nothing
+that the strict parser would read differently; that parser reads all other entries.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
 
 URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
-"""Printable ASCII but for `"`, `<` and `>`; `&` only as `&amp;`; before a path no `@`, which ends a password."""
+"""Printable ASCII except `"`, `<` and `>`; `&` only as `&amp;`; before the path no `@`, which may follow a password."""
 IRI = r"""https?://[^\s<>"&@/?#]++(?:[/?#][^\s<>"&]*+(?:&amp;[^\s<>"&]*+)*+)?+"""
-"""The same with any characters that are no blanks."""
+"""The same with any characters except blanks."""
 PATTERN = (
     r"<url>[ \t\n]*+"
     r"<loc>%s</loc>[ \t\n]*+"
@@ -25,7 +25,7 @@ PATTERN = (
     r"(?:<priority>(0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?)</priority>[ \t\n]*+)?"
     r"</url>[ \t\n]*+"
 )
-"""One entry and the white space behind it."""
+"""One entry and the white space after it."""
 ENTRY = re.compile(PATTERN % f"({URL})")
 PADDED_ENTRY = re.compile(PATTERN % rf"(?=[ \t\n]|[^<]*+(?<=[ \t\n]))[ \t\n]*+({URL})[ \t\n]*+")
 """The same with white space around the URL."""
@@ -38,10 +38,10 @@ BLANK = re.compile(r"[ \t\n]*+")
 def read_plain(
     text: str, position: int, line: int, sitemap: str, records: list[UrlRecord], padded: list[tuple[UrlRecord, int]]
 ) -> tuple[int, int]:
-    """Append the plain entries that follow each other from `position` on; where they end, and on which line.
+    """Append consecutive plain entries from `position` on to `records`; return the position and line where they end.
 
-    White space around them is passed over, also where there are none. `padded` gets those that have white space around
-    their URL, with the line of the URL's element.
+    White space around entries is skipped, even if there are none. Entries with white space around their URL also go to
+    `padded`, with the line of their `<loc>`.
     """
     match = ENTRY.match
     append = records.append
@@ -77,7 +77,7 @@ def read_plain(
 
 
 def read_repaired(text: str, line: int, sitemap: str) -> UrlRecord | None:
-    """The record of one entry whose text was repaired, if it is a plain one; `text` begins on `line`."""
+    """Return the record of a repaired entry that begins on `line`, or None if it is not plain."""
     start = BLANK.match(text).end()  # type: ignore[union-attr]  # it also matches nothing
     entry = REPAIRED_ENTRY.fullmatch(text, start)
     if entry is None:

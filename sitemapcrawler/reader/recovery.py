@@ -1,4 +1,4 @@
-"""Recovers entries from broken XML: finds them, repairs their text, and builds records of those that can be trusted."""
+"""Recovers entries from broken XML: finds them, repairs their text, and builds records from those it can trust."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from sitemapcrawler.reader.entries import Entries, Entry
 from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
 
 UNREADABLE = "\ufffd"
-"""U+FFFD: replaces characters that cannot be read."""
+"""U+FFFD, the replacement for characters that cannot be read."""
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that XML 1.0 forbids (production 2, Char)."""
 REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
-"""An ampersand, with what makes it a reference."""
+"""An ampersand, with the rest of the reference if it is one."""
 PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
 """XML 1.0, 4.6."""
 TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
-"""A `<` that begins no tag."""
+"""A `<` that does not begin a tag."""
 SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
-"""A comment, a processing instruction, a CDATA section, or one of them without an end."""
+"""Comment, processing instruction or CDATA section, closed or not."""
 IN_TAG = "\x00"
-"""Stands for a section within a tag, where none may be: without it, what it parts would become one."""
+"""Replaces a section within a tag, where none is allowed. Dropping it could join its surroundings to a valid tag."""
 ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
-"""How a section that begins so must end."""
+"""Start of a section, without `<` -> its end."""
 FAULT = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
 )
-"""What `repair` mends: never well formed outside CDATA, comments and tags."""
+"""What `repair` fixes: never well formed outside CDATA, comments and tags."""
 
 
 def flatten(text: str) -> tuple[str, str]:
-    """Markup only: comments blanked, CDATA as plain text; and what would end the section in which the text stops.
+    """Blank comments and turn CDATA into plain text; also return the end marker of an unclosed section, if any.
 
-    Such a section is cut away; of one within a tag a fault remains. Lines stay where they are.
+    An unclosed section is cut away; a section within a tag leaves a fault. Line numbers do not change.
     """
     if "<!" not in text and "<?" not in text:
         return text, ""
@@ -63,13 +63,13 @@ def flatten(text: str) -> tuple[str, str]:
 
 
 def section_start(text: str, offset: int) -> int:
-    """Where the comment, instruction or CDATA section begins within which `offset` is; `offset` where it is in none."""
+    """Return the start of the section that contains `offset`, or `offset` if none does."""
     starts = (section.start() for section in SECTION.finditer(text, 0) if section.start() <= offset < section.end())
     return next(starts, offset)
 
 
 def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
-    """True where the end of `text[start:end]` is within a tag; `before`: so was its start."""
+    """Return whether the end of `text[start:end]` is within a tag; `before`: whether its start is."""
     opened, closed = text.rfind("<", start, end), text.rfind(">", start, end)
     if opened == closed:  # neither is there
         return before
@@ -77,9 +77,9 @@ def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
 
 
 def repair(text: str, doctype: bool) -> str:
-    """The text of an entry with raw ampersands, HTML entities and forbidden characters made legal.
+    """Make raw ampersands, HTML entities and forbidden characters in an entry's text legal.
 
-    `doctype`: the document declares entities of its own, which are not loaded, so that an unknown one has no value.
+    `doctype`: the document declares its own entities; they are not loaded, so unknown entities have no value.
     """
     text = CONTROL.sub(UNREADABLE, text)
     text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
@@ -87,7 +87,7 @@ def repair(text: str, doctype: bool) -> str:
 
 
 def is_trusted(url: str, text: str, repaired: str) -> bool:
-    """False for a URL that lost a character when `text` was `repaired`. Bytes that `decode` replaced do not count."""
+    """Return False for a URL that lost a character to the repair. Characters that `decode` replaced do not count."""
     return UNREADABLE not in url or repaired.count(UNREADABLE) == text.count(UNREADABLE)
 
 
@@ -110,7 +110,7 @@ def _is_character(number: str) -> bool:
 
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
-"""A namespace prefix in the name of an element or an attribute."""
+"""Namespace prefix in the name of an element or attribute."""
 DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
 DECLARATION = re.compile(r"""(\sxmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"[^"<&]+"|'[^'<&]+'))""")
 BUILT_IN = frozenset(("xml", "xmlns"))
@@ -118,44 +118,44 @@ BUILT_IN = frozenset(("xml", "xmlns"))
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """One entry found in broken text."""
+    """An entry found in broken text."""
 
     element: Element
-    """The entry; of a damaged one the children that are whole."""
+    """The entry; if it is damaged, only its complete children."""
     changed: bool
-    """True where it was repaired or lost a part."""
+    """True if it was repaired or lost a part."""
     whole: bool = True
-    """False where its end is missing, and perhaps more."""
+    """False if its end is missing."""
     lossy: bool = False
-    """True where the repair replaced characters that cannot be read."""
+    """True if the repair replaced characters that cannot be read."""
 
 
 class Recovery:
     """Finds the entries in broken pieces of one document.
 
-    `root` is the root's start tag, `names` the elements that are entries, `doctype` says that entities were declared.
+    `root` is the root's start tag, `names` the entry elements; `doctype`: entities were declared.
     """
 
     def __init__(self, root: str, prefix: str, names: tuple[str, ...], doctype: bool, max_depth: int) -> None:
-        # The root of what stands behind an empty one is open, as that of what stands behind an end tag.
+        # What follows an empty root is read as if the root were open, like what follows an end tag.
         self._root = f"{root[:-2]}>" if root.endswith("/>") else root
         self._doctype = doctype
         self._max_depth = max_depth
         self._scope = Scope()
         self.unclosed = ""
-        """What ends the section in which the text read last stops (a comment, say); empty: none."""
+        """End marker of the section in which the last text stops; empty: none."""
         self.unclosed_line = 0
         """Line on which that section begins."""
         self.inside: list[str] = []
-        """Start tags of the elements around the text, between the root and the entries, that declare namespaces."""
+        """Start tags of open elements between the root and the entries that declare namespaces."""
         self._declared = BUILT_IN.union(DECLARED.findall(root))
         prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
 
     def read(self, text: str, line: int, broken: Element | None = None) -> Iterator[Recovered | None]:
-        """The entries in `text`, which begins on `line`; None for each that cannot be trusted.
+        """Yield the entries in `text`, which begins on `line`, with None for each that cannot be trusted.
 
-        `broken`: the open entry in which parsing `text` ended; it stands where nothing can be repaired.
+        `broken`: the open entry in which parsing `text` failed; used as it is if nothing can be repaired.
         """
         text, self.unclosed = flatten(text)
         self.unclosed_line = line + text.count("\n")
@@ -170,12 +170,12 @@ class Recovery:
             yield self._entry(text[start:end], line)
 
     def entries_until(self, text: str, offset: int) -> int:
-        """How many entries of `text` begin before `offset`, or with the tag there."""
+        """Count the entries of `text` that begin before `offset`, or with the tag there."""
         end = text.find(">", offset) + 1 if text.startswith("<", offset) else offset
         return len(self._start.findall(flatten(text[: end or None])[0])) if offset >= 0 else 0
 
     def first_start(self, text: str) -> int:
-        """Where the first entry of `text` begins; 0 where none does."""
+        """Return the position of the first entry in `text`; 0 if there is none."""
         start = self._start.search(text)
         return start.start() if start else 0
 
@@ -185,7 +185,7 @@ class Recovery:
         missing = self._undeclared(repaired)
         try:
             parser = self._parser(self._context(missing), whole)
-        except Malformed:  # one of the prefixes is no name
+        except Malformed:  # one of the prefixes is not a valid name
             parser = self._parser(self._root, whole)
         with suppress(Malformed):
             parser.feed(repaired, line)
@@ -213,12 +213,12 @@ class Recovery:
 
 
 def namespace_of(prefix: str) -> str:
-    """The namespace that a prefix without declaration must mean, or a name of its own for an unknown one."""
+    """Return the namespace that an undeclared prefix must mean; an unknown prefix gets a namespace of its own."""
     return PREFIXES.get(prefix, f"urn:undeclared:{prefix}")
 
 
 def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
-    """A start tag for a root whose own is not well formed: its namespace declarations, and those it lacks."""
+    """Return a usable start tag for a malformed root, with its readable namespace declarations and the missing one."""
     declarations = {prefix: text for text, prefix in DECLARATION.findall(attributes)}
     declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{core}"')
     usable = {name: text for name, text in declarations.items() if name not in BUILT_IN}
@@ -229,23 +229,23 @@ UNDECODABLE = "bytes that do not fit the encoding, read as U+FFFD: 1 read after 
 
 
 class Builder:
-    """Makes records of entries and collects them. With `keep_elements` they carry the element they were made of."""
+    """Builds records from entries and collects them, with the elements they were built from if `keep_elements`."""
 
     def __init__(self, entries: Entries, keep_elements: bool) -> None:
         self.entries = entries
         self._keep_elements = keep_elements
         self.records: list[Any] = []
-        """The records since they were taken last."""
+        """Records since the last `take`."""
         self.outside = False
-        """True where the entries stand in no root: then all of them count as recovered."""
+        """True if the entries have no root: all of them then count as recovered."""
 
     def take(self) -> list[Any]:
-        """The records, which are then gone from here."""
+        """Return the records and forget them."""
         records, self.records = self.records, []
         return records
 
     def build(self, element: Element) -> None:
-        """Take in an element that the strict parser read."""
+        """Add the entries of an element that the strict parser read."""
         recent = self.entries.faults.recent
         for entry in self.entries.entries_of(element):
             recent.clear()
@@ -257,7 +257,7 @@ class Builder:
                 self._add(record, entry)
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
-        """Take in entries that were found in broken text; the records of them, None for each that was left out."""
+        """Add entries found in broken text; return their records, with None for each that was left out."""
         records = [self._recover(found) for found in recovered]
         self.entries.faults.lost += records.count(None)
         return records
@@ -279,7 +279,7 @@ class Builder:
         return record
 
     def _is_undecodable(self, element: Element) -> bool:
-        """True for an entry in which bytes did not fit the encoding."""
+        """Return whether an entry contains bytes that did not fit the encoding."""
         if not self.entries.faults.undecodable:
             return False
         waiting = [element]
@@ -291,13 +291,13 @@ class Builder:
         return False
 
     def blame(self, record: Entry) -> None:
-        """Say that the faults noted since the last entry lie in that of `record`."""
+        """Attribute the faults noted since the last entry to `record`."""
         rules = self.entries.faults.place(record.loc)
         if rules and isinstance(record, UrlRecord):
             record.blame(rules)
 
     def note_padding(self, record: UrlRecord, line: int) -> None:
-        """Note white space around the URL of a plain entry, whose element is not kept; `line`: of the `<loc>`."""
+        """Note white space around the URL of a plain entry; `line` is that of its `<loc>`."""
         faults = self.entries.faults
         faults.recent.clear()
         faults.add("loc-whitespace", "white space around the URL", line, value=record.loc)
@@ -316,7 +316,7 @@ class Builder:
 
 
 def outcome(records: Sequence[Entry | None]) -> str:
-    """How a fault ended, for its message: what became of the entries around it."""
+    """Return the end of a fault's message: what happened to the entries around it."""
     kept, lost = sum(record is not None and record.recovered for record in records), records.count(None)
     parts = [f"{kept} read after repair"] if kept else []
     parts += [f"{lost} left out"] if lost else []

@@ -1,4 +1,4 @@
-"""Detects what a document is, by its content and not by its name or Content-Type, and checks its root."""
+"""Detects the format of a document from its content, not its name or Content-Type, and checks its root element."""
 
 from __future__ import annotations
 
@@ -21,36 +21,34 @@ ROOTS: dict[str, Format] = {
 }
 """Root elements by local name."""
 ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|sitemapindex|rss|RDF|feed)(?=[\s/>])")
-"""The beginning of a start tag of a known root."""
+"""Beginning of a known root's start tag."""
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+)>""")
-"""The rest of a start tag, quotes respected."""
+"""Rest of a start tag; `>` within quotes does not end it."""
 SECTION_START = re.compile(r"<!--|<\?|<!\[CDATA\[")
-"""How that begins what hides a root: a comment, an instruction or a CDATA section."""
+"""Beginning of a comment, instruction or CDATA section. A root within one does not count."""
 SECTION_ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
-"""How each of them ends."""
 MAX_CANDIDATES = 8
-"""Places that are tried as the root where the document does not begin with it."""
+"""Places tried as the root if the document does not begin with one."""
 MISC = re.compile(r"<\?xml\s[^<>?]*+>|<\?.*?\?>|<!--.*?-->", re.DOTALL)
-"""Declaration, also one that ends like a tag, processing instruction or comment: what may stand before the root
-(XML 1.0, 2.8)."""
+"""What may precede the root (XML 1.0, 2.8): instruction, comment, or declaration, even if it ends with `>`."""
 DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>|(?P<open><!--|<\?|"|')""", re.DOTALL)
-"""What decides where a document type declaration ends; `open` is what has no end itself."""
+"""Parts that decide where a DOCTYPE ends; `open` is a quote or section without an end."""
 HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
-"""How the content of an HTML page begins."""
+"""Beginning of an HTML page's content."""
 HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
 URL_LINE = re.compile(r"""^[^\S\n]*(?:https?:)?//[^\s/<>"][^\s<>"]*+(?=\s|\Z)""", re.IGNORECASE | re.MULTILINE)
-"""A line of a text sitemap."""
+"""Line of a text sitemap."""
 XML_TAG = re.compile(r"<(?:[A-Za-z_][\w.-]*+:)?+(?:url|loc|urlset|sitemap|sitemapindex)[\s/>]")
-"""What no text sitemap holds: a start tag of the protocol."""
+"""Start tag of the protocol, which no text sitemap contains."""
 TEXT_WINDOW = 64 * 1024
-"""Characters of a text file in which its first URL must stand."""
+"""Characters of a text file that must contain its first URL."""
 ENTRY = re.compile(r"<(url|sitemap)>\s*<loc>")
-"""An entry, in a fragment that has lost its root."""
+"""Entry in a fragment that has lost its root."""
 CORE_DECLARATION = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 SPACED_DECLARATION = re.compile(r"\ufeff?\s+<\?xml\s")
 ENTRY_NEXT = re.compile(r"\s*<(?:[\w.-]+:)?(?:url|sitemap)[\s>/]")
-"""What must follow a root in an HTML page, where its name may be mere text."""
+"""What must follow a root in an HTML page, where its name may be plain text."""
 BLANK = re.compile("[\\s\ufeff]*")
 """White space and byte order marks."""
 
@@ -60,25 +58,24 @@ class DocumentHead:
     """The start of a document up to its first entry. Positions are in characters."""
 
     format: Format
-    """What the document is."""
     prefix: str = ""
     """Namespace prefix of the root, without colon."""
     name: str = ""
-    """Local name of the root."""
+    """Local name of the root; empty if the document has none."""
     attributes: str = ""
     """The root's attributes, as written."""
     start: int = 0
-    """Where the root's start tag begins."""
+    """Position of the root's start tag."""
     end: int = 0
-    """Where it ends."""
+    """Position after the root's start tag."""
     junk: str = ""
-    """What stands before the root and does not belong there."""
+    """Text before the root that does not belong there."""
     doctype: bool = False
-    """True where a DOCTYPE was skipped."""
+    """True if a DOCTYPE was skipped."""
     spaced: bool = False
-    """True where white space comes before the XML declaration."""
+    """True if white space precedes the XML declaration."""
     fragment: bool = False
-    """True for entries without a root; the one named here is made up."""
+    """True for entries without a root; `name` is then made up."""
 
     @property
     def tag(self) -> str:
@@ -87,7 +84,7 @@ class DocumentHead:
 
 
 def sniff(text: str, complete: bool) -> DocumentHead | None:
-    """The head of the document that begins with `text`; None where more is needed, never when `complete`."""
+    """Return the head of the document, or None if more text is needed, which never happens if `complete`."""
     position, doctype = skip_prolog(text, complete)
     head = _root(text, position, doctype)
     if head is not None or not complete:
@@ -112,9 +109,9 @@ def sniff(text: str, complete: bool) -> DocumentHead | None:
 
 
 def skip_prolog(text: str, complete: bool = True) -> tuple[int, bool]:
-    """Where the first element (or anything that is no prolog) begins, and whether a DOCTYPE came before it.
+    """Return the position after the prolog, and whether a DOCTYPE was skipped.
 
-    Unless the text is `complete`, a DOCTYPE ends only where nothing that follows can change that.
+    Unless the text is `complete`, skip a DOCTYPE only if more text cannot move its end.
     """
     position, doctype = 0, False
     while True:
@@ -132,7 +129,7 @@ def skip_prolog(text: str, complete: bool = True) -> tuple[int, bool]:
 
 
 MAX_UNENDED = 20
-"""Quotes and sections without an end in a DOCTYPE: for each the whole text is searched."""
+"""Quotes and sections without an end that a DOCTYPE may hold: each costs a search of the whole text."""
 
 
 def _doctype_end(text: str, position: int, complete: bool) -> int | None:
@@ -167,18 +164,18 @@ def _root(text: str, position: int, doctype: bool) -> DocumentHead | None:
 
 
 def later_root(text: str) -> DocumentHead | None:
-    """The root of a second document in what follows the first."""
+    """Return the root of a second document in the text after the first."""
     return _root_later(blank_sections(text), 0, False, False)
 
 
 def blank_sections(text: str) -> str:
-    """The text with blanks in place of comments, CDATA sections and instructions.
+    """Replace comments, CDATA sections and instructions with blanks.
 
-    A comment or CDATA section without an end hides the rest of the text; such an instruction ends with the next `>`.
+    An unclosed comment or CDATA section hides the rest of the text; an unclosed instruction ends at the next `>`.
     """
     parts: list[str] = []
     position = 0
-    last = text.rfind("?>")  # found once: a search for the end of each instruction would take quadratic time
+    last = text.rfind("?>")  # found once: searching for each instruction's end would take quadratic time
     while start := SECTION_START.search(text, position):
         ending = SECTION_ENDS[start[0]] if start[0] != "<?" or start.end() <= last else ">"
         found = text.find(ending, start.end())
@@ -203,13 +200,13 @@ def _root_later(text: str, position: int, doctype: bool, html: bool) -> Document
 
 
 ENTRIES: dict[Format, str] = {"xml-urlset": "url", "xml-index": "sitemap"}
-"""Format -> the element of its entries."""
+"""Format -> element name of its entries."""
 MAX_PROLOG = 1000
 """Characters before the root that are kept."""
 BLANKS = "\ufeff \t\n"
-"""What may stand before the root, a byte order mark among it."""
+"""White space and byte order mark, which may precede the root."""
 SEARCHED = 64 * 1024
-"""Characters of a page in which a firewall is looked for."""
+"""Characters of a page that are searched for a firewall's marks."""
 ATTRIBUTE = re.compile(r"""\s([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')""")
 ELEMENT = re.compile(r"<((?:[\w.-]+:)?([\w.-]+))")
 CHALLENGE = re.compile(
@@ -218,18 +215,18 @@ CHALLENGE = re.compile(
     r"Checking your browser before accessing|Enable JavaScript and cookies to continue",
     re.IGNORECASE,
 )
-"""What stands in the pages of firewalls (Cloudflare, DataDome, Imperva, HUMAN, AWS, DDoS-Guard, SiteGround, Sucuri)
-that stop a crawler, and not in pages that only pass through them."""
+"""Marks of the pages with which firewalls stop a crawler (Cloudflare, DataDome, Imperva, HUMAN, AWS, DDoS-Guard,
+SiteGround, Sucuri). Pages that merely pass through a firewall do not contain them."""
 
 
 def core_uri(head: DocumentHead) -> str:
-    """The namespace that the root declares for itself, as written; empty for none."""
+    """Return the namespace of the root as declared; empty if it declares none."""
     declaration = f"xmlns:{head.prefix}" if head.prefix else "xmlns"
     return next((value[1:-1] for name, value in ATTRIBUTE.findall(head.attributes) if name == declaration), "")
 
 
 def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
-    """Note what stands before a root, which begins on `line`, and what it holds besides namespaces."""
+    """Note text or a DOCTYPE before the root, a broken start tag, and unknown attributes; the root begins on `line`."""
     if head.fragment:
         _note_fragment(text, line, faults)
     elif head.junk.strip(BLANKS):
@@ -237,7 +234,7 @@ def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
     elif head.spaced:
         faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
     if not head.fragment and text[head.start : head.end] != f"<{head.tag}{head.attributes}>":
-        _broken_tag(head.tag, line, faults)  # a section within the tag
+        _broken_tag(head.tag, line, faults)  # a comment, instruction or CDATA section within the tag
     if head.doctype:
         faults.add("doc-doctype", "a DOCTYPE, which was not loaded", _doctype_line(text))
     if head.format in ENTRIES:
@@ -245,7 +242,7 @@ def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
 
 
 def _unknown_attributes(head: DocumentHead, line: int, faults: Faults) -> None:
-    """Note the attributes of a root, which begins on `line`, that the protocol does not know."""
+    """Note attributes of the root that the protocol does not define; the root begins on `line`."""
     for attribute in ATTRIBUTE.finditer(head.attributes):
         name = attribute[1]
         if name != "xmlns" and ":" not in name:
@@ -255,13 +252,13 @@ def _unknown_attributes(head: DocumentHead, line: int, faults: Faults) -> None:
 
 
 def _doctype_line(text: str) -> int:
-    """Line of the DOCTYPE in a document that has one."""
+    """Return the line of the DOCTYPE."""
     doctype = DOCTYPE.search(text)
     return 1 + text.count("\n", 0, doctype.start() if doctype else 0)
 
 
 def _note_fragment(text: str, line: int, faults: Faults) -> None:
-    """Note that entries, the first of them on `line`, have no root or one of another name."""
+    """Note that the entries have no known root; the first entry is on `line`."""
     position, _ = skip_prolog(text)
     element = ELEMENT.match(text, position)
     at = 1 + text.count("\n", 0, position)
@@ -274,7 +271,7 @@ def _note_fragment(text: str, line: int, faults: Faults) -> None:
 
 
 def no_root(head: DocumentHead, text: str, faults: Faults) -> None:
-    """Note what a document that is no sitemap is instead."""
+    """Note why a document is not a sitemap."""
     position, _ = skip_prolog(text)
     line = 1 + text.count("\n", 0, position)
     if head.format == "html":

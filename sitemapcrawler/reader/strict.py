@@ -1,7 +1,7 @@
-"""The strict XML parser: expat with namespaces, building one entry at a time.
+"""Strict XML parser: expat with namespaces, building one entry at a time.
 
-expat is used for its exact lines beyond 65,535, its exact fault positions, and because it parses no DTD that it is
-not given: `sniff` takes the DOCTYPE away, so no entity beyond the five of XML is ever expanded.
+expat counts lines beyond 65,535, reports exact fault positions, and parses no DTD that it is not given. `sniff` removes
+the DOCTYPE, so only XML's five predefined entities are ever expanded.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ from sitemapcrawler.reader.faults import MAX_NAME
 
 
 class Fed:
-    """The text that one parser was given, of which only the last part is kept."""
+    """The text fed to one parser; only the last part is kept."""
 
     __slots__ = ("_before", "_data", "_next_line", "line_offset", "size")
 
     def __init__(self) -> None:
         self.size = 0
-        """Bytes given."""
         self.line_offset = 0
-        """What the parser's line lacks to that of the document."""
+        """Line of the document minus line of the parser."""
         self._next_line = 1
         self._data = b""
         self._before = 0
 
     def add(self, text: str, line: int) -> bytes:
-        """The bytes of `text`, which begins on `line` of the document."""
+        """Encode `text`, which begins on `line` of the document, and keep it as the last part."""
         self.line_offset = line - self._next_line
         self._next_line += text.count("\n")
         self._before = self.size
@@ -40,37 +39,36 @@ class Fed:
         return self._data
 
     def characters_before(self, index: int) -> int:
-        """Characters of the part added last before byte `index` of all."""
+        """Convert a byte index in all text to a character index in the last part."""
         return len(self._data[: max(0, index - self._before)].decode("utf-8", "replace"))
 
     def end_of_tag(self, index: int) -> int:
-        """Where the end tag ends that begins at byte `index`. Of `<url/>` expat gives the end by itself."""
+        """Return the end of the end tag at byte `index`. For `<url/>`, expat reports the end itself."""
         start = index - self._before
         if start >= 0 and not self._data.startswith(b"</", start):
             return index
         return self._before + self._data.find(b">", max(0, start)) + 1
 
     def forget(self) -> None:
-        """Let go of the text."""
         self._data = b""
 
 
 def characters_in(text: str, size: int) -> int:
-    """Characters of `text` that its first `size` bytes are."""
+    """Count the characters in the first `size` bytes of `text`."""
     return len(text.encode()[: max(0, size)].decode())
 
 
 CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")
-"""The rest of an end tag."""
+"""Rest of an end tag."""
 NOWHERE = 1 << 32
-"""The depth of the open entry where none is open."""
+"""Depth of the open entry if none is open."""
 
 
 class StrictParser:
-    """Feeds text to expat and hands each complete entry to `build`.
+    """Feeds text to expat and passes each complete entry to `build`.
 
-    An entry is an element directly under the root, or under one of `containers` (an RSS channel), or one of the names
-    `entries` wherever it stands. `inside`: start tags of the elements that are open between the root and the entries.
+    An entry is an element directly under the root or one of `containers` (an RSS channel), or any element named in
+    `entries`. `inside`: start tags of the elements open between the root and the entries.
     """
 
     def __init__(
@@ -94,19 +92,19 @@ class StrictParser:
         self._scope.begin()
         self._names = self._scope.names
         self.fed = Fed()
-        """The text it was given, the root's start tag included."""
+        """The text fed so far, including the root's start tag."""
         self.entry_end = 0
-        """Bytes of it up to the end of the last complete entry."""
+        """Bytes fed up to the end of the last complete entry."""
         self.root_uri = ""
         self.depth = 0
-        """Elements that are open around the entries, the root included."""
+        """Elements open around the entries, including the root."""
         self.containers: list[str] = []
-        """Start tags of those but for the root."""
+        """Start tags of these elements, without the root."""
         self._bases: list[str] = []
         self.wrappers: list[Element] = []
-        """Unknown elements that turned out to hold entries."""
+        """Unknown elements that turned out to contain entries."""
         self.texts: list[tuple[str, int]] = []
-        """Texts directly under the root, of each its first words, with their lines."""
+        """Beginnings of texts directly under the root, with their lines."""
         self._text_behind = -1
         self._may_hide = False
         self._parser = self._create()
@@ -125,12 +123,12 @@ class StrictParser:
 
     @property
     def is_between(self) -> bool:
-        """True where no entry is open, and nothing that may become a container."""
+        """True if no entry is open, nor an element that may become a container."""
         return not self._stack
 
     @property
     def in_entry(self) -> bool:
-        """True where an entry is open."""
+        """True if an entry is open."""
         return self._entry != NOWHERE
 
     @property
@@ -144,10 +142,10 @@ class StrictParser:
         try:
             self._parser.Parse(self.fed.add(text, line), final)
         except expat.ExpatError as error:
-            raise self._malformed(error, text) from None  # as a local variable it would refer to itself, by this frame
+            raise self._malformed(error, text) from None  # a local variable would form a cycle with this frame
 
     def salvage(self) -> Element | None:
-        """The entry that was open when a fault was met, with those children that were complete."""
+        """Return the entry that was open when a fault occurred, with its complete children."""
         if not self._stack:
             return None
         entry = self._stack[0]
@@ -157,17 +155,17 @@ class StrictParser:
         return entry
 
     def _malformed(self, error: expat.ExpatError, text: str) -> Malformed:
-        """The fault that expat met in `text`. An end tag that does not fit may end elements that lack their own."""
+        """Return expat's fault in `text`. A mismatched end tag may close elements that lack their own."""
         fault = malformed(error.code, self.fed.characters_before(self._parser.ErrorByteIndex))
         if fault.is_mismatch and (closed := CLOSED.match(text, fault.offset)):
             self._close_implicitly(closed[1])
         return fault
 
     def _close_implicitly(self, name: str) -> None:
-        """End the open elements within the one called `name`, whose end tag was met, if they lack nothing but theirs.
+        """Close the open elements within the one called `name`, whose end tag was read, if they lack only end tags.
 
-        That is so where the innermost holds elements alone, such as a `<video:video>`. What it holds of other
-        namespaces, or of its own name, stands beside it.
+        That is so if they contain only elements, like `<video:video>`. Children with another namespace, or with the
+        closed element's own name, become its siblings.
         """
         stack = self._stack
         depth = max((depth for depth, element in enumerate(stack) if element.name == name), default=-1)
@@ -184,7 +182,7 @@ class StrictParser:
             stack.pop()
 
     def close(self) -> None:
-        """Let go of the text: parser and handlers refer to each other, and would live until the next collection."""
+        """Release the text and break the reference cycle between parser and handlers."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
         self._parser.StartNamespaceDeclHandler = self._parser.EndNamespaceDeclHandler = None
         self._parser.CharacterDataHandler = None
@@ -217,7 +215,7 @@ class StrictParser:
         stack.append(element)
 
     def _start_outside(self, uri: str, name: str, tag: str) -> None:
-        """An element begins where no entry is open: an entry, or one that may turn out to hold some."""
+        """Handle an element that begins outside entries: an entry, or an element that may contain some."""
         if name not in self._entries or (self._stack and uri not in (self.root_uri, CORE, "")):
             self._tags.append(tag)
             return
@@ -244,7 +242,7 @@ class StrictParser:
         self._bases.append(base)
 
     def _unwrap(self) -> None:
-        """The open element is no entry but holds some: go down through it instead of building it."""
+        """Treat the open element as a container, because it holds entries."""
         self.wrappers += self._stack[:1]
         for above, (tag, element) in enumerate(zip(self._tags, self._stack, strict=True)):
             self._contain(tag, self.depth + above, element.attributes.get(BASE, ""))
@@ -258,7 +256,7 @@ class StrictParser:
         self._parser.buffer_text = buffered
 
     def _between(self, text: str) -> None:
-        """Text where no element is open but the root and containers: not buffered, so that the line is right."""
+        """Handle text between entries. It is not buffered, so that its line is exact."""
         if self.depth == 1 and self._text_behind != self.entry_end and text.strip(" \t\n"):
             self._text_behind = self.entry_end
             self.texts.append((text, self._parser.CurrentLineNumber + self.fed.line_offset))
@@ -275,7 +273,7 @@ class StrictParser:
                 self._bases.pop()
             return
         element = stack.pop()
-        if len(stack) > self._entry:  # a part of an entry, as nearly all are
+        if len(stack) > self._entry:  # a part of an entry, the most common case
             return
         if self._entry == NOWHERE:
             self._tags.pop()
@@ -289,7 +287,7 @@ class StrictParser:
 
 
 GENERAL = "doc-xml-malformed"
-"""The rule where none is more exact."""
+"""Rule for faults without a more exact one."""
 UNENDED = "an entry without an end tag"
 MISMATCH = expat.errors.XML_ERROR_TAG_MISMATCH
 ENDS = {
@@ -300,7 +298,7 @@ ENDS = {
         expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
     )
 }
-"""Faults that mean: the document ends before its end."""
+"""Faults that mean that the document ends too early."""
 RULES = {
     expat.errors.codes[message]: rule
     for message, rule in (
@@ -310,80 +308,80 @@ RULES = {
         (expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT, "doc-trailing-content"),
     )
 } | dict.fromkeys(ENDS, "doc-truncated")
-"""Catalogue rule for expat's error codes; all others are `GENERAL`."""
+"""expat's error codes -> rules; all others are `GENERAL`."""
 
 
 class Malformed(Exception):
-    """The document stops being well formed here, or goes beyond a limit."""
+    """The document is not well formed here, or exceeds a limit."""
 
     def __init__(self, message: str, rule: str, offset: int) -> None:
         super().__init__(message)
         self.rule = rule
         self.offset = offset
-        """Characters of the text last fed that come before the fault."""
+        """Position of the fault in the text last fed, in characters."""
 
     @property
     def is_end(self) -> bool:
-        """True for the fault that the document has no end."""
+        """True if the document has no end."""
         return self.rule == "doc-truncated"
 
     @property
     def is_unended(self) -> bool:
-        """True for the fault that an entry has no end."""
+        """True if an entry has no end tag."""
         return str(self) == UNENDED
 
     @property
     def is_mismatch(self) -> bool:
-        """True for the fault that an end tag does not fit the start tag."""
+        """True if an end tag does not match its start tag."""
         return str(self) == MISMATCH
 
 
 def malformed(code: int, offset: int) -> Malformed:
-    """The fault for an error code of expat."""
+    """Return the fault for an error code of expat."""
     return Malformed(expat.ErrorString(code), RULES.get(code, GENERAL), offset)
 
 
 def unended(offset: int = 0) -> Malformed:
-    """The fault that an entry begins while the one before it has no end tag."""
+    """Return the fault for an entry that begins before the previous one has ended."""
     return Malformed(UNENDED, GENERAL, offset)
 
 
 SEPARATOR = " "
-"""Between namespace, local name and prefix; it can occur in none of them."""
+"""Separates namespace, local name and prefix; none of them can contain it."""
 BASE = "{http://www.w3.org/XML/1998/namespace}base"
-"""What relative URLs in an element are resolved against. Source: https://www.w3.org/TR/xmlbase/"""
+"""Base for relative URLs in an element. Source: https://www.w3.org/TR/xmlbase/"""
 BASES = "\n"
-"""Between the bases of the elements around an entry and its own, the outermost first."""
+"""Separates the bases of an entry and the elements around it, outermost first."""
 MAX_NAMES = 1000
-"""Element names that are remembered in split form, and namespaces that are remembered at all."""
+"""Element names remembered in split form, and namespaces remembered."""
 
 
 class Scope:
-    """The namespaces of one document: those that were declared, and those that are declared now."""
+    """Namespaces of one document: all that occurred, and those declared now."""
 
     def __init__(self) -> None:
         self.namespaces: dict[str, str] = {}
-        """URI -> the prefix it was declared with first, in order of appearance, as far as remembered."""
+        """URI -> its first prefix, in order of appearance; at most `MAX_NAMES`."""
         self.names: dict[str, tuple[str, str]] = {}
-        """Names as expat gives them -> (namespace, local name), as far as remembered."""
+        """Name as expat gives it -> (namespace, local name); at most `MAX_NAMES`."""
         self._declared: list[tuple[int, str, str]] = []
 
     def begin(self) -> None:
-        """Forget what is declared now: a new parser begins."""
+        """Forget the current declarations: a new parser starts."""
         self._declared.clear()
 
     def declare(self, depth: int, prefix: str, uri: str) -> None:
-        """Say that the element with `depth` others around it declares a namespace."""
+        """Add a namespace declared by the element at `depth`."""
         self._declared.append((depth, prefix, uri))
         if len(self.namespaces) < MAX_NAMES and len(uri) <= MAX_NAME:
             self.namespaces.setdefault(uri, prefix)
 
     def undeclare(self) -> None:
-        """Say that the declaration made last ends."""
+        """Remove the last declaration."""
         self._declared.pop()
 
     def split(self, name: str) -> tuple[str, str]:
-        """Namespace and local name of an element."""
+        """Split an element's name into namespace and local name."""
         uri, *names = name.split(SEPARATOR)
         found = (uri, names[0]) if names else ("", name)
         if len(self.names) < MAX_NAMES and len(name) <= MAX_NAME:
@@ -391,7 +389,7 @@ class Scope:
         return found
 
     def start_tag(self, name: str, depth: int, base: str = "") -> str:
-        """The start tag of the element `name` at this depth, with what it declares and its `base`."""
+        """Return the start tag of the element `name` at this depth, with its namespace declarations and `base`."""
         _, *parts = name.split(SEPARATOR) if SEPARATOR in name else ("", name)
         declared = [(f":{prefix}" if prefix else "", uri) for at, prefix, uri in self._declared if at == depth]
         namespaces = "".join(f" xmlns{prefix}={quoteattr(uri)}" for prefix, uri in declared)
@@ -399,6 +397,6 @@ class Scope:
 
 
 def attribute(key: str) -> str:
-    """An attribute's name: `{uri}name`, or the plain name of one without a namespace."""
+    """Return an attribute's name: `{uri}name`, or the plain name without a namespace."""
     uri, *names = key.split(SEPARATOR)
     return f"{{{uri}}}{names[0]}" if names else key

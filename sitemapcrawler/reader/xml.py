@@ -23,20 +23,20 @@ ILLEGAL_IN_SECTION = {
     close: re.compile(f"{hyphens}[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
     for close, hyphens in (("-->", "--(?!>)|"), ("?>", ""), ("]]>", ""))
 }
-"""End of a section -> what may not stand in it (XML 1.0, productions 2, 15, 16 and 20)."""
+"""End of a section -> what it must not contain (XML 1.0, productions 2, 15, 16 and 20)."""
 
 
 class XmlReader:
-    """Reads the entries of one document, whatever pieces its text comes in.
+    """Reads the entries of one document, whatever the chunks of its text.
 
-    The strict parser never sees the plain entries, since they are complete and change nothing for what follows. So
-    reading can go back and forth between the two.
+    Plain entries bypass the strict parser. They are complete and do not affect what follows, so reading can alternate
+    between the two.
     """
 
     def __init__(
         self, head: DocumentHead, place: Place, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
     ) -> None:
-        """`place`: where the root's start tag ends."""
+        """`place`: end of the root's start tag."""
         self._stretch = Stretch(place)
         self._builder = Builder(entries, keep_elements)
         self._broken = BrokenText(self._builder, faults)
@@ -44,12 +44,12 @@ class XmlReader:
         self._checks_section = False
         self._reader = PieceReader(head, self._stretch, self._builder, self._broken, faults, limits)
         self.root = self._reader.opening.tag
-        """Start tag of the root, as its entries are read under."""
+        """Start tag of the root under which its entries are read."""
         self.namespaces = self._reader.scope.namespaces
         """URI -> its first prefix."""
 
     def read(self, texts: Iterable[str]) -> Iterator[list[Any]]:
-        """The records, in lists as the text arrives."""
+        """Yield the records, in lists as the text arrives."""
         for text in texts:
             if not text:
                 yield []
@@ -75,7 +75,7 @@ class XmlReader:
                 pass
 
     def _advance(self) -> bool:
-        """Read on as far as one piece; False where more text must come."""
+        """Read one more piece; False if more text is needed."""
         reader, stretch = self._reader, self._stretch
         if reader.given_up or (reader.skip and not self._pass_section()):
             return False
@@ -96,7 +96,7 @@ class XmlReader:
         return True
 
     def _is_repaired(self, end: int) -> bool:
-        """Read a piece that would be a plain entry but for one fault. The strict parser need not see it fail."""
+        """Read a piece that would be plain except for one fault, without the strict parser; False for other pieces."""
         stretch = self._stretch
         if end - stretch.at > MAX_PLAIN:
             return False
@@ -110,7 +110,7 @@ class XmlReader:
         self._reader.settle()
 
     def _pass_hidden(self) -> None:
-        """Pass over a section that is larger than the limit, where that is safe."""
+        """Skip a section that is larger than the limit, or give up if an element is open."""
         if self._reader.strict.is_between:
             self._reader.skip = self._reader.pieces.close
             self._checks_section = True
@@ -119,7 +119,7 @@ class XmlReader:
             self._reader.give_up(self._limits.max_element)
 
     def _pass_section(self) -> bool:
-        """Go on behind the section that is passed over; False where its end has not come yet."""
+        """Continue after the section being skipped; False if its end has not arrived yet."""
         text, close = self._stretch.text, self._reader.skip
         end = text.find(close, self._stretch.at)
         if self._checks_section:
@@ -130,7 +130,7 @@ class XmlReader:
         return end >= 0
 
     def _check_section(self, text: str, end: int) -> None:
-        """Note the first fault in the section that is passed over, up to `end`: the strict parser never sees it."""
+        """Note the first fault in a skipped section, up to `end`; the strict parser never sees it."""
         stretch = self._stretch
         illegal = ILLEGAL_IN_SECTION[self._reader.skip].search(text, stretch.at)
         if illegal is None or illegal.start() >= end:
@@ -154,13 +154,13 @@ class XmlReader:
 
 
 MAX_TAG = 8 * 1024
-"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is read under it again."""
+"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is parsed under it again."""
 CONTAINERS = ("channel",)
 """Elements between the root and its entries."""
 
 
 class Opening:
-    """Begins strict parsers, all under the same root. `scope` outlives them and their root."""
+    """Creates strict parsers under the same root. They share `scope`, which outlives them."""
 
     def __init__(self, head: DocumentHead, build: Callable[[Element], None], max_depth: int, scope: Scope) -> None:
         self._head = head
@@ -168,10 +168,9 @@ class Opening:
         self._max_depth = max_depth
         self._scope = scope
         self.tag = f"<{head.tag}{head.attributes}>"
-        """The root's start tag."""
 
     def first(self, faults: Faults, line: int) -> StrictParser:
-        """The first parser. A start tag that is not well formed is noted, and replaced by one that is."""
+        """Create the first parser. A malformed start tag is noted and replaced."""
         head = self._head
         try:
             if len(self.tag) > MAX_TAG:
@@ -184,31 +183,31 @@ class Opening:
         self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, CORE)
         try:
             return self.parser()
-        except Malformed:  # a declaration that XML reserves, or a name that is none
+        except Malformed:  # a declaration that XML reserves, or an invalid name
             self.tag = readable_root(head.name, "", "", CORE)
             return self.parser()
 
     def parser(self, inside: Sequence[str] = ()) -> StrictParser:
-        """A parser under the root and the elements `inside` it, given by their start tags."""
+        """Create a parser under the root and the elements `inside` it, given by their start tags."""
         names = NAMES[self._head.name]
         return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
 
 
 MAX_TAGS = 100_000
-"""Tags and sections of one entry; 1,000 images with all they may have need 14,000. An element takes 200 bytes."""
+"""Tags and sections of one entry; 1,000 images with all their parts need 14,000. An element takes 200 bytes."""
 MAX_DOCUMENTS = 50
-"""Documents one behind the other that are read from one file; two occur, more is an attack on linear time."""
+"""Consecutive documents read from one file. Two occur; more would break linear time."""
 TRAILING = "doc-trailing-content"
-"""The rule for what stands behind the root."""
+"""Rule for text after the root."""
 RENEWED_AFTER = 256 * 1024
-"""Bytes after which a strict parser is replaced: it remembers every name that it meets."""
+"""Bytes after which a strict parser is replaced, because it remembers every name."""
 
 
 class PieceReader:
-    """Reads the pieces of a document's text that others have not taken.
+    """Reads the pieces of text that are not plain entries.
 
-    The strict parser is given one entry at a time. Where it meets a fault, the text since the last complete entry goes
-    to recovery, and a new parser goes on behind it.
+    The strict parser gets one entry at a time. After a fault, recovery reads the text since the last complete entry,
+    and a new parser continues after it.
     """
 
     def __init__(
@@ -223,18 +222,18 @@ class PieceReader:
         self._documents = 1
         self.scope = Scope()
         self.skip = ""
-        """What ends the section that is to be passed over; empty: none."""
+        """End marker of the section to skip; empty: none."""
         self.given_up = False
-        """True where reading ends before the text does."""
+        """True if reading stopped before the end of the text."""
         builder.outside = head.fragment
         self._enter(head)
 
     def _enter(self, head: DocumentHead) -> None:
-        """Begin with a root: the document's own, or that of a second document behind it."""
+        """Start under a root: the document's own, or that of a second document after it."""
         self.head = head
         self.pieces = Pieces(head, self._limits.max_element)
         self.plain = head.name == "urlset" and not head.prefix and not self._builder.outside
-        """True where plain entries may stand under the root."""
+        """True if plain entries may occur under the root."""
         self.opening = Opening(head, self._builder.build, self._limits.max_depth, self.scope)
         self.strict = self.opening.first(self._faults, self._stretch.position.line)
         self._builder.entries.core = self.strict.root_uri
@@ -246,25 +245,25 @@ class PieceReader:
         self.settle()
 
     def _reopen(self) -> None:
-        """Go on with a new strict parser at the same depth."""
+        """Replace the strict parser with a new one at the same depth."""
         replaced = self.strict
         self.strict = self.opening.parser(replaced.containers)
         replaced.close()
         self._begin()
 
     def settle(self) -> None:
-        """Say that what was read up to here is done with."""
+        """Mark everything read so far as final."""
         self._stretch.settle()
         self._begin_fed = self.strict.fed.size
 
     def give_up(self, limit: int, unit: str = "characters") -> None:
-        """End the reading: an entry is larger than the limit."""
+        """Stop reading, because an entry exceeds the limit."""
         line = self._stretch.position.line
         self._faults.add("limit-element", f"an entry of more than {limit} {unit}", line, value=str(limit))
         self.given_up = True
 
     def read(self, end: int, final: bool = False) -> None:
-        """Read the piece up to `end`; `final`: nothing follows."""
+        """Read the piece up to `end`. `final`: nothing follows."""
         stretch = self._stretch
         if self._trailing:
             begin, place = stretch.at, stretch.position.place
@@ -289,7 +288,7 @@ class PieceReader:
             self._judge_piece()
 
     def _is_bearable(self, end: int, final: bool) -> bool:
-        """Look at what is not settled yet before it grows; False where reading ends here."""
+        """Check the unsettled text before it grows; False if reading stops here."""
         if self.strict.in_entry and not final:
             self._recover(unended(), final)
         if self._stretch.text.count("<", self._stretch.begin, end) > MAX_TAGS:
@@ -297,7 +296,7 @@ class PieceReader:
         return not self.given_up
 
     def _judge_piece(self) -> None:
-        """Settle where nothing is open; see that what is open will be closed some day."""
+        """Settle if nothing is open; give up or recover if an entry may never end."""
         how, size = self.pieces.how, self._stretch.at - self._stretch.begin
         if self._stretch.is_in_reference:
             self._recover(Malformed(ILLEGAL, GENERAL, size))
@@ -311,7 +310,7 @@ class PieceReader:
             self.give_up(self._limits.max_element)
 
     def _note_others(self) -> None:
-        """Note what stands beside the entries: text, and elements around them."""
+        """Note text and unknown elements around the entries."""
         for wrapper in self.strict.wrappers:
             note_no_entry(wrapper, self._faults)
         if self.head.format in ENTRIES and not self._builder.outside:
@@ -321,8 +320,8 @@ class PieceReader:
         self.strict.texts.clear()
 
     def _recover(self, fault: Malformed, final: bool = False) -> None:
-        """Read the entries of the text that is not settled, up to here, and go on behind it."""
-        self.strict.texts.clear()  # they may be a part of what is broken
+        """Read the entries in the unsettled text up to here, and continue after it."""
+        self.strict.texts.clear()  # they may belong to the broken text
         self._note_others()
         if self.strict.ended and not fault.is_end:
             self._find_trailing(fault)
@@ -344,7 +343,7 @@ class PieceReader:
             self._broken.note_unclosed(self._recovery.unclosed, self._recovery.unclosed_line)
 
     def _salvaged(self) -> Element | None:
-        """The entry in which parsing ended."""
+        """Return the entry that was open when parsing stopped."""
         element = self.strict.salvage()
         return element if element is not None and self._builder.entries.is_entry(element) else None
 
@@ -362,7 +361,7 @@ class PieceReader:
         self._broken.add(TRAILING, "text behind the end of the document", text, offset, place)
 
     def _behind(self, begin: int, place: Place) -> None:
-        """Look for a second document, or for entries, behind the end of the root: from `begin`, at `place`, to here."""
+        """Look for a second document or entries after the root, from `begin` (at `place`) to the current position."""
         text = self._stretch.text[begin : self._stretch.at]
         head = later_root(text) if self._documents < MAX_DOCUMENTS else None
         if head is not None:
