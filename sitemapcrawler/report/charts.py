@@ -1,6 +1,6 @@
-"""Charts of the report as SVG: bars, entries by month, and a treemap of files.
+"""SVG charts of the report: bars, entries by date, and a treemap of files.
 
-The SVG has classes for the page's style sheet, but no styles, scripts or ids.
+The SVG uses classes of the page's style sheet. It contains no styles, scripts or ids.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sitemapcrawler.report.wording import MAX_SHOWN
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
-# It stays behind for plugins of pygal, and Python 3.11 warns of its kind whenever a module cannot be found.
+# pygal leaves its plugin finder behind; Python 3.11 warns about such finders whenever a module is not found.
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]
 
 WIDE, NARROW = 880, 340
-"""Widths in pixels of a chart on a desktop and on a phone."""
+"""Widths of a chart in pixels, on a desktop and on a phone."""
 LETTER = 7.0
-"""Width of a letter of a label in pixels."""
+"""Estimated width of a label's letter in pixels."""
 LINE = 16
 """Height of a line of text in pixels."""
 _LONG_FRACTION = re.compile(r"(\.\d)\d+")
@@ -45,7 +45,7 @@ _OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """A bar of a chart; `state` is the class that colours it."""
+    """A bar of a chart. `state` is the CSS class of its colour."""
 
     label: str
     value: int
@@ -54,22 +54,22 @@ class ChartBar:
 
 
 def columns(bars: Sequence[ChartBar], title: str) -> Markup:
-    """Vertical bars, for a course of time; empty without bars."""
+    """Vertical bars, for a timeline. Empty without bars."""
     return _both(lambda width: _columns(bars, width), title) if bars else Markup("")
 
 
 def rows(bars: Sequence[ChartBar], title: str) -> Markup:
-    """Horizontal bars with their values, the first on top; empty without bars."""
+    """Horizontal bars with their values, the first on top. Empty without bars."""
     return _both(lambda width: _rows(bars, width), title) if bars else Markup("")
 
 
 def treemap(tiles: Sequence[Tile], title: str) -> Markup:
-    """Rectangles with areas in proportion to their weights; empty without any."""
+    """Rectangles with areas in proportion to their weights. Empty without tiles."""
     return _both(lambda width: _treemap(tiles, width), title) if tiles else Markup("")
 
 
 def _both(draw: Any, title: str) -> Markup:
-    """The chart in both widths, of which the page shows one."""
+    """Render a chart in both widths; the style sheet shows one of them."""
     template = Markup('<div class="chart {}">{}</div>')
     pairs = (("wide", WIDE), ("narrow", NARROW))
     return Markup("").join(template.format(name, _svg(draw(width), title)) for name, width in pairs)
@@ -130,7 +130,7 @@ def _treemap(tiles: Sequence[Tile], width: int) -> Any:
         chart.add("", values)
     tree = chart.render_tree()
     groups = [group for group in tree.iter("g") if group.get("class") == "rect"]
-    for group, label in zip(groups, labels, strict=True):  # tooltips are cut, so that two files may have the same
+    for group, label in zip(groups, labels, strict=True):  # by order: shortened tooltips are not unique
         _label(group, label)
     _crop(tree)
     return tree
@@ -149,7 +149,7 @@ def _crop(tree: Any) -> None:
 
 
 def _label(group: Any, text: str) -> None:
-    """Write the name of a file on its rectangle if there is room, shortened if need be."""
+    """Write a label on its rectangle, shortened if necessary, or not at all if there is no room."""
     box = group.find("rect")
     x, y, width, height = (float(box.get(name)) for name in ("x", "y", "width", "height"))
     letters = int((width - 10) / LETTER)
@@ -160,7 +160,7 @@ def _label(group: Any, text: str) -> None:
 
 
 def _short(value: float) -> str:
-    """`12k`, for an axis."""
+    """`12k`, for the labels of an axis."""
     for limit, unit in ((1_000_000, "M"), (1000, "k")):
         if value >= limit:
             return f"{value / limit:g}{unit}"
@@ -168,7 +168,7 @@ def _short(value: float) -> str:
 
 
 def _svg(tree: Any, title: str) -> Markup:
-    """The SVG as an image with a title, without pygal's extras."""
+    """Turn a chart into an image with a title, without pygal's extras."""
     for node in [*tree.iter("defs", "desc", etree.Comment)]:
         node.getparent().remove(node)
     tree.remove(tree.find("title"))
@@ -189,11 +189,11 @@ def _svg(tree: Any, title: str) -> Markup:
 
 
 MAX_DRAWN = 150
-"""Most rectangles of a treemap; smaller ones are unreadable."""
+"""Maximum number of rectangles; smaller ones would be unreadable."""
 MAX_LABEL = 60
-"""Most characters of a file's label."""
+"""Maximum length of a file's label in characters."""
 LEAST = 1 / 400
-"""Smallest share of the whole area, so that empty files stay visible."""
+"""Minimum share of the area, so that empty files stay visible."""
 STATES = {
     "unread": "could not be read",
     "error": "errors",
@@ -201,9 +201,9 @@ STATES = {
     "ok": "no errors or warnings",
     "rest": "not in the table",
 }
-"""Wording of each colour of the treemap, the most urgent first."""
+"""Wording of the treemap's colours, the most urgent first."""
 MARKS = {"unread": "? ", "error": "\N{MULTIPLICATION X} ", "warning": "! "}
-"""Prefix of a label, for readers who do not see the colours."""
+"""Prefixes of labels, for readers who cannot distinguish the colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Tile:
 
     state: str
     weight: float
-    """Its share of the area, in URLs."""
+    """Share of the area, in URLs."""
     label: str
     tooltip: str
 
@@ -228,7 +228,7 @@ class LegendRow:
 
 
 def tiles(report: Report) -> list[Tile]:
-    """Rectangles by state, then by size; without indexes, which list no pages."""
+    """Rectangles by state, then by size. Indexes are left out, since they list no pages."""
     files = sorted(_lists(report), key=lambda file: -file.record.url_count)
     listed = sum(file.record.url_count for file in files)
     elsewhere = report.summary.sitemaps - len(report.files)
@@ -246,7 +246,7 @@ def tiles(report: Report) -> list[Tile]:
 
 
 def legend(report: Report) -> list[LegendRow]:
-    """Legend of the colours, with the number of files of each."""
+    """Legend of the colours that occur, with the number of files."""
     states = Counter(file.state for file in _lists(report))
     states["rest"] = report.summary.sitemaps - len(report.files)
     return [
@@ -275,27 +275,27 @@ def _sum(name: str, files: int, urls: int, least: float) -> Tile:
 
 
 MAX_PERIODS = 36
-"""Most bars of the chart of dates, besides `earlier` and `future`."""
+"""Maximum number of bars by date, besides `earlier` and `future`."""
 MOST = 0.9
-"""Least share of the dated entries that must lie within the bars; decides between months, quarters and years."""
+"""Minimum share of dated entries that the bars must cover; decides between months, quarters and years."""
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 _UNITS = {"month": 1, "quarter": 3, "year": 12}
-"""Months of each period."""
+"""Length of each period in months."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A bar of the chart of dates."""
+    """A bar of the chart by date."""
 
     label: str
     entries: int
     future: bool = False
-    """True for entries with a lastmod after the crawl."""
+    """True if the lastmod is after the crawl."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Entries by period of their lastmod, oldest first."""
+    """Entries by period of their lastmod, the oldest first."""
 
     unit: str
     """month, quarter or year."""
@@ -303,7 +303,10 @@ class History:
 
 
 def history(months: Mapping[str, int], crawled: str) -> History | None:
-    """Entries by period, from entries by month and the time of the crawl (ISO 8601). None if no entry is dated."""
+    """Group entries by period. None if no entry has a date.
+
+    `months`: entries by month; `crawled`: start of the crawl, ISO 8601.
+    """
     counts: Counter[int] = Counter()
     for month, entries in months.items():
         if (at := _index(month)) is not None:
@@ -338,7 +341,7 @@ def _drawn(counts: Counter[int], now: int) -> History:
 
 
 def _unit(past: Mapping[int, int], now: int) -> tuple[str, int]:
-    """Shortest unit that shows at least the share `MOST` of the entries, and its months."""
+    """Shortest unit whose bars cover at least the share `MOST` of the entries, and its length in months."""
     whole = sum(past.values())
     for unit, months in _UNITS.items():
         first = (now // months - MAX_PERIODS + 1) * months

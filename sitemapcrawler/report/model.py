@@ -1,6 +1,7 @@
 """Model of the HTML report: sums and samples of bounded size, never whole tables.
 
-`jobs.report` fills it from the job's database, `page` renders it. Text comes from the crawled site and is untrusted.
+`jobs.report` fills it from the job's database; `page` renders it. Text comes from the crawled site and is untrusted
+input.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from dataclasses import dataclass, field
 from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 
 MAX_EXAMPLES = 5
-"""Most findings shown of a rule."""
+"""Maximum number of findings shown per rule."""
 MAX_SITEMAPS = 1000
-"""Most files shown, those with the heaviest problems first."""
+"""Maximum number of files shown, those with the most severe problems first."""
 MAX_ROBOTS = 200
-"""Most robots.txt files shown, those with the most listed URLs first."""
+"""Maximum number of robots.txt files shown, those with the most listed URLs first."""
 MAX_LANGUAGES = 300
-"""Most languages shown, the most frequent first."""
+"""Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 100
-"""Most pages shown of each kind of change."""
+"""Maximum number of pages shown per kind of change."""
 MAX_BAD = 200
-"""Most failed or redirected URLs shown."""
+"""Maximum number of failed or redirected URLs shown."""
 MAX_MONTHS = 360
-"""Most months that entries are counted by, those with the most entries: thirty years."""
+"""Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
 
 @dataclass(slots=True)
@@ -34,29 +35,29 @@ class RuleReach:
     severity: str
     """error, warning or info."""
     count: int
-    """Findings, complete."""
+    """Number of findings, including those not kept."""
     files: int
     """Files with at least one stored finding."""
     what: str
     """First line of the rule's documentation."""
     why: str
-    """Why it matters; empty for rules that are not documented here."""
+    """Why the rule matters; empty if it has no documentation here."""
     source: str
-    """URL or title of the text that the rule implements."""
+    """URL or title of the specification behind the rule."""
     examples: Sequence[FindingRecord] = ()
-    """At most MAX_EXAMPLES."""
+    """At most `MAX_EXAMPLES`."""
     bad: str = ""
-    """Wrong example of the rule's documentation; may be empty."""
+    """Wrong example from the rule's documentation; may be empty."""
     good: str = ""
-    """Right example of the rule's documentation; may be empty."""
+    """Right example from the rule's documentation; may be empty."""
     kept: int | None = None
-    """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` of each file; None if unknown."""
+    """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` per file; None if unknown."""
 
 
 @dataclass(slots=True)
 class FileProblems:
-    """A sitemap file and its number of findings by severity; findings of whole-site rules beyond
-    `SITEMAP_FINDINGS_PER_RULE` are not included."""
+    """A sitemap file and its findings by severity. Findings of whole-site rules beyond `SITEMAP_FINDINGS_PER_RULE` are
+    not counted."""
 
     record: SitemapRecord
     errors: int = 0
@@ -65,7 +66,7 @@ class FileProblems:
 
     @property
     def state(self) -> str:
-        """unread, error, warning or ok: its worst problem."""
+        """Worst problem: unread, error, warning or ok."""
         if self.record.outcome in UNREAD:
             return "unread"
         return "error" if self.errors else "warning" if self.warnings else "ok"
@@ -73,68 +74,68 @@ class FileProblems:
 
 @dataclass(slots=True)
 class Language:
-    """A language that pages link to (hreflang)."""
+    """A language of hreflang links."""
 
     code: str
-    """In its usual spelling, such as `de-AT` or `x-default`."""
+    """Normalized code, such as `de-AT` or `x-default`."""
     links: int
-    """Links from listed pages to pages of this language, including links to themselves."""
+    """Links from listed pages to pages in this language, including links to themselves."""
     unreturned: int
-    """Of these, links that are not returned (rule `hreflang-return-missing`)."""
+    """Links of these without a return link (rule `hreflang-return-missing`)."""
     unlisted: int
-    """Of these, links to unlisted pages of crawled hosts."""
+    """Links of these to unlisted pages of crawled hosts."""
 
 
 @dataclass(slots=True)
 class Report:
-    """Everything that the report on one crawl shows."""
+    """Content of the report on one crawl."""
 
     summary: SummaryRecord
     rules: Sequence[RuleReach] = ()
     """By severity, then by count."""
     files: Sequence[FileProblems] = ()
-    """At most MAX_SITEMAPS, by problems."""
+    """At most `MAX_SITEMAPS`, by problems."""
     months: Mapping[str, int] = field(default_factory=dict)
-    """Entries by month of `lastmod_at` (`2024-05`), in order of time."""
+    """Entries by month of `lastmod_at` (`2024-05`), in chronological order."""
     other_months: int = 0
-    """Entries of further months."""
+    """Entries of all other months."""
     undated: int = 0
-    """Entries without a lastmod that can be read."""
+    """Entries without a readable lastmod."""
     statuses: Mapping[str, int] = field(default_factory=dict)
-    """Checked entries by HTTP status of the last answer, or by kind of reply where there is none; the most frequent
-    first; empty where nothing was verified."""
+    """Checked entries by HTTP status of the last response, or by kind of reply if there is none; the most frequent
+    first. Empty if nothing was verified."""
     bad: Sequence[UrlRecord] = ()
-    """URLs that failed, then those that redirected, each once, at most MAX_BAD. Only `loc`, `sitemap`, `line` and
+    """Distinct URLs that failed, then those that redirected, at most `MAX_BAD`. Only `loc`, `sitemap`, `line` and
     `reply` are set."""
     robots: Sequence[RobotsRecord] = ()
-    """At most MAX_ROBOTS, by listed URLs; of `sitemaps` the first ones only."""
+    """At most `MAX_ROBOTS`, by listed URLs. `sitemaps` holds only the first ones."""
     robots_count: int = 0
-    """All robots.txt files, including those not shown."""
+    """Number of robots.txt files, including those not shown."""
     judged_agents: Sequence[str] = ()
-    """Crawlers that robots.txt was judged for."""
+    """Crawlers for which robots.txt was checked."""
     languages: Sequence[Language] = ()
-    """At most MAX_LANGUAGES, by links."""
+    """At most `MAX_LANGUAGES`, by links."""
     language_count: int = 0
-    """All languages, including those not shown."""
+    """Number of languages, including those not shown."""
     changes: Mapping[str, int] = field(default_factory=dict)
     """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)
-    """At most MAX_CHANGED entries added, removed and changed. Only `loc`, `sitemap`, `line`, `lastmod`, `lastmod_at`,
-    `change` and `changed_fields` are set."""
+    """At most `MAX_CHANGED` entries per kind: added, removed and changed. Only `loc`, `sitemap`, `line`, `lastmod`,
+    `lastmod_at`, `change` and `changed_fields` are set."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
-    """Changed entries by field that changed, the most frequent first."""
+    """Changed entries by changed field, the most frequent first."""
     feeds: Sequence[str] = ()
-    """Names of the files beside the page, to link to."""
+    """Names of the files next to the page, which it links to."""
     left_out: Sequence[str] = ()
-    """Fields that are empty because there was no time or memory to fill them."""
+    """Fields left empty for lack of time or memory."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Arguments of the spider."""
     judged: int | None = None
-    """Number of applied rules; 0 for `select=none`, None if unknown."""
+    """Number of applied rules: 0 for `select=none`, None if unknown."""
 
     @property
     def listed(self) -> int:
-        """Entries of all files, including those that `only=changes` leaves out of the feeds, without pages removed
-        since the baseline."""
+        """Number of entries in all files, including those that `only=changes` leaves out of the feeds, but without
+        pages removed since the baseline."""
         counted = sum(self.months.values()) + self.other_months + self.undated
         return self.summary.urls if "months" in self.left_out else counted

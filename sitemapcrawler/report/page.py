@@ -1,4 +1,4 @@
-"""The HTML report of a crawl, one self-contained page."""
+"""The HTML report of a crawl: one self-contained page."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, percent
 
 PACKAGE = "sitemapcrawler.report"
-"""Package with the shared templates and those of the report on one crawl."""
+"""Package with the shared templates and those of a crawl's report."""
 
 
 def render(template: str, package: str = PACKAGE, **variables: Any) -> str:
     """Render a page, to be written as UTF-8. `package`: further package with templates.
 
-    The page loads nothing and can be opened from disk. Its one script sorts and filters tables. Untrusted text appears
-    as text or as the URL of a link only.
+    The page loads no resources and can be opened from disk. Its only script sorts and filters tables. Untrusted input
+    appears only as text or as the URL of a link.
     """
     environment = _environment(package)
     style, script = (Markup(_source(environment, name)) for name in ("page.css", "page.js"))
@@ -44,7 +44,7 @@ def render(template: str, package: str = PACKAGE, **variables: Any) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """The Content-Security-Policy of a page with one style sheet and one script.
+    """Content-Security-Policy of a page with one style sheet and one script.
 
     Source: https://www.w3.org/TR/CSP3/
     """
@@ -69,7 +69,7 @@ def _environment(package: str) -> Environment:
 
 
 def _source(environment: Environment, name: str) -> str:
-    """A file beside the templates, unrendered."""
+    """Content of a file next to the templates, unrendered."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
@@ -80,15 +80,15 @@ def _hash(text: str) -> str:
 
 
 MAX_BARS = 16
-"""Most bars of statuses, the most frequent ones; the table has all."""
+"""Maximum number of statuses in the chart, the most frequent ones; the table shows all."""
 MAX_STATUS = 28
-"""Most characters of a status and its name."""
+"""Maximum length in characters of a status and its name."""
 CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
-"""Colours of kinds of change."""
+"""CSS classes of kinds of change."""
 
 
 def content(report: Report) -> dict[str, Any]:
-    """Variables of the templates."""
+    """Variables for the templates."""
     periods = history(report.months, report.summary.started)
     return {
         "sites": sites(report),
@@ -113,8 +113,8 @@ def content(report: Report) -> dict[str, Any]:
 
 
 def sites(report: Report) -> Sequence[str]:
-    """Crawled sites; if only sitemaps were named, their hosts. Local files have the host of `base_url`, or else their
-    names."""
+    """Crawled sites; if only sitemaps were given, their hosts. Local files count as the host of `base_url`, or are
+    listed by name without one."""
     if report.summary.domains:
         return report.summary.domains
     files = [file.record.sitemap for file in report.files]
@@ -124,7 +124,7 @@ def sites(report: Report) -> Sequence[str]:
 
 
 def feed_gaps(report: Report) -> list[str]:
-    """Sentences on what the feeds beside the page leave out."""
+    """Sentences about what the feeds next to the page leave out."""
     told = []
     found = sum(rule.count for rule in report.rules)
     kept = sum(rule.count if rule.kept is None else rule.kept for rule in report.rules)
@@ -138,13 +138,13 @@ def feed_gaps(report: Report) -> list[str]:
 
 
 def origin(report: Report) -> str:
-    """Most frequent scheme and authority of files, which is left out of shown URLs."""
+    """Most frequent scheme and authority of the files; the page shows URLs without it."""
     origins = Counter(urls.origin(file.record.sitemap) or "" for file in report.files)
     return origins.most_common(1)[0][0] if origins else ""
 
 
 def status(code: str) -> str:
-    """`404 Not Found`; a kind of reply stays unchanged."""
+    """`404 Not Found`; a kind of reply is returned unchanged."""
     try:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:
@@ -152,7 +152,7 @@ def status(code: str) -> str:
 
 
 def _trusted(found: Lastmods | None) -> str:
-    """How far the lastmod dates can be trusted; empty if unknown."""
+    """How reliable the lastmod dates are; empty if unknown."""
     if found is None or found.trusted is None:
         return ""
     compared = counted(found.compared, "date was", "dates were") if found.compared else "No date was"
@@ -184,32 +184,32 @@ def _changes(report: Report) -> Markup | str:
 
 
 def page(report: Report) -> str:
-    """The report as HTML; see `render`."""
+    """HTML of the report; see `render`."""
     return render("page.html.j2", report=report, summary=report.summary, **content(report))
 
 
 MAX_HOST = 60
-"""Most characters shown of a host."""
+"""Maximum length of a shown host in characters."""
 FEW = 6
-"""Most hosts shown as columns; if there are more, each has a row."""
+"""Maximum number of hosts shown as columns; more hosts become rows."""
 STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
-"""Shades of a cell by the share of URLs that are denied, up to and including."""
+"""Shades of a cell, each with the highest share of blocked URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Share of a host's URLs that a crawler is denied."""
+    """Share of a host's URLs that are blocked for a crawler."""
 
     text: str
     share: float
-    """From 0 to 1."""
+    """0 to 1."""
     step: str
     """none, few, some, most or all."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A row of the matrix with its heading."""
+    """A row of the matrix."""
 
     name: str
     note: str
@@ -219,18 +219,19 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Crawlers by host; rows with the largest denied share come first."""
+    """Blocked URLs by crawler and host. Rows with the largest shares come first."""
 
     corner: str
-    """Heading of the column of row names."""
+    """Heading of the first column."""
     columns: Sequence[str]
     rows: Sequence[MatrixRow]
     free: Sequence[str] = ()
-    """Crawlers that are denied nothing; they have no column."""
+    """Crawlers without blocked URLs, which have no column."""
 
 
 def matrix(report: Report) -> Matrix | None:
-    """Which crawlers robots.txt keeps from which hosts; None if nothing was judged. Few hosts become columns."""
+    """Build the matrix of crawlers blocked by robots.txt, by host. None if nothing was checked. Few hosts become
+    columns, more become rows."""
     robots = [record for record in report.robots if record.urls]
     if not robots or not report.judged_agents:
         return None
@@ -250,7 +251,7 @@ def _by_host(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
 
 
 def host(record: RobotsRecord) -> str:
-    """Authority of a robots.txt, with its scheme unless that is https."""
+    """Authority of a robots.txt, with its scheme unless it is https."""
     return inert(record.robots.removesuffix("/robots.txt").removeprefix("https://"), MAX_HOST)
 
 
@@ -259,7 +260,7 @@ def _ordered(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
 
 
 def crawler_note(name: str) -> str:
-    """Operator and purpose of a crawler; empty if it is unknown."""
+    """Operator and purpose of a crawler; empty if unknown."""
     try:
         known = agent(name)
     except ValueError:

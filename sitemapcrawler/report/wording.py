@@ -1,6 +1,6 @@
 """Wording of the report: template filters, tables of terms, and the verdict on a site's health.
 
-Text from the crawled site is untrusted: filters escape it and shorten it.
+Text from the crawled site is untrusted input: filters escape and shorten it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READING = {
     "blocked": "forbidden",
     "unchanged": "unchanged, from before",
 }
-"""How far a file was read, by outcome."""
+"""How much of a file was read, by outcome."""
 FORMATS = {name: short for name, (short, _) in words.FORMATS.items()}
 HAPPENED = {
     "ok": "answered",
@@ -64,14 +64,14 @@ REPLIES = (
     }
     | {reason: f"not asked: {why}" for reason, why in UNCHECKED.items()}
 )
-"""Results of many requests, by kind of reply; of URLs that were not requested, by reason."""
+"""Results of many requests, by kind of reply, and of URLs not requested, by reason."""
 ROBOTS = {
     "parsed": "read",
     "unavailable": "not there: everything is allowed",
     "too-many-redirects": "too many redirects: everything is allowed",
     "unreachable": "no answer: everything is denied",
 }
-"""Result of fetching a robots.txt, by outcome."""
+"""Result of fetching robots.txt, by outcome."""
 EVIDENCE = {
     "future": "in the future",
     "epoch": "the zero of a clock",
@@ -88,19 +88,19 @@ LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. Th
 
 
 MAX_TEXT = 400
-"""Most characters of any other text; the feeds have the rest."""
+"""Maximum length in characters of any other text; the feeds hold it in full."""
 MAX_LINK = 1000
-"""Most characters of a URL that becomes a link."""
+"""Maximum length in characters of a URL that becomes a link."""
 MAX_SHOWN = 160
-"""Most characters shown of a URL: two lines on a wide screen, five on a phone."""
+"""Maximum length in characters of a shown URL: two lines on a wide screen, five on a phone."""
 MAX_LISTED = 12
-"""Most items of a list in a sentence."""
+"""Maximum number of items listed in a sentence."""
 _CODE = re.compile("`([^`]+)`")
 _SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 
 
 def shown(value: Any) -> Any:
-    """Finalizer of templates: makes every text inert."""
+    """Make all text in templates inert (Jinja finalizer)."""
     return inert(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -110,7 +110,7 @@ def number(value: float) -> str:
 
 
 def moment(text: str | None, clock: bool = True) -> Markup | str:
-    """`3 May 2024, 10:00 UTC` for an ISO 8601 time; without `clock` the date as written. Other text stays unchanged."""
+    """`3 May 2024, 10:00 UTC` for an ISO 8601 time; without `clock`, the date as written. Returns other text as is."""
     if not text:
         return ""
     try:
@@ -125,9 +125,9 @@ def moment(text: str | None, clock: bool = True) -> Markup | str:
 
 
 def address(url: str | None, origin: str = "", line: int | None = None, column: int | None = None) -> Markup:
-    """Link without a referrer for an http(s) URL, else text.
+    """Link without a referrer for an http(s) URL, text for any other.
 
-    URLs on `origin` are shown without it; line and column follow, as in compiler messages.
+    URLs on `origin` are shown without it. Line and column are appended as in compiler messages.
     """
     if not url:
         return Markup("")
@@ -142,18 +142,18 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
 
 
 def sentences(text: str) -> list[str]:
-    """The first sentence without its full stop, and the rest if there is any."""
+    """First sentence without its full stop, and the rest if there is any."""
     return [part for part in _SENTENCE_END.split(text.removesuffix("."), 1) if part]
 
 
 def coded(text: str) -> Markup:
-    """Text of a rule's documentation, with backticks as code."""
+    """Text of a rule's documentation, with backticks turned into code."""
     text = str(escape(inert(text, MAX_TEXT)))
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
 def may_be_opened(url: str) -> bool:
-    """True for an http(s) URL of printable characters, `MAX_LINK` at most."""
+    """True for an http(s) URL of printable characters, of at most `MAX_LINK`."""
     return len(url) <= MAX_LINK and url.isprintable() and is_web(url)
 
 
@@ -173,7 +173,7 @@ FILTERS = {
     function.__name__: function
     for function in (number, counted, percent, size, elapsed, moment, address, coded, sentences, beside, listed)
 }
-"""Filters of the templates."""
+"""Template filters by name."""
 
 
 PARTIAL = {
@@ -199,14 +199,14 @@ SKIPPED = {
     "robots": ("URL was", "URLs were", "not judged by robots.txt, since none was asked for on that host"),
     "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
 }
-"""Wording of skipped entries, by reason in the summary: singular, plural, and the rest of the sentence."""
+"""Wording of skipped entries, by reason in the summary: singular, plural, rest of the sentence."""
 NOT_REQUESTED = frozenset({*UNCHECKED, "unchecked"})
-"""Keys of `replies` in the summary that count URLs that were not requested."""
+"""Keys of `replies` in the summary for URLs that were not requested."""
 
 UNREACHABLE = "unreachable"
 """Outcome of a robots.txt that could not be fetched."""
 MAX_RULES = 3
-"""Most rules named that could not judge everything; one broken file affects many."""
+"""Maximum number of rules named as incomplete; one broken file affects many."""
 
 
 class Level(StrEnum):
@@ -228,7 +228,7 @@ class Health:
 
 
 def health(report: Report) -> Health:
-    """Verdict on a site."""
+    """Verdict on the crawled sites."""
     if (nothing := _nothing(report)) is not None:
         return nothing
     troubles, unchecked = _troubles(report), _unchecked_pages(report)
@@ -249,25 +249,25 @@ def health(report: Report) -> Health:
         works = "The sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
         return Health(Level.WARNING, works, found)
     clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
-    if troubles:  # the rules that would have told were not among those that were chosen
+    if troubles:  # rules that report them were not selected
         return Health(Level.WARNING, "Not everything works", clean)
     healthy = "The sitemap files are valid" if unchecked else "Healthy"
     return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
 
 
 def partial(report: Report) -> str:
-    """Why the crawl is incomplete; empty if it is not."""
+    """Why the crawl is incomplete; empty if it is complete."""
     reason = report.summary.partial
     return f"The crawl ended early: {PARTIAL.get(reason, reason)}." if reason else ""
 
 
 def gaps(report: Report) -> list[str]:
-    """Sentences on what the crawl did not check."""
+    """Sentences about what the crawl did not check."""
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
 
 
 def _troubles(report: Report) -> list[str]:
-    """Problems that do not depend on the chosen rules."""
+    """Problems that show even if no rule reports them."""
     told = []
     if unread := sum(file.state == "unread" for file in report.files):
         told.append(f"{counted(unread, 'file')} could not be read.")
@@ -278,7 +278,7 @@ def _troubles(report: Report) -> list[str]:
 
 
 def _unchecked_pages(report: Report) -> list[str]:
-    """A sentence if no page was requested."""
+    """A sentence if no page was requested, else nothing."""
     summary = report.summary
     if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
         return []
@@ -286,7 +286,7 @@ def _unchecked_pages(report: Report) -> list[str]:
 
 
 def _nothing(report: Report) -> Health | None:
-    """Verdict if there is nothing to judge."""
+    """Verdict if there is nothing to judge, else None."""
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
         return Health(Level.ERROR, "Nothing could be read", ["The site gives no answer."])
     if not report.summary.sitemaps:

@@ -1,6 +1,6 @@
-"""Loads a data set into DuckDB for its summary: a row for each domain, and for each format of its files.
+"""Loads a data set into DuckDB for the summary: one row per domain, and one per domain and file format.
 
-Everything is read once, and kept on disk.
+Reads each file once. The database is on disk.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from sitemapcrawler.jobs.store.schema import literal, quoted
 from sitemapcrawler.reader.dates import iso
 
 AT_ONCE = 500
-"""Files read at once; each is small, and holds one domain."""
+"""Files read at once. Files are small; each holds one domain."""
 PARTITION = "bucket="
 SUFFIX = ".parquet"
 
 Source = tuple[Any | None, str]
-"""fsspec file system of a data set, None for the local one, and the path in it."""
+"""fsspec file system of a data set, None for the local one, and the path within it."""
 
 
 def batches(source: Source, table: str, folder: Path) -> Iterator[list[str]]:
-    """Paths of the Parquet files of a table, sorted by name, `AT_ONCE` at a time. Remote files are copied to `folder`,
-    and stay until the next batch. OSError if the data set cannot be read."""
+    """Yield the paths of a table's Parquet files, `AT_ONCE` at a time, sorted by name. Remote files are copied to
+    `folder` and stay until the next batch. Raises OSError if the data set cannot be read."""
     system, root = source
     for bucket in _entries(system, f"{root}/{table}"):
         if not _name(bucket).startswith(PARTITION):
@@ -49,21 +49,21 @@ def _entries(system: Any | None, folder: str) -> list[str]:
     try:
         if system is None:
             return sorted(map(str, Path(folder).iterdir()))
-        system.invalidate_cache()  # others write there as well
+        system.invalidate_cache()  # other processes write there too
         return sorted(_call(system.ls, folder, detail=False))
     except FileNotFoundError:
         return []
 
 
 def _copied(system: Any, paths: list[str], folder: Path) -> list[str]:
-    """Copy files at once, replacing the previous batch."""
+    """Copy files in one call, replacing those of the previous batch."""
     here = [str(folder / f"{at}{SUFFIX}") for at in range(len(paths))]
     _call(system.get, paths, here)
     return here
 
 
 def _call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call a method of a file system; raises its libraries' errors as OSError."""
+    """Call a file system's method. Raises errors of its libraries as OSError."""
     try:
         return function(*arguments, **options)
     except OSError:
@@ -87,13 +87,13 @@ CONFIG: dict[str, Any] = ALONE | {
     "preserve_insertion_order": False,
 }
 MAX_REASON = 300
-"""Most characters of a file's error."""
+"""Maximum length of a file's error in characters."""
 ROWS = 50_000
-"""Rows of a row group."""
+"""Rows per row group."""
 PARQUET = "read_parquet($paths, hive_partitioning = false)"
-"""SQL that reads the Parquet files of the parameter `paths`."""
+"""SQL to read the Parquet files of the parameter `paths`."""
 INDEX = "xml-index"
-"""Format of files that list no pages."""
+"""Format of sitemap indexes, which list no pages."""
 FILES = f"""
     SELECT
         domain, format, count(*) AS files, count(*) FILTER (outcome IN {UNREAD}) AS unread,
@@ -101,15 +101,17 @@ FILES = f"""
         max(lastmod_max) AS newest, max(lastmod_max) FILTER (lastmod_max <= $now) AS past,
         min(left(error, {MAX_REASON})) FILTER (outcome IN {UNREAD}) AS error
     FROM {{source}} GROUP BY domain, format"""
-"""Rows of `files`. Parameters: the current time (ISO 8601, UTC), and those of the source."""
+"""SQL for the rows of `files`. Parameters: `now` (ISO 8601, UTC) and those of the source."""
 RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
-"""Domains with a result; rows of others in further tables do not count."""
+"""SQL view of domains with a result. Rows of other domains in other tables are ignored."""
 
 
 @contextmanager
 def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Temporary database in `folder` with the tables `domains` and `files`, and the view `results`. OSError if the data
-    set cannot be read or the folder cannot be written, then or during queries."""
+    """Temporary database in `folder`, with the tables `domains` and `files` and the view `results`.
+
+    Raises OSError, also during queries, if the data set cannot be read or the folder cannot be written.
+    """
     with TemporaryDirectory(prefix=".overview.", dir=folder) as scratch:
         copies = Path(scratch, "copies")
         copies.mkdir()
@@ -125,7 +127,7 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
 
 
 def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write all domains to a Parquet file, sorted by name: DuckDB sorts, pyarrow adds the columns' descriptions."""
+    """Write all domains to a Parquet file, sorted by name. DuckDB sorts; pyarrow adds the descriptions of columns."""
     schema = Columns(DomainRecord).schema
     parquet = import_module("pyarrow.parquet")
     sorted_ones = path.with_name(f".{path.name}.sorted")
@@ -142,7 +144,7 @@ def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 def _load_domains(
     connection: duckdb.DuckDBPyConnection, source: Source, failed: Sequence[DomainRecord], copies: Path
 ) -> None:
-    """Load the rows of domains, and of failed ones without a row."""
+    """Load the rows of all domains, and of failed ones without a row."""
     table = Columns(DomainRecord).table(failed)
     connection.register("failed", table)
     connection.execute("CREATE TABLE domains AS FROM failed LIMIT 0")

@@ -1,6 +1,6 @@
-"""Model of a fleet's report, sums and samples of bounded size, and the SQL queries that fill it.
+"""Model of a fleet's report: sums and samples of bounded size, with the SQL queries that fill it.
 
-Text comes from the crawled sites and is untrusted.
+Text comes from the crawled sites and is untrusted input.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES, Severity
 
 MAX_TROUBLES = 100
-"""Most domains shown of each incomplete state."""
+"""Maximum number of domains shown per incomplete state."""
 MAX_REASONS = 30
-"""Most reasons shown."""
+"""Maximum number of reasons shown."""
 MAX_DOMAINS = 50
-"""Most domains in each other table."""
+"""Maximum number of domains in each other table."""
 MAX_RULES = 300
-"""Most rules shown."""
+"""Maximum number of rules shown."""
 MAX_AGENTS = 100
-"""Most crawlers shown."""
+"""Maximum number of crawlers shown."""
 MAX_EXAMPLES = 3
-"""Most example domains of a rule, reason or crawler."""
+"""Maximum number of example domains per rule, reason or crawler."""
 
 
 @dataclass(slots=True)
 class Trouble:
-    """A domain without a full result."""
+    """A domain without a complete result."""
 
     domain: str
     state: str
-    """failed, unread, partial; limited if it finished at a limit."""
+    """failed, unread, partial, or limited (finished at a limit)."""
     reason: str
-    """A sentence, or `partial` of its summary; may be empty."""
+    """A sentence, or `partial` of the domain's summary; may be empty."""
     attempts: int
     node: str
     urls: int
@@ -45,41 +45,41 @@ class Trouble:
 
 @dataclass(slots=True)
 class TroubleReason:
-    """Domains without a full result for the same reason."""
+    """A reason for incomplete results, and the domains it affects."""
 
     state: str
     reason: str
-    """As in `Trouble`, `...` in place of the domain's name."""
+    """As in `Trouble`, with `...` in place of the domain."""
     domains: int
     examples: Sequence[str] = ()
 
 
 @dataclass(slots=True)
 class RuleSpread:
-    """A rule and the domains with its findings."""
+    """A rule with the domains that have findings of it."""
 
     rule: str
     severity: str
-    """error, warning or info: the heaviest of its findings, or of the rule if none was kept."""
+    """error, warning or info: the highest of its findings, or the rule's own if no finding was kept."""
     what: str
-    """First line of the rule's documentation; empty if unknown here."""
+    """First line of the rule's documentation; empty for unknown rules."""
     domains: int
     findings: int
     examples: Mapping[str, int] = field(default_factory=dict)
-    """Findings by domain, of those with most."""
+    """Findings by domain, for the domains with most."""
 
 
 @dataclass(slots=True)
 class Denied:
-    """A crawler and the domains whose robots.txt denies it listed URLs."""
+    """A crawler and the domains whose robots.txt blocks listed URLs for it."""
 
     agent: str
     domains: int
-    """Domains that deny it any URL."""
+    """Domains that block at least one URL."""
     wholly: int
-    """Domains that deny it every judged URL."""
+    """Domains that block every URL checked against robots.txt."""
     urls: int
-    """Listed URLs that it is denied."""
+    """Blocked listed URLs."""
     examples: Sequence[str] = ()
     """The largest of these domains."""
 
@@ -92,12 +92,12 @@ class BadShare:
     bad: int
     checked: int
     low: float
-    """Lower end of the 95 % interval of the share of bad ones."""
+    """Lower bound of the 95 % interval of the share of bad URLs."""
 
 
 @dataclass(slots=True)
 class DomainSize:
-    """A domain in the tables of the largest, slowest and most erroneous."""
+    """Row of a domain in the tables of largest, slowest and most erroneous domains."""
 
     domain: str
     urls: int
@@ -110,7 +110,7 @@ class DomainSize:
 
 @dataclass(slots=True)
 class Format:
-    """Sitemap files of one format."""
+    """Totals of sitemap files in one format."""
 
     format: str
     domains: int
@@ -128,60 +128,58 @@ class Totals:
     sitemaps: int = 0
     findings: int = 0
     bytes: int = 0
-    """Size of the data set."""
+    """Size of the data set in bytes."""
     crawl_s: float = 0.0
-    """Total duration of all crawls."""
+    """Total duration of all crawls in seconds."""
     median_s: float | None = None
-    """Median duration of a crawl; None without one."""
+    """Median duration of a crawl in seconds; None without crawls."""
     long_s: float | None = None
-    """99th percentile of the duration."""
+    """99th percentile of the duration in seconds."""
     peak_mb: float = 0.0
-    """Largest peak memory of a crawl."""
+    """Highest peak memory of a crawl in MiB."""
     repeated: int = 0
-    """Domains with several attempts."""
+    """Domains with more than one attempt."""
     bad: int = 0
     checked: int = 0
     listing: int = 0
-    """Domains with a listed URL."""
+    """Domains with at least one listed URL."""
     with_errors: int = 0
-    """Domains with errors."""
     started: str | None = None
     """Start of the first crawl, ISO 8601 in UTC; None if unknown."""
     ended: str | None = None
-    """End of the last one."""
+    """End of the last task, ISO 8601 in UTC; None if unknown."""
     nodes: int = 0
-    """Machines."""
+    """Number of machines."""
 
 
 @dataclass(slots=True)
 class Overview:
-    """Everything that the report of a fleet shows."""
+    """Content of a fleet's report."""
 
     totals: Totals = field(default_factory=Totals)
     states: Mapping[str, int] = field(default_factory=dict)
-    """Domains by state: those of `Trouble`, and finished."""
+    """Domains by state: finished, or a state of `Trouble`."""
     severities: Mapping[str, int] = field(default_factory=dict)
-    """Findings by severity."""
     reasons: Sequence[TroubleReason] = ()
     troubles: Sequence[Trouble] = ()
     rules: Sequence[RuleSpread] = ()
-    """By severity, then by domains."""
+    """By severity, then by number of domains."""
     replies: Mapping[str, int] = field(default_factory=dict)
-    """Url records by kind of reply; empty where nothing was verified."""
+    """Url records by kind of reply; empty if nothing was verified."""
     bad: Sequence[BadShare] = ()
     denied: Sequence[Denied] = ()
-    """Crawlers, those denied by most domains first."""
+    """Crawlers, those blocked by most domains first."""
     erroneous: Sequence[DomainSize] = ()
-    """Those with most errors."""
+    """Domains with most errors."""
     largest: Sequence[DomainSize] = ()
     slowest: Sequence[DomainSize] = ()
     sizes: Mapping[int, int] = field(default_factory=dict)
-    """Domains with a result by digits of their number of URLs; 0 for those without a URL."""
+    """Domains with a result, by number of digits of their URL count; 0 if they list no URL."""
     formats: Sequence[Format] = ()
     fetched: int = 0
-    """Bytes of sitemap files over the network."""
+    """Bytes of sitemap files as transferred."""
     freshness: Mapping[str, int] = field(default_factory=dict)
-    """Domains with a URL by age of their newest lastmod, a key of `AGES`."""
+    """Domains with URLs, by age of their newest lastmod; keys as in `AGES`."""
 
 
 AGES = {
@@ -193,7 +191,7 @@ AGES = {
     "future": "in the future",
     "undated": "no date",
 }
-"""Wording of the time from the last modification to the crawl."""
+"""Wording of the age of the newest lastmod at the time of the crawl."""
 
 
 LIMITED = "limited"
@@ -240,7 +238,7 @@ BAD = f"""
         - 1.96 * sqrt(share * (1 - share) / checked + 0.96 / checked / checked)) / (1 + 3.84 / checked)) AS low
     FROM (SELECT domain, bad, checked, bad / checked AS share FROM domains WHERE bad > 0)
     ORDER BY low DESC, domain LIMIT {MAX_DOMAINS}"""
-"""Worst shares of bad URLs, by the lower end of Wilson's 95 % interval."""
+"""Highest shares of bad URLs, by the lower bound of Wilson's 95 % interval."""
 DENIED = f"""
     SELECT agent, count(*) AS domains, count(*) FILTER (number >= judged), sum(number)::BIGINT,
         min_by(domain, {{'less': -urls, 'domain': domain}}, {MAX_EXAMPLES})
@@ -267,7 +265,7 @@ FRESHNESS = f"""
 
 
 def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
-    """Fill the model. Raises errors of DuckDB."""
+    """Run the queries. Raises duckdb.Error."""
 
     def ask(query: str) -> list[Any]:
         return connection.execute(query).fetchall()
@@ -297,12 +295,12 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> Totals:
     found = connection.execute(TOTALS)
     names = [column[0] for column in found.description or ()]
     [values] = found.fetchall()
-    # The sum of no domains is null.
+    # Sums over no domains are null.
     return Totals(**{name: value for name, value in zip(names, values, strict=True) if value is not None})
 
 
 def _summed(connection: duckdb.DuckDBPyConnection, column: str) -> Mapping[str, int]:
-    """Sums of a column with a map of counts, the largest first."""
+    """Sums of a column that maps names to counts, the largest first."""
     return dict(
         connection.execute(f"""
             SELECT name, sum(number)::BIGINT AS total
@@ -312,7 +310,7 @@ def _summed(connection: duckdb.DuckDBPyConnection, column: str) -> Mapping[str, 
 
 
 def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]:
-    """Domains with the largest values, without those at 0."""
+    """Domains with the highest values above 0."""
     query = f"SELECT {SIZE} FROM results WHERE {value} > 0 ORDER BY {value} DESC, domain LIMIT {MAX_DOMAINS}"
     return [DomainSize(*row) for row in connection.execute(query).fetchall()]
 

@@ -1,4 +1,4 @@
-"""Writes the summary of a fleet: the table of its domains, and the HTML page."""
+"""Writes the summary of a fleet: a table of its domains, and an HTML page."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ NAMES = {
     UNREAD: "no sitemap read",
     FAILED: "failed",
 }
-"""Wording of states of a domain."""
+"""Wording of a domain's state."""
 MISSING = {
     FAILED: "failed",
     UNREAD: "without a sitemap that could be read",
     PARTIAL: "read in part",
     LIMITED: "read up to a limit",
 }
-"""Wording of states behind a number of domains."""
+"""Wording of a state after a number of domains."""
 SHADES = {FINISHED: "ok", LIMITED: "plain", PARTIAL: "warning", UNREAD: "error", FAILED: "unread"}
-"""Colours of states."""
+"""CSS classes of states."""
 FRESH = {"older": "warning", "future": "error", "undated": "rest"}
-"""Colours of ages that are not fresh."""
+"""CSS classes of ages; other ages are `ok`."""
 MAX_NAME = 100
-"""Most characters shown of the name of a domain or machine; a long host has about 40."""
+"""Maximum length in characters of a shown domain or machine; long hosts have about 40."""
 MAX_REASON = 300
-"""Most characters shown of a reason."""
+"""Maximum length of a shown reason in characters."""
 
 
 def content(overview: Overview) -> dict[str, Any]:
-    """Variables of the templates."""
+    """Variables for the templates."""
     missing = sum(number for state, number in overview.states.items() if state != FINISHED)
     digits = [(_range(length), domains) for length, domains in overview.sizes.items()]
     ages = [(AGES[age], domains) for age, domains in overview.freshness.items()]
@@ -74,7 +74,7 @@ def content(overview: Overview) -> dict[str, Any]:
 
 
 def health(overview: Overview) -> Health:
-    """Verdict on the fleet."""
+    """Verdict on the whole fleet."""
     in_all, done = overview.totals.domains, results(overview)
     if not in_all:
         return Health(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
@@ -95,32 +95,30 @@ def results(overview: Overview) -> int:
 
 
 def site(text: str) -> str:
-    """The name of a domain or machine."""
+    """Printable name of a domain or machine."""
     return inert(text, MAX_NAME)
 
 
 def state(name: str) -> str:
-    """Wording of a state."""
     return NAMES.get(name, name)
 
 
 def rank(name: str) -> int:
-    """Rank of a state or severity, the worst first."""
+    """Sort key of a state or severity, the worst first."""
     return next((list(ranks).index(name) for ranks in (ORDER, SEVERITIES) if name in ranks), len(ORDER))
 
 
 def names(examples: Sequence[str]) -> str:
-    """Names of some domains."""
+    """Comma-separated names of domains."""
     return ", ".join(map(site, examples))
 
 
 def why(reason: str) -> str:
-    """Wording of a reason."""
     return inert(ENDED_EARLY.get(reason, reason), MAX_REASON)
 
 
 def _range(digits: int) -> str:
-    """`100 to 999`, for numbers of three digits."""
+    """`100 to 999` for numbers with three digits."""
     return f"{10 ** (digits - 1):,} to {10**digits - 1:,}" if digits > 1 else "1 to 9" if digits else "none"
 
 
@@ -142,20 +140,20 @@ def _bars(figures: Sequence[tuple[str, int]], title: str) -> Markup | str:
 
 PACKAGE = "sitemapcrawler.fleet.report"
 SUMMARY = "summary.parquet"
-"""The table of domains, which the page links to."""
+"""Name of the table of domains, which the page links to."""
 
 
 def page(overview: Overview) -> str:
-    """The report as HTML; see `render`."""
+    """HTML of the report; see `render`."""
     return render("overview.html.j2", PACKAGE, summary=SUMMARY, **content(overview))
 
 
 def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Overview:
-    """Write `summary.parquet` and `report.html` to an existing local folder; returns what the page shows.
+    """Write `summary.parquet` and `report.html` to an existing local folder, and return the content of the page.
 
-    `source`: the data set, which may be empty, or have domains that are not done. `failed`: rows of domains without a
-    result; those that have one after all are left out. `folder` needs twice the room of all rows of domains. OSError if
-    something cannot be read or written.
+    `source`: the data set; may be empty or incomplete. `failed`: rows of domains without a result; ignored for domains
+    that have one. `folder` needs twice the space of all rows of domains. Raises OSError if something cannot be read or
+    written.
     """
     with loaded(source, failed, folder) as connection:
         write_domains(connection, folder / SUMMARY)
