@@ -1,4 +1,4 @@
-"""The wiring of the whole project, with safe and polite defaults. Every name is explained in docs/settings.md."""
+"""Safe and polite default settings of the project; docs/settings.md explains each one."""
 
 from sitemapcrawler import __version__
 
@@ -7,7 +7,7 @@ SPIDER_MODULES = ["sitemapcrawler.spiders"]
 NEWSPIDER_MODULE = "sitemapcrawler.spiders"
 COMMANDS_MODULE = "sitemapcrawler.commands"
 
-# Who we are, and how much we ask of a host.
+# Identity and politeness.
 USER_AGENT = f"sitemapcrawler/{__version__} (reads sitemaps, obeys robots.txt)"
 SITEMAP_CONTACT_URL = ""
 ROBOTSTXT_OBEY = True
@@ -28,7 +28,7 @@ SITEMAP_MAX_HOST_ERRORS = 20
 COOKIES_ENABLED = False
 SITEMAP_AUTH = ""
 
-# What may come in. Addresses that are not public are refused unless the user named them or allows their network.
+# Limits on untrusted input. Non-public addresses are refused unless the user names them or allows their network.
 SITEMAP_ALLOW_NETWORKS: list[str] = []
 DOWNLOAD_MAXSIZE = 64 * 1024 * 1024
 SITEMAP_MAX_BYTES = 100 * 1024 * 1024
@@ -68,7 +68,7 @@ SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": No
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-# How records travel: a batch is one item, one at a time, and a bounded number of files is fetched and read at once.
+# Flow of records: a batch is one item, items pass one at a time, and few files are fetched and read at once.
 SITEMAP_ITEMS = "auto"
 SITEMAP_BATCH_SIZE = 1000
 SITEMAP_FETCH_AHEAD = 8
@@ -100,12 +100,12 @@ ITEM_PIPELINES = {
     "sitemapcrawler.pipelines.summary.SummaryPipeline": 900,
 }
 
-# The job's database.
+# Job database.
 SITEMAP_STORE = True
 SITEMAP_STORE_MEMORY = 500
 SITEMAP_STORE_THREADS = 2
 
-# Where records go.
+# Output.
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_URI_PARAMS = "sitemapcrawler.audit.params.uri_params"
 FEED_EXPORTERS = {
@@ -128,7 +128,7 @@ FEED_STORAGES = {
     "report": "sitemapcrawler.feeds.reporting.ReportStorage",
 }
 
-# What a person reads.
+# Progress and log.
 SITEMAP_PROGRESS = True
 SITEMAP_PROGRESS_INTERVAL = 60.0
 LOG_LEVEL = "INFO"

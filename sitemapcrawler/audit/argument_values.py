@@ -1,4 +1,4 @@
-"""Parsers of argument values: each takes a text and raises ValueError with what is wrong with it."""
+"""Parsers of argument values: each takes a string and raises ValueError if it is invalid."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SITEMAP_FILE = re.compile(r"(?<!robots)\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE
 # host.tld/, host:port/, localhost/ or [::1]/
 BARE_URL = re.compile(r"(?:[^/.]+\.[^/]*|[^/:]+:\d+|localhost|\[[^/]*)/", re.IGNORECASE)
 COMMA = re.compile(",")
-# A comma may belong to a URL: it separates where what follows begins like a URL, a path, an @file, host.tld/ or [::1]/.
+# URLs may contain commas. A comma separates if a URL, a path, an @file, host.tld/ or [::1]/ follows.
 COMMA_BEFORE_URL = re.compile(
     r",\s*(?=https?://|file:|\.{0,2}/|@|(?:[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?/|,|\Z)", re.IGNORECASE
 )
 BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
-"""Files of a job or report folder that a crawl can be compared with, the most complete first."""
+"""Files of a job or report folder that serve as a baseline, the most complete first."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 ANSWERS = ("yes", "no", "true", "false")
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
@@ -47,18 +47,18 @@ class Start:
     """A site to discover."""
 
     url_candidates: tuple[str, ...]
-    """Origins in the order to try: https, then http of a bare host; the one origin of a URL."""
+    """Origins to try in order: https, then http for a bare host; a URL has only its own."""
 
     def __str__(self) -> str:
-        """The item of `domain` that gives this start."""
+        """The item of `domain` that yields this start."""
         if len(self.url_candidates) == 1:
             return self.url_candidates[0]
-        # A port that is one scheme's default shows in the other's origin only.
+        # A port that is the default of one scheme shows only in the other's origin.
         return max((url.partition("://")[2] for url in self.url_candidates), key=len)
 
 
 def read_list(path: str) -> str:
-    """The text of an @file. Raises OSError or UnicodeDecodeError."""
+    """The text of an @file, at most `MAX_LIST_BYTES`. Raises OSError or UnicodeDecodeError."""
     file = Path(path)
     if not file.is_file():
         raise OSError("no such file")
@@ -68,12 +68,12 @@ def read_list(path: str) -> str:
 
 
 def without_comment(line: str) -> str:
-    """The value in a line of an @file, stripped; empty for a blank line or a comment."""
+    """The value in a line of an @file, stripped; empty for blank lines and comments."""
     return _COMMENT.split(line, maxsplit=1)[0].strip()
 
 
 def quoted(value: object) -> str:
-    """A value for messages: quoted, without passwords, cut to `MAX_SHOWN` characters."""
+    """A value for messages: quoted, passwords masked, cut to `MAX_SHOWN` characters."""
     value = masked_argument(value) if isinstance(value, str) else value
     text = repr(value[:MAX_SHOWN] if isinstance(value, str) else value)
     whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
@@ -81,7 +81,7 @@ def quoted(value: object) -> str:
 
 
 def start(item: str) -> Start:
-    """A host, or a URL, of which the origin counts: discovery is per origin, whatever the path."""
+    """Parse a host or URL into a start. Only the origin counts: discovery ignores paths."""
     scheme = _SCHEME.match(item)
     if scheme is not None and scheme[1].lower() not in urls.DEFAULT_PORTS:
         raise ValueError(f"scheme {quoted(scheme[1])} is not crawled")
@@ -99,7 +99,7 @@ def start(item: str) -> Start:
 
 
 def sitemap(item: str) -> str:
-    """A web URL, or the `file:` URL of a readable file. Bare `host.tld/path` is https, other bare text a path."""
+    """Parse a web URL or the path of a readable file. `host.tld/path` is https; other bare text is a path."""
     scheme = _SCHEME.match(item)
     if item[:5].lower() == "file:" or (scheme is None and not BARE_URL.match(item)):
         return named_file(item)
@@ -107,7 +107,7 @@ def sitemap(item: str) -> str:
 
 
 def web_url(item: str) -> str:
-    """A web URL without its fragment; https where no scheme is given."""
+    """Parse a web URL, https by default, and remove its fragment."""
     written = item if _SCHEME.match(item) else f"https://{item}"
     if masked_url(written) != written:
         raise ValueError(PASSWORD)
@@ -118,13 +118,13 @@ def web_url(item: str) -> str:
 
 
 def base_url(text: str) -> str:
-    """The web URL of a file or, where it ends in `/`, of a folder; a host alone is its root folder."""
+    """Parse the web URL of a file, or of a folder if it ends in `/`; a bare host is its root folder."""
     url = web_url(text)
     return f"{url}/" if url == _WITHOUT_PATH.match(url)[0] else url  # type: ignore[index]  # it matches every web URL
 
 
 def named_file(item: str) -> str:
-    """The `file:` URL of a readable file, given as path or URL."""
+    """The `file:` URL of a readable file, given by path or URL."""
     path = urls.local_path(item) if item[:5].lower() == "file:" else item
     try:
         readable = path is not None and Path(path).is_file() and os.access(path, os.R_OK)
@@ -136,14 +136,12 @@ def named_file(item: str) -> str:
 
 
 def choice(text: str, accepted: tuple[str, ...]) -> str:
-    """One of the accepted words."""
     if text not in accepted:
         raise ValueError("no such choice")
     return text
 
 
 def expression(text: str) -> re.Pattern[str]:
-    """A regular expression."""
     try:
         with warnings.catch_warnings(action="ignore"):
             return re.compile(text)
@@ -154,7 +152,7 @@ def expression(text: str) -> re.Pattern[str]:
 
 
 def moment(text: str) -> datetime:
-    """A date or a time, UTC without a zone."""
+    """Parse an ISO 8601 date or time, UTC by default; a year or month is its first day."""
     date = text + {len("2024"): "-01-01", len("2024-05"): "-01"}.get(len(text), "")
     try:
         moment = datetime.fromisoformat(date.upper())
@@ -164,21 +162,21 @@ def moment(text: str) -> datetime:
 
 
 def count(text: str, least: int = 1, most: int | None = None) -> int:
-    """A whole number."""
+    """Parse a whole number from `least` to `most`."""
     if not _COUNT.fullmatch(text) or int(text) < least or (most is not None and int(text) > most):
         raise ValueError("no such number")
     return int(text)
 
 
 def yes(text: str) -> bool:
-    """True for yes or true, False for no or false. Scrapy Cloud writes these as Python does."""
+    """Parse yes, true, no or false in any case; Scrapy Cloud writes booleans as Python does."""
     return choice(text.lower(), ANSWERS) in ("yes", "true")
 
 
 def joined(value: object) -> object:
-    """A list of texts as one text, separated by commas; any other value as it is.
+    """Join a list of strings with commas; return any other value unchanged.
 
-    So is one that was written as Python or JSON writes it: Scrapy Cloud makes such a text of a list.
+    Also accepts the text of a Python or JSON list, which is how Scrapy Cloud passes lists.
     """
     items = value
     if isinstance(value, str) and _WRITTEN_LIST.match(value):
@@ -190,12 +188,12 @@ def joined(value: object) -> object:
 
 
 def list_file(text: str) -> str:
-    """The `file:` URL of a list, named with or without `@`."""
+    """The `file:` URL of a list, given with or without `@`."""
     return named_file(text.removeprefix("@"))
 
 
 def baseline(text: str) -> str:
-    """The path of the database or feed that a crawl is compared with; in a folder, the first of `BASELINES`."""
+    """The path of a baseline database or feed; for a folder, the first of `BASELINES` in it."""
     try:
         return str(_baseline(Path(text).resolve()))
     except OSError as error:
@@ -216,20 +214,19 @@ def _baseline(path: Path) -> Path:
 
 
 def seconds(text: str, what: str = "time") -> float:
-    """A number above 0; `what` it is, for the message."""
+    """Parse a number above 0; `what` names it in the message."""
     if not _SECONDS.fullmatch(text) or float(text) <= 0:
         raise ValueError(f"no such {what}")
     return float(text)
 
 
 def rule(text: str) -> str:
-    """The id or family of a rule."""
     check_names([text], all_rules())
     return text
 
 
 def agent(text: str) -> str:
-    """The name of a crawler or of a group of crawlers, or none."""
+    """Parse the name of a crawler or group of crawlers, or `none`."""
     if text != NONE:
         named(text)
     return text

@@ -1,4 +1,4 @@
-"""Builds the parts of a crawl from its settings."""
+"""Builds the parts of a crawl from its settings and arguments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 MAX_ALLOWLIST_BYTES = 2**20
-"""Size of an allowlist: some 5,000 entries."""
+"""Maximum size of an allowlist: about 5,000 entries."""
 
 
 def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
-    """The rules that run, with their severities; ValueError, one line, for a bad setting."""
+    """The active rules with their severities. Raises ValueError, one line, for a bad setting."""
     load_rules(settings)
     rules = all_rules()
     try:
@@ -61,12 +61,12 @@ SWITCHED = {
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": "COOKIES_ENABLED",
     "scrapy.extensions.remote_control.RemoteControl": "REMOTE_CONTROL_ENABLED",
 }
-"""Parts of Scrapy that do nothing without a setting, and bring whole HTTP clients along to find that out: an eighth of
-the time that a crawl takes to start."""
+"""{Scrapy component: setting that enables it}. Even when disabled, these import whole HTTP clients, an eighth of the
+start-up time."""
 
 
 def leave_out(settings: BaseSettings) -> None:
-    """Remove the parts in `SWITCHED` that are switched off, so that Scrapy does not import them."""
+    """Remove the disabled components in `SWITCHED`, so that Scrapy does not import them."""
     for setting in ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
         parts = settings.getdict(setting)
         off = {part for part in parts if part in SWITCHED and not settings.getbool(SWITCHED[part])}
@@ -75,12 +75,11 @@ def leave_out(settings: BaseSettings) -> None:
 
 
 def at_least_one(settings: BaseSettings, name: str) -> int:
-    """A concurrency setting, at least 1: with 0 the crawl would never end."""
+    """A concurrency setting, at least 1: with 0 the crawl would hang."""
     return max(1, settings.getint(name))
 
 
 def limits(settings: BaseSettings) -> Limits:
-    """The reader's limits, each a setting."""
     return Limits(
         max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
         max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
@@ -91,7 +90,6 @@ def limits(settings: BaseSettings) -> Limits:
 
 
 def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
-    """The queue of the sitemaps of a crawl."""
     return Frontier(
         params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
         params.max_depth,
@@ -109,8 +107,8 @@ def new_status(
     stopped: Callable[[], bool],
     on_step: OnStep | None,
 ) -> Status | None:
-    """The verification of listed URLs; None for verify=off. `stopped`: True once the crawl ends; `on_step`: called with
-    each reply."""
+    """The verification of listed URLs; None for verify=off.
+    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
@@ -127,15 +125,15 @@ def new_status(
 CONTACT = "SITEMAP_CONTACT_URL"
 ACCEPTED = "a URL such as https://example.com/bot or mailto:audit@example.com"
 MAX_CONTACT = 256
-"""Characters; servers limit a header, and logs cut it."""
+"""Maximum length in characters; servers limit headers, and logs cut them."""
 IN_A_COMMENT = re.compile(r"[!#-'*-;=?-\[\]-~]+")
-"""What a comment of a header takes unescaped, of what a URL may have. Source: RFC 9110, 5.6.5; RFC 3986, 2"""
+"""URL characters allowed unescaped in a header comment. Source: RFC 9110, 5.6.5; RFC 3986, 2"""
 MAILBOX = re.compile(r"mailto:[^@/?]+@[^@/?.]+(?:\.[^@/?.]+)*(?:\?.*)?", re.IGNORECASE)
 """One address. Source: RFC 6068, 2"""
 
 
 def contact_of(settings: BaseSettings) -> str:
-    """The URL in SITEMAP_CONTACT_URL; empty for none. ValueError, one line, for anything else."""
+    """The URL in SITEMAP_CONTACT_URL, or an empty string. Raises ValueError, one line, if it is invalid."""
     given = settings.get(CONTACT) or ""
     if not given:
         return ""
@@ -149,11 +147,11 @@ def contact_of(settings: BaseSettings) -> str:
 
 
 def add_contact(settings: BaseSettings) -> None:
-    """Put the contact into the USER_AGENT of this project; one that the user has chosen stays. ValueError for a contact
-    that cannot be used. The product token, which robots.txt is read for, is the same."""
+    """Add the contact URL to the default USER_AGENT; a user agent chosen by the user stays.
+    The product token, which robots.txt rules match, does not change. Raises ValueError for an invalid contact."""
     contact = contact_of(settings)
     if contact and settings["USER_AGENT"] == ours.USER_AGENT:
-        # Above its own priority: Scrapy's commands set all that they know again, after the spider did.
+        # Scrapy's commands set their settings again after the spider did, so this needs a higher priority.
         priority = max((settings.getpriority("USER_AGENT") or 0) + 1, SETTINGS_PRIORITIES["spider"])
         settings.set("USER_AGENT", f"{ours.BOT_NAME}/{__version__} (+{contact})", priority)
 

@@ -1,6 +1,6 @@
 """Finds the sitemaps of sites: robots.txt first, then common paths, then links of the home page.
 
-A discovery method is a function that takes what a server sent and returns absolute URLs. Nothing is fetched here.
+A discovery method is a function from a server's response to absolute URLs. It fetches nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.robots.text import encoding_of, text_of
 from sitemapcrawler.words import counted
 
-# Most likely first. Each one is a request to a site that has not named a sitemap, hence at most 19.
+# Most likely first. Each costs a request to a site that names no sitemap, hence at most 19.
 COMMON_PATHS = (
     "/sitemap.xml",  # sitemaps.org's own example; Shopify, Wix, Squarespace, Drupal, Next.js
     "/sitemap_index.xml",  # WordPress with Yoast SEO or Rank Math
@@ -49,7 +49,7 @@ HTML_BYTES = 2**20  # the head of a page, inlined scripts and styles included
 
 @dataclass(frozen=True, slots=True)
 class HtmlLinks:
-    """What the `<link>` elements of a page name; absolute URLs in document order, each once."""
+    """Absolute URLs from the `<link>` elements of a page, without duplicates, in document order."""
 
     sitemaps: list[str]
     """`rel=sitemap`."""
@@ -58,16 +58,15 @@ class HtmlLinks:
 
 
 def common_paths(origin: str) -> list[str]:
-    """`COMMON_PATHS` of the site that the URL `origin` belongs to."""
+    """`COMMON_PATHS` on the origin of a URL; empty if the URL has none."""
     start = urls.origin(origin)
     return [] if start is None else [start + path for path in COMMON_PATHS]
 
 
 def from_html(body: bytes, base: str) -> HtmlLinks:
-    """The sitemaps and feeds that the page `body`, fetched from the URL `base`, links to in `<link>` elements.
+    """Sitemaps and feeds that the page `body`, fetched from `base`, links to in `<link>` elements.
 
-    Only the first `HTML_BYTES` are looked at. The charset of the page does not matter: markup is ASCII, and other
-    bytes of a URL are kept as %XX.
+    Reads only the first `HTML_BYTES`. The charset is irrelevant: markup is ASCII, and other bytes of a URL stay %XX.
     """
     start = body[:HTML_BYTES]
     encoding, mark = encoding_of(start)
@@ -105,19 +104,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Site:
-    """One origin whose sitemaps are looked for."""
+    """An origin under discovery."""
 
     origin: str
     found: int = 0
     """Sitemaps found so far."""
     probes: set[str] = field(default_factory=set)
-    """Common paths that were asked for and not answered yet."""
+    """Common paths requested and not answered yet."""
     html: int = 0
-    """Common paths answered with 200 and something that is no sitemap."""
+    """Common paths answered with 200 and no sitemap."""
     home_asked: bool = False
 
     def exhausted(self, always: bool) -> bool:
-        """True once: when all common paths are answered and only the home page is left."""
+        """Return True once: when all common paths are answered and only the home page is left to try."""
         if self.home_asked or self.probes or (self.found and not always):
             return False
         self.home_asked = True
@@ -129,7 +128,7 @@ class Sites:
 
     def __init__(self, frontier: Frontier, probe: str) -> None:
         self.missed = 0
-        """Common paths without a sitemap, on all sites."""
+        """Common paths without a sitemap, over all sites."""
         self._frontier = frontier
         self._probe = probe
         self._sites: dict[str, Site] = {}
@@ -139,12 +138,11 @@ class Sites:
         return iter(self._sites.values())
 
     def entered(self, origin: str) -> bool:
-        """True for a site whose robots.txt was read."""
+        """True for a site whose robots.txt has been read."""
         return origin in self._sites
 
     def enter(self, url: str, named: Iterable[str]) -> Site | None:
-        """Queue the sitemaps that the robots.txt at `url` names, or else the common paths; None where that was
-        done."""
+        """Queue the sitemaps that the robots.txt at `url` names, or else the common paths; None for a known site."""
         origin = urls.origin(url)
         if origin is None or origin in self._sites:
             return None
@@ -159,7 +157,7 @@ class Sites:
         return site
 
     def links(self, page: str, links: HtmlLinks) -> None:
-        """Queue what the home page `page` links to: sitemaps, or where the site has none at all, its feeds."""
+        """Queue the sitemaps that the home page `page` links to, or its feeds if the site has no sitemap."""
         site = self._sites.get(urls.origin(page) or "")
         found = links.sitemaps or (links.feeds if site is None or not site.found else [])
         for url in found:
@@ -167,12 +165,11 @@ class Sites:
         logger.info("%s: %s linked from the home page", page, counted(len(found), "sitemap"))
 
     def wants_home(self, site: Site) -> bool:
-        """True once for a site whose home page is due."""
+        """Return True once for a site whose home page is to be requested."""
         return site.exhausted(self._probe == "always")
 
     def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
-        """True for a file that was read already: under the URL a redirect led to, or of two files of a site with the
-        same content, one of them a guess."""
+        """True for a sitemap read already: reached by redirect, or a duplicate within a site where one is a guess."""
         redirected = urls.visit_key(final_url) != urls.visit_key(visit.url)
         if redirected and not self._frontier.mark(final_url):
             return True
@@ -183,11 +180,11 @@ class Sites:
         return False
 
     def read_before(self, visit: Visit, final_url: str | None, digest: bytes) -> None:
-        """A file was read in an earlier run of the job."""
+        """Note a file that an earlier run of the job has read."""
         self.is_known(visit, final_url or visit.url, digest)
 
     def settle(self, visit: Visit, hit: bool, answered: bool) -> Site | None:
-        """Note whether a guess held a sitemap; its site, None for what was no guess."""
+        """Note whether a guess was a sitemap. Returns its site, or None if the visit was no guess."""
         site = self._sites.get(urls.origin(visit.url) or "") if visit.probe else None
         if site is None:
             return None
@@ -201,8 +198,8 @@ class Sites:
 
 
 MAX_MOVES = 5
-"""Sites one behind the other that home pages lead to. Two are common (to another name, to www), and a server can make
-up new ones without end."""
+"""Limit on home pages that redirect to yet another site. Two in a row are common (renamed site, then www); a malicious
+server can invent them without end."""
 
 
 class Discovery:
@@ -214,7 +211,7 @@ class Discovery:
         self._moves: dict[str, int] = {}
 
     async def enter(self, start: Start) -> Site | None:
-        """Queue the sitemaps that the robots.txt of a start names; the site of the authority that gave it, if new."""
+        """Queue the sitemaps that a start's robots.txt names; returns the site that served it, if new."""
         *others, last = start.url_candidates
         for origin in others:
             policy = await self._policies.obtain(origin, retry=False)
@@ -225,7 +222,7 @@ class Discovery:
         return None if policy is None else self._enter(policy)
 
     async def enter_all(self, starts: Iterable[Start], at_once: int) -> AsyncIterator[Site | None]:
-        """Enter starts, `at_once` at a time; yields what `enter` returns, in the order of completion."""
+        """Enter starts, `at_once` at a time; yields the results of `enter` in order of completion."""
         running: set[asyncio.Future[Site | None]] = set()
         waiting = iter(starts)
         while True:
@@ -237,14 +234,14 @@ class Discovery:
                 yield finished.result()
 
     def _enter(self, policy: Policy) -> Site | None:
-        if policy.outcome is RobotsOutcome.UNREACHABLE:  # which forbids everything
+        if policy.outcome is RobotsOutcome.UNREACHABLE:  # disallows everything
             logger.error("%s: %s", policy.url, policy.reason)
             return None
         return self._sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
 
     async def named_by(self, url: str, place: str | None = None) -> tuple[Visit, list[str]]:
-        """A robots.txt that the user named, by its URL or as a local file, and the sitemaps it names. `place`: the URL
-        at which the file will live; without it, relative URLs in the file are left out."""
+        """Load a robots.txt that the user named, by URL or as a local file, and return the sitemaps it names.
+        `place`: the URL where a local file will live; without it, relative URLs in the file are skipped."""
         policy = await self._policies.load(url, place)
         if policy is None or policy.outcome is not RobotsOutcome.PARSED:
             return Visit(url, "argument", place=place), []
@@ -256,8 +253,7 @@ class Discovery:
         return robots, found
 
     async def read_home(self, home: FetchResult) -> Site | None:
-        """Queue the sitemaps that a home page links to; where it redirects to another authority, enter that site, and
-        return it if it is new."""
+        """Queue the sitemaps that a home page links to; if it redirects to a new site, enter and return that one."""
         moved = urls.origin(home.final_url)
         if moved is not None and moved != urls.origin(home.url) and not self._sites.entered(moved):
             return await self._follow(home.url, moved)

@@ -1,4 +1,4 @@
-"""The queue of sitemaps (each once, in the order found, per host) and the filters on listed pages."""
+"""The queue of sitemaps, each once and grouped by host, and the filters on listed pages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.urls import authority, host_of, site_of, visit_key
 
 EARNED_S = 10.0
-"""Seconds of waiting that each listed page makes up for: a site that is asked once a minute, as its robots.txt may
-want, needs six in a file."""
+"""Seconds added to a site's time budget for each listed page. A site with one request per minute, as its robots.txt may
+demand, needs six pages per file to keep its budget."""
 
 
 @dataclass(slots=True)
@@ -28,19 +28,19 @@ class _Wait:
 
 
 class Patience:
-    """Time budget per site. It runs while at least one of its sitemaps is requested.
+    """Time budget per site, spent while at least one of its sitemaps is being requested.
 
-    A server may answer as slowly as the timeout allows and list new files without end, which no single request shows.
+    It stops servers that answer slowly and list new files without end, which no limit on a single request detects.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """`seconds`: for each site, 0: no limit; in a crawl the setting SITEMAP_MAX_SITE_TIME."""
+        """`seconds`: budget of each site, 0 for no limit; a crawl passes SITEMAP_MAX_SITE_TIME."""
         self._seconds = seconds
         self._clock = clock
         self._waits: dict[str, _Wait] = {}
 
     def begin(self, site: str) -> None:
-        """A sitemap of the site is asked for."""
+        """Start a request for a sitemap of the site."""
         wait = self._waits.get(site)
         if wait is None:
             wait = self._waits[site] = _Wait(self._seconds)
@@ -49,20 +49,20 @@ class Patience:
         wait.asked += 1
 
     def end(self, site: str) -> None:
-        """Its answer is there, or will not come."""
+        """End a request, answered or not."""
         wait = self._waits[site]
         self._pass(wait)
         wait.asked -= 1
 
     def earn(self, site: str, pages: int) -> None:
-        """A sitemap of the site lists so many pages."""
+        """Extend the budget, up to its original size, for pages that a sitemap of the site lists."""
         wait = self._waits.get(site)
         if wait is not None:
             self._pass(wait)
             wait.left = min(wait.left + pages * EARNED_S, self._seconds)
 
     def is_over(self, site: str) -> bool:
-        """True where the site has no time left."""
+        """True if the budget of the site is used up."""
         wait = self._waits.get(site)
         if wait is None or not self._seconds:
             return False
@@ -77,41 +77,41 @@ class Patience:
 
 
 OF_A_SITE = ("max_depth", MAX_SITE_TIME)
-"""Names of the limits that leave out sitemaps of a site, and say nothing of the others."""
+"""Limits that skip sitemaps of one site and do not affect other sites."""
 KEY_BYTES = 16
-"""Bytes kept of a URL to know it again: collisions stay unlikely beyond 10^15 URLs."""
+"""Bytes of a URL's digest: collisions stay unlikely beyond 10^15 URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One sitemap to be read."""
+    """A sitemap to read."""
 
     url: str
     found_by: str
     """robots, common-path, html-link, index or argument."""
     parent: str | None = None
-    """What named it: an index, a robots.txt or a page."""
+    """URL of the index, robots.txt or page that named it."""
     depth: int = 0
-    """Indexes above it."""
+    """Number of indexes above it."""
     probe: bool = False
-    """True for a guess: nothing is recorded where it turns out to be no sitemap."""
+    """True for a guessed URL: it leaves no record unless it is a sitemap."""
     ancestors: tuple[str, ...] = ()
-    """URLs of the indexes above it, the topmost first."""
+    """URLs of the indexes above it, topmost first."""
     listed_at: str | None = None
-    """When it was last changed, as its index says: ISO 8601 in UTC."""
+    """`lastmod` in its index: ISO 8601 in UTC."""
     place: str | None = None
-    """URL at which a file of this machine will live; None where that is not known, and for what is on the web."""
+    """URL where a local file will live; None if unknown or not a local file."""
     top: str | None = None
-    """What named the topmost of them: a robots.txt or a page, or that index itself; None without indexes above."""
+    """Robots.txt or page that named the topmost index, or that index itself; None without indexes above."""
 
     @property
     def site(self) -> str:
-        """Host that led to it at first: of what names the topmost index, or of that."""
+        """Host where discovery started: that of whatever named the topmost index, or of the index itself."""
         return host_of(self._start)
 
     @property
     def judged_with(self) -> str:
-        """The same as a site of which the files are judged together (`urls.site_of`)."""
+        """The same start as a site (`urls.site_of`), whose files are judged together."""
         return site_of(self._start)
 
     @property
@@ -119,25 +119,25 @@ class Visit:
         return self.top or self.parent or self.place or self.url
 
     def child(self, url: str, listed_at: str | None, place: str | None = None) -> Visit:
-        """The visit of a file that this one lists."""
+        """Visit for a file that this index lists."""
         above = _below(self.ancestors, self.place or self.url)
         return Visit(url, "index", self.url, self.depth + 1, False, above, listed_at, place, self._start)
 
     def named(self, url: str, place: str | None = None) -> Visit:
-        """The visit of a sitemap that this robots.txt names."""
+        """Visit for a sitemap that this robots.txt names."""
         return Visit(url, "robots", self.url, place=place)
 
 
 @lru_cache(maxsize=16)
 def _below(ancestors: tuple[str, ...], url: str) -> tuple[str, ...]:
-    """The URLs above the children of a file: one tuple for all of them, of which an index may have 50,000."""
+    """Ancestors of a file's children, as one tuple shared by all: an index may have 50,000."""
     return (*ancestors, url)
 
 
 class Frontier:
-    """The queue of a crawl, one line per host so that a slow host holds up only itself.
+    """Queue of the sitemaps of a crawl, one line per host, so that a slow host delays only itself.
 
-    Memory: `KEY_BYTES` and a set entry for each URL ever seen, the URL itself while it waits.
+    Memory: `KEY_BYTES` and a set entry per URL seen, and the URL itself while it waits.
     """
 
     def __init__(
@@ -149,13 +149,13 @@ class Frontier:
         patience: Patience | None = None,
     ) -> None:
         self.narrowed: set[str] = set()
-        """Sites of which a limit has left sitemaps out that holds for each site."""
+        """Sites with sitemaps skipped by a per-site limit (`OF_A_SITE`)."""
         self.given_up: Counter[str] = Counter()
-        """Sitemaps left out since their site had no time left, by site."""
+        """Sitemaps skipped because their site used up its time budget, by site."""
         self._patience = patience or Patience(0)
         self._asked: set[str] = set()
         self.skipped: Counter[str] = Counter()
-        """Sitemaps left out, by the limit that was reached."""
+        """Sitemaps skipped, by limit."""
         self._max = self._left = max_sitemaps
         self._max_depth = max_depth
         self._at_once = at_once
@@ -165,7 +165,7 @@ class Frontier:
         self._running: Counter[str] = Counter()
 
     def add(self, visit: Visit) -> bool:
-        """Queue a sitemap; False where it was seen before or a limit leaves it out."""
+        """Queue a sitemap; returns False if it was seen before or a limit skips it."""
         if visit.depth > self._max_depth:
             self.skipped["max_depth"] += 1
             self.narrowed.add(visit.judged_with)
@@ -181,16 +181,16 @@ class Frontier:
 
     @property
     def skipped_everywhere(self) -> Counter[str]:
-        """What is skipped by limits that hold for the crawl: it may be of any site."""
+        """Sitemaps skipped by crawl-wide limits, which may affect any site."""
         return Counter({name: number for name, number in self.skipped.items() if name not in OF_A_SITE})
 
     @property
     def queued_count(self) -> int:
-        """Sitemaps that were queued so far; a guess counts once it has turned out to be one."""
+        """Sitemaps queued so far; guesses count once they turn out to be sitemaps."""
         return self._max - self._left
 
     def mark(self, url: str) -> bool:
-        """Remember a URL as seen; False where it was."""
+        """Mark a URL as seen; returns False if it was seen before."""
         key = _key(url)
         if key in self._seen:
             return False
@@ -198,17 +198,17 @@ class Frontier:
         return True
 
     def has_seen(self, url: str) -> bool:
-        """True for a URL that was queued or marked."""
+        """True for a URL that was queued or marked as seen."""
         return _key(url) in self._seen
 
     def count_guess(self) -> None:
-        """A guess turned out to be a sitemap, and counts as one from now on."""
+        """Count a guess that turned out to be a sitemap."""
         self._left -= 1
 
     def next_visits(self) -> Iterator[Visit]:
-        """Sitemaps that may be requested now, the least busy hosts first, so that slow hosts do not use all slots.
+        """Sitemaps to request now, those of the least busy hosts first, so that slow hosts do not use all slots.
 
-        Pass each to `done` afterwards. Lazy: concurrent callers keep the order.
+        Pass each to `done` afterwards. The generator is lazy, so concurrent callers keep the order.
         """
         while self._running.total() < self._at_once:
             host = self._next_host()
@@ -236,17 +236,17 @@ class Frontier:
         return chosen
 
     def end_wait(self, visit: Visit) -> None:
-        """The request for a sitemap has ended, with or without a response."""
+        """End the request for a sitemap, answered or not."""
         if visit.url in self._asked:
             self._asked.remove(visit.url)
             self._patience.end(visit.site)
 
     def earn(self, visit: Visit, pages: int) -> None:
-        """A sitemap lists so many pages."""
+        """Extend the time budget of the site for pages that a sitemap lists."""
         self._patience.earn(visit.site, pages)
 
     def _is_given_up(self, visit: Visit) -> bool:
-        """True, and counted, for a sitemap of a site that has no time left. Guesses are few."""
+        """Return True for a sitemap whose site has no time left, and count it. Guesses always pass: they are few."""
         if visit.probe or not self._patience.is_over(visit.site):
             return False
         self.given_up[visit.site] += 1
@@ -255,7 +255,7 @@ class Frontier:
         return True
 
     def done(self, visit: Visit) -> None:
-        """A sitemap that was taken has been read, or has failed."""
+        """Free the slot of a sitemap that was read or failed."""
         self.end_wait(visit)
         host = _host(visit)
         self._running[host] -= 1
@@ -276,15 +276,15 @@ def _key(url: str) -> bytes:
 
 
 class Selection:
-    """Applies the arguments to every list of records of a crawl and counts what they leave out."""
+    """Filters the listed records by the arguments and counts what they skip."""
 
     def __init__(self, params: Params) -> None:
         self.skipped: Counter[str] = Counter()
-        """Records left out, by argument."""
+        """Records skipped, by argument."""
         self.count = 0
         """Records kept."""
         self.earlier = 0
-        """Those of them that earlier runs of the job have kept."""
+        """Records kept by earlier runs of the job, included in `count`."""
         self._max = params.max_urls
         self._tests: list[tuple[str, Callable[[UrlRecord], bool]]] = []
         if params.include is not None:
@@ -299,15 +299,15 @@ class Selection:
 
     @property
     def full(self) -> bool:
-        """True when max_urls has left something out."""
+        """True if `max_urls` has skipped a record."""
         return self.skipped["max_urls"] > 0
 
     def wants(self, record: UrlRecord) -> bool:
-        """True for a record that the arguments do not leave out, `max_urls` aside."""
+        """True for a record that passes all filters except `max_urls`."""
         return all(test(record) for _, test in self._tests)
 
     def keep(self, records: list[UrlRecord]) -> list[UrlRecord]:
-        """The records that pass every test, no more of them than max_urls leaves."""
+        """The records that pass every filter, up to `max_urls`."""
         for name, test in self._tests:
             kept = [record for record in records if test(record)]
             self.skipped[name] += len(records) - len(kept)

@@ -1,4 +1,4 @@
-"""Local files: the sitemaps beside a local index, and the list of URLs in the argument `urls`."""
+"""Local files: sitemaps beside a local index, and the list of URLs of the argument `urls`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from sitemapcrawler.rules.facts.given import Counted, MissingFile
 from sitemapcrawler.urls.grammar import folder_of
 
 MAX_HOMES = 20
-"""URL folders that are tried for the folder of an index whose own URL is not known."""
+"""URL folders tried as the location of an index whose URL is unknown."""
 
 MAX_TRIED = 1000
-"""Sitemaps that are looked for to choose among these folders."""
+"""Sitemaps checked on disk to choose among these folders."""
 
 
 def file_beside(index: str, place: str, url: str) -> str | None:
-    """The `file:` URL of what an index lists as `url`, in the folder of the index or below; None where there is none.
+    """The `file:` URL of the sitemap `url` in the folder of its index or below; None if there is no such file.
 
-    `index`: its own `file:` URL; `place`: the URL at which it will live. Nothing outside of the folder is ever named,
-    whatever the URL and whatever links the folder holds.
+    `index`: `file:` URL of the index; `place`: the URL where it will live. Never returns a file outside the folder,
+    whatever the URL or symbolic links say.
     """
     here, start = urls.local_path(index), urls.origin(place)
     if here is None or start is None or url.partition("?")[0] != url:
@@ -42,7 +42,7 @@ def file_beside(index: str, place: str, url: str) -> str | None:
         return None
     folder = Path(here).parent
     try:
-        # `..` goes by the text, as in any URL: what is looked at is what is named, whatever links stand before it
+        # Resolve `..` textually, as URLs do, so that the checked path is the named one whatever links precede it.
         path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
         inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
     except (OSError, ValueError):
@@ -51,11 +51,11 @@ def file_beside(index: str, place: str, url: str) -> str | None:
 
 
 def missing_files(index: str, place: str | None, listed: Sequence[tuple[str, int | None]]) -> list[MissingFile]:
-    """The sitemaps of an index on this machine that have no file beside it, in order.
+    """The sitemaps that a local index lists and that have no file beside it, in order.
 
-    `index`: its `file:` URL; `place`: the URL at which it will live; `listed`: URL and line of each sitemap. Without
-    `place`, the index is taken to live in the URL folder for which most files are there. A sitemap on another host,
-    outside of that folder or with a query is none of these. Names must match in case, as on most servers.
+    `index`: its `file:` URL; `place`: the URL where it will live; `listed`: URL and line of each sitemap. Without
+    `place`, the index is assumed to live in the URL folder that matches the most files. Sitemaps on another host,
+    outside the folder or with a query are ignored. Names must match in case, as on most servers.
     """
     here = urls.local_path(index)
     if here is None or not Path(here).parent.is_dir() or not Path(here).is_file() or here.startswith("/dev/"):
@@ -79,7 +79,7 @@ def _home(place: str) -> str:
 
 
 def _homes(keys: Sequence[str]) -> list[str]:
-    """URL folders that hold sitemaps of the most frequent origin, those nearest to the root first."""
+    """URL folders with sitemaps of the most frequent origin, those nearest to the root first."""
     origins = Counter(start for key in keys if (start := urls.origin(key)) is not None)
     if not origins:
         return ["file:"]
@@ -93,8 +93,8 @@ def _homes(keys: Sequence[str]) -> list[str]:
 
 
 def _path(key: str, home: str, index: str) -> str | None:
-    """Where the file of a listed URL would be, relative to the folder of the index; None outside of it."""
-    if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose own URL is not known
+    """Path of a listed URL's file relative to the folder of the index; None if outside."""
+    if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose URL is unknown
         path = os.path.relpath(local, Path(index).parent)
     elif key.startswith(home) and "?" not in key:
         path = os.path.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
@@ -105,7 +105,7 @@ def _path(key: str, home: str, index: str) -> str | None:
 
 
 def _readable(path: str) -> str:
-    """The path as it is shown: percent-encoded, as in its URL, where it is not UTF-8."""
+    """The path for display: percent-encoded if it is not UTF-8."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -114,18 +114,18 @@ def _readable(path: str) -> str:
 
 
 class _Search:
-    """Finds files in a folder by the exact spelling of their names, also where the file system knows no case."""
+    """Finds files by the exact spelling of their names, even on case-insensitive file systems."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._names = cache(_names_in)
 
     def holds(self, path: str) -> bool:
-        """True for the path of a file."""
+        """True if the path is a file."""
         return self._walk(path)[1] is None
 
     def hint(self, path: str) -> str:
-        """What is there in place of a missing file; empty for nothing like it."""
+        """A hint at what exists in place of a missing file; empty if nothing is similar."""
         folder, name = self._walk(path)
         if name is None or not folder.resolve().is_relative_to(self._folder.resolve()):
             return ""
@@ -140,7 +140,7 @@ class _Search:
         return f"{named + '.gz'!r} is there" if f"{name}.gz" in names else ""
 
     def _walk(self, path: str) -> tuple[Path, str | None]:
-        """Where a path ends: the folder and the name that is missing in it, None for a file that is there."""
+        """Where a path ends: the deepest folder, and the name missing in it; None if the file exists."""
         folder = self._folder
         *folders, last = Path(unicodedata.normalize("NFC", path)).parts
         for name in folders:
@@ -153,7 +153,7 @@ class _Search:
 
 
 def _names_in(folder: Path) -> dict[str, str]:
-    """{name in composed characters, as URLs have it: name as the file system has it}; empty where it cannot be read."""
+    """{name in NFC, as in URLs: name on disk}; empty if the folder cannot be read."""
     try:
         return {unicodedata.normalize("NFC", file.name): file.name for file in folder.iterdir()}
     except OSError:
@@ -163,11 +163,11 @@ def _names_in(folder: Path) -> dict[str, str]:
 logger = logging.getLogger(__name__)
 
 MAX_TOLD = 10
-"""Lines that cannot be read, each with a log line of its own."""
+"""Limit on unreadable lines that are logged one by one."""
 
 
 class Listing:
-    """Gives the URLs of a list as records in batches, and at the end a record of the list itself."""
+    """Yields the URLs of a list as records in batches, then a record of the list."""
 
     def __init__(self, selection: Selection, batch_size: int, stopped: Callable[[], bool]) -> None:
         self._selection = selection
@@ -175,7 +175,6 @@ class Listing:
         self._stopped = stopped
 
     def read(self, url: str) -> Iterator[UrlBatch | SitemapRecord]:
-        """Read the file that a `file:` URL names."""
         path = Path(urls.local_path(url) or "")
         record = SitemapRecord(url, format="list")
         try:
@@ -205,7 +204,7 @@ def _cells(delimiter: str) -> Callable[[str], str]:
 
 
 def readable(entries: Iterator[ListedUrl | Unread], record: SitemapRecord) -> Iterator[ListedUrl]:
-    """The URLs of a list; what cannot be read is logged, and told in its record."""
+    """The URLs of a list; problems are logged and noted in its record."""
     unread = 0
     for entry in entries:
         if isinstance(entry, ListedUrl):

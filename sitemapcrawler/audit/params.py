@@ -1,6 +1,6 @@
-"""The spider's arguments as one validated model: texts in, `Params` out, or one line that says what is wrong.
+"""The spider's arguments as one validated model: parses strings into `Params` or raises a one-line ArgumentError.
 
-Each argument is one field of `Params`, which declares its parser, accepted values, help and default. Parsers are in
+Each field of `Params` declares an argument's parser, accepted values, help and default. The parsers are in
 `argument_values`.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ArgumentError(ValueError):
-    """A bad argument. The text is one line: name, value, what is wrong, what is accepted."""
+    """An invalid argument. The message is one line: name, value, problem, accepted values."""
 
     def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
         given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
@@ -43,13 +43,13 @@ class Argument:
 
     name: str
     default: str
-    """As it would be written; empty without one."""
+    """Default as a user would write it; empty if there is none."""
     help: str
     accepted: str
     parse: Callable[[str], object]
-    """Reads a text; ValueError says what is wrong with it. Of a list it reads one item."""
+    """Parses a value, or one item of a list; raises ValueError if it is invalid."""
     separator: re.Pattern[str] | None = None
-    """Between the items of a list; None for a single value."""
+    """Separates the items of a list; None for a single value."""
 
 
 def _argument(
@@ -60,7 +60,6 @@ def _argument(
     parse: Callable[[str], object],
     separator: re.Pattern[str] | None = None,
 ) -> Any:
-    """The field of an argument."""
     written = "" if default is None else _canonical(default)
     argument = Argument(name, written, summary, accepted, parse, separator)
     return field(default=default, metadata={"argument": argument})
@@ -92,14 +91,14 @@ def _canonical(value: object) -> str:
 
 _PAGES = "a regular expression, searched in page URLs"
 UNNAMED = "sitemap.xml"
-"""Name of standard input in the folder where it will live."""
+"""File name of standard input in the folder where it will live."""
 OF_A_RUN = frozenset({"force", "fresh", "max_time", "report"})
-"""Arguments that do not change what a job finds."""
+"""Arguments that do not affect a job's results."""
 
 
 @dataclass(frozen=True)
 class Params:
-    """Validated spider arguments; None where an argument without default was not given."""
+    """Validated spider arguments; None for an optional one that was not given."""
 
     starts: tuple[Start, ...] = _argument(
         "domain",
@@ -222,9 +221,10 @@ class Params:
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
-        """Parse arguments as Scrapy passes them; raises ArgumentError. Names that start with `_` are a deployment's.
+        """Parse arguments as Scrapy passes them; raises ArgumentError.
 
-        `read_text` returns the text of an @file, or raises OSError.
+        Names that start with `_` belong to the deployment and are ignored. `read_text` returns the text of an @file or
+        raises OSError.
         """
         values: dict[str, Any] = {}
         for name, value in arguments.items():
@@ -235,13 +235,13 @@ class Params:
                 problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
                 raise ArgumentError(name, value, problem, ", ".join(_FIELDS))
         if "urls" in values:
-            values.setdefault("verify", "head")  # a list is there to be verified
+            values.setdefault("verify", "head")  # a list of URLs is given to be verified
         params = cls(**values)
         params._check()
         return params
 
     def _check(self) -> None:
-        """Raise ArgumentError for arguments that exclude each other."""
+        """Raise ArgumentError for missing or conflicting arguments."""
         named = "domain" if self.starts else "sitemap" if self.sitemaps else None
         if named is None and self.urls is None:
             accepted = _DECLARED["domain"].accepted
@@ -260,7 +260,7 @@ class Params:
         self._check_files()
 
     def _check_files(self) -> None:
-        """Raise ArgumentError for arguments on local files without such a file."""
+        """Raise ArgumentError for conflicts between local files and other arguments."""
         files = [url for url in self.sitemaps if url.startswith("file:")]
         if self.base_url is not None and not files:
             raise ArgumentError("base_url", self.base_url, "no file of this machine is named", "beside sitemap=FILE")
@@ -274,12 +274,12 @@ class Params:
 
     @property
     def judged_agents(self) -> list[Agent]:
-        """The crawlers that robots.txt is judged for, each once; none without a network."""
+        """Agents to judge robots.txt for, without duplicates; empty with offline=yes."""
         names = () if self.offline else self.agents
         return distinct(agent for name in names if name != NONE for agent in named(name))
 
     def place_of(self, url: str) -> str | None:
-        """URL at which a named file will live; None if unknown, and for a URL on the web."""
+        """URL where a named local file will live; None if unknown or not a local file."""
         if self.base_url is None or not url.startswith("file:"):
             return None
         if not self.base_url.endswith("/"):
@@ -288,33 +288,32 @@ class Params:
 
     @property
     def own_authorities(self) -> frozenset[Authority]:
-        """Hosts and ports that the user named to be requested: both default ports of a bare host. Credentials are sent
-        to no other."""
+        """Hosts and ports that the user named to be requested; for a bare host, both default ports.
+        Credentials are sent only to these."""
         named = [url for start in self.starts for url in start.url_candidates]
         return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
 
     @property
     def named_authorities(self) -> frozenset[Authority]:
-        """`own_authorities`, and where a local file will live: these may have a private address."""
+        """`own_authorities` and the future host of a local file. These may have private addresses."""
         return self.own_authorities | frozenset(filter(None, [urls.authority(self.base_url or "")]))
 
     @property
     def named_files(self) -> frozenset[str]:
-        """`file:` URLs of the files that the user named."""
         return frozenset(url for url in (*self.sitemaps, self.urls or "") if url.startswith("file:"))
 
     def as_dict(self) -> dict[str, str]:
-        """Canonical text of each argument that is not at its default; equal for equivalent jobs."""
+        """Canonical text of each argument that differs from its default; equal for equivalent jobs."""
         values = ((name, getattr(self, field)) for name, field in _FIELDS.items())
         return {name: _canonical(value) for name, value in values if value != _DEFAULTS[name]}
 
     def asks_for(self) -> dict[str, str]:
-        """`as_dict` without arguments that may differ between runs of one job."""
+        """`as_dict` without the arguments that may differ between runs of a job."""
         return {name: text for name, text in self.as_dict().items() if name not in OF_A_RUN}
 
 
 ARGUMENTS: tuple[Argument, ...] = tuple(field.metadata["argument"] for field in fields(Params))
-"""Every argument, in the order of the documentation."""
+"""All arguments, in the order of the documentation."""
 _DECLARED = {argument.name: argument for argument in ARGUMENTS}
 _FIELDS = {field.metadata["argument"].name: field.name for field in fields(Params)}
 _DEFAULTS = {field.metadata["argument"].name: field.default for field in fields(Params)}
@@ -333,7 +332,7 @@ def _value(argument: Argument, value: object, read_text: Callable[[str], str]) -
 
 
 def _text(value: object) -> str:
-    """`value` stripped; numbers are accepted as well, since scripts may pass them."""
+    """The value as stripped text; scripts may also pass numbers."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError("is no text")
     if values.CONTROL.search(str(value)):
@@ -352,7 +351,6 @@ def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str
 
 
 def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
-    """The items of an @file."""
     try:
         lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
@@ -370,14 +368,14 @@ def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple
         try:
             value = parse(_text(item))
         except ValueError as error:
-            if masked_url(text) != text:  # whose commas are no separators
+            if masked_url(text) != text:  # a comma inside a password is no separator
                 raise ValueError(values.PASSWORD) from None
             raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None
-        # Two names of a site are the same if they start at the same origin.
+        # Two spellings of a site are the same if they start at the same origin.
         found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
     return tuple(found.values())
 
 
 def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
-    """FEED_URI_PARAMS: values for `%(name)s` in names of feeds, made safe for spiders with our arguments."""
+    """FEED_URI_PARAMS: values for `%(name)s` in feed URIs, made safe if the spider has our arguments."""
     return FeedNameParts(params) if isinstance(getattr(spider, "params", None), Params) else params

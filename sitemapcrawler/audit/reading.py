@@ -1,4 +1,4 @@
-"""Reads one sitemap file: from the response to url records and the record of the file."""
+"""Reads one sitemap file: turns a response into url records and the record of the file."""
 
 from __future__ import annotations
 
@@ -28,57 +28,57 @@ from sitemapcrawler.words import counted
 logger = logging.getLogger(__name__)
 
 OUT_OF_MEMORY = "there is no more memory"
-"""Why a file was not read to its end."""
+"""Reason for an incomplete file when memory runs out."""
 START_BYTES = 16 * 1024
-"""Of a file, enough to tell a page by."""
+"""Bytes from the start of a file that suffice to recognise an HTML page."""
 BATCH_BYTES = 2**20
-"""Bytes of a file, uncompressed, of which the entries make one batch at most: 300 entries with 30 languages.
-An entry may hold a thousand times as much."""
+"""Uncompressed bytes of a file after which a batch ends: about 300 entries with 30 languages. A single entry may be a
+thousand times larger."""
 SLICE_S = 0.1
-"""Seconds that are spent on a file at once: then whatever else waits has its turn."""
+"""Seconds of work on a file before other tasks get their turn."""
 NOT_FOUND = ("html", "unknown")
-"""Formats that are no sitemap."""
+"""Formats that are not sitemaps."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """What reading a file of one crawl depends on."""
+    """Shared state and limits for reading the files of one crawl."""
 
     selection: Selection
     frontier: Frontier
     limits: Limits
     batch_size: int
     stopping: Callable[[], bool]
-    """Asked between batches: True where the crawl ends."""
+    """Called between batches; True once the crawl is stopping."""
     follow: Callable[[str], object] | None = None
-    """Test on the URLs of children; all are followed without one."""
+    """Test on the URLs of children; None follows all."""
     judging: bool = False
-    """True where rules run: records then carry the facts they need."""
+    """True if rules run: records then carry their facts."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
-    """Knows which file may list a URL of another host; see `rules.facts.FileFacts.proven`."""
+    """Tests whether a file may list a URL on another host; see `rules.facts.FileFacts.proven`."""
     offline: bool = False
-    """True where files of this machine alone are read."""
+    """True if only local files are read."""
     name_file: Callable[[str], None] | None = None
-    """FileResult the `file:` URL of what an index lists and is read from beside it."""
+    """Called with the `file:` URL of each listed sitemap that is read from beside its index."""
     max_children: int = MAX_CHILDREN
-    """Children of one index that are kept for later, at most."""
+    """Limit on the children kept per index."""
     indexes: Counter[str] = field(default_factory=Counter)
     """Indexes read so far, by site."""
     opened: list[Body] = field(default_factory=list)
-    """Of the files that are being read."""
+    """Bodies of the files being read."""
     records: int = 0
-    """Records of files that were made."""
+    """File records made so far."""
     ran_out: Callable[[], None] = lambda: None
-    """Called where the machine has no more memory for what is being read: the crawl is to end."""
+    """Called when memory runs out; ends the crawl."""
 
     @property
     def begun(self) -> float:
-        """Files that were read, or are known without, and the parts of others that were."""
+        """Files finished so far, and the fractions read of open ones."""
         return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
 
     def read(self, visit: Visit, answer: FetchResult) -> Iterator[UrlBatch | SitemapRecord | None]:
-        """The url records in batches, then the sitemap record; nothing for a guess that is no sitemap. None in between:
-        it is time to do something else."""
+        """Yield url records in batches, then the sitemap record; nothing for a guess that is not a sitemap.
+        Also yields None whenever other tasks should get their turn."""
         record = _record(visit, answer)
         told = record.told = FileResult(answer.body.digest().hex())
         document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
@@ -100,11 +100,11 @@ class Reading:
         yield record
 
     def queue(self, index: Visit, url: str, listed_at: str | None) -> bool:
-        """Queue what an index lists, the file beside it where there is one; False where it will not be read."""
+        """Queue a sitemap that an index lists, or the local file beside the index; returns False if it is skipped."""
         return self._queue(index, url, lambda found, place: index.child(found, listed_at, place))
 
     def queue_named(self, robots: Visit, url: str) -> bool:
-        """Queue a sitemap that a robots.txt names, under the same conditions."""
+        """Queue a sitemap that a robots.txt names, in the same way as `queue`."""
         return self._queue(robots, url, robots.named)
 
     def _queue(self, parent: Visit, url: str, visit_of: Callable[[str, str | None], Visit]) -> bool:
@@ -119,7 +119,7 @@ class Reading:
         return self.frontier.add(visit_of(beside, url))
 
     def refused(self, visit: Visit, reason: str) -> SitemapRecord:
-        """The record of a file whose URL cannot be asked for."""
+        """The record of a file whose URL cannot be requested."""
         logger.warning("%s: failed (%s)", visit.url, reason)
         record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
@@ -129,7 +129,7 @@ class Reading:
         return record
 
     def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapRecord]:
-        """The record of a file whose redirects lead to one that was read already; nothing for a guess."""
+        """Yield the record of a file that redirects to one that was read already; nothing for a guess."""
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
@@ -139,7 +139,6 @@ class Reading:
             yield record
 
     def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapRecord:
-        """The record of a file that has not changed since the baseline."""
         record = unchanged_record(earlier.line, _record(visit, answer))
         record.told = FileResult(earlier.digest, taken=True, tally=earlier.tally)
         self.records += 1
@@ -147,7 +146,7 @@ class Reading:
         return record
 
     def _know(self, visit: Visit, record: SitemapRecord, at: datetime) -> None:
-        """Let the rules judge a record without a document."""
+        """Attach facts to a record that has no document, so that rules can judge it."""
         if self.judging:
             record.know(self._facts(visit, record, Document(visit.url), at))
 
@@ -251,7 +250,7 @@ class Reading:
 
 
 def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
-    """What the baseline says of a file, which was found and answered as it was `now`."""
+    """The baseline's record of an unchanged file, with discovery and response data from `now`."""
     record = msgspec.json.decode(line, type=SitemapRecord)
     for name in ("parent", "found_by", "depth", "offsite", "status", "final_url", "hops", "bytes_fetched"):
         setattr(record, name, getattr(now, name))
@@ -274,7 +273,7 @@ def _record(visit: Visit, answer: FetchResult) -> SitemapRecord:
 
 
 def is_page(answer: FetchResult) -> bool:
-    """True for an answer that begins like an HTML page."""
+    """True for a response that starts like an HTML page."""
     start = Document(answer.final_url)
     for _ in start.read([answer.content(START_BYTES)]):
         pass
@@ -282,7 +281,7 @@ def is_page(answer: FetchResult) -> bool:
 
 
 def is_offsite(url: str, parent: str | None) -> bool:
-    """True for a URL on another host than the file that names it."""
+    """True for a URL on a different host than the file that names it."""
     here, there = authority(url), authority(parent) if parent else None
     return here is not None and there is not None and here.host != there.host
 

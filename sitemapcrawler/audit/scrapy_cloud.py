@@ -1,7 +1,7 @@
 """Zyte Scrapy Cloud: detects it, adapts the settings, and describes the arguments for its web forms.
 
-Its jobs are started by `start-crawl` of scrapinghub-entrypoint-scrapy (`sh_scrapy`), which makes the settings. Here
-they are looked at, and nothing of that package is imported.
+`start-crawl` of scrapinghub-entrypoint-scrapy (`sh_scrapy`) starts the jobs and makes their settings. This module reads
+the settings; it imports nothing from that package.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from sitemapcrawler.audit import argument_values as values
 from sitemapcrawler.audit.params import Argument, Params
 
 THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
-"""Writes each item to the item storage of the job; `sh_scrapy.settings` puts it into EXTENSIONS_BASE."""
+"""Extension that writes each item to the job's item storage; `sh_scrapy.settings` adds it to EXTENSIONS_BASE."""
 OUR_STORAGE = "sitemapcrawler.feeds.item_storage.ItemStorage"
 SCRATCH = "jobdata-"
-"""Beginning of the temporary folder that `sh_scrapy.settings` makes the JOBDIR of every job."""
+"""Prefix of the temporary folder that `sh_scrapy.settings` sets as JOBDIR of every job."""
 NOT_GIVEN = ("", "None")
-"""What an argument without a value arrives as: of a field left empty, and of a null."""
+"""Values of arguments that were not given: an empty field, and null."""
 
 
 def runs_there(settings: BaseSettings) -> bool:
-    """True where items go to the item storage of Scrapy Cloud.
+    """True if items go to the item storage of Scrapy Cloud.
 
-    The extension says so, and no variable of the environment: a program that a job starts has those too.
+    Tested by its extension, not by environment variables: a program that a job starts inherits those.
     """
     extensions = settings.getwithbase("EXTENSIONS")
     return any(extensions.get(storage) is not None for storage in (THEIR_STORAGE, OUR_STORAGE))
 
 
 def adapt(settings: BaseSettings) -> None:
-    """Adapt the settings to Scrapy Cloud. Idempotent; elsewhere nothing changes.
+    """Adapt the settings to Scrapy Cloud; no effect elsewhere or when repeated.
 
-    Items are single records, unless a setting says otherwise. Ours takes the place of the extension that writes them.
-    Its temporary JOBDIR is removed.
+    Sends single records unless SITEMAP_ITEMS says otherwise, replaces the extension that stores items with ours, and
+    removes the temporary JOBDIR.
     """
     if not runs_there(settings):
         return
@@ -57,13 +57,12 @@ def adapt(settings: BaseSettings) -> None:
 
 
 def is_scratch(folder: str | None) -> bool:
-    """True for the folder that every job is given, which is gone with it."""
+    """True for the temporary folder that Scrapy Cloud gives every job and deletes with it."""
     path = Path(folder or "")
     return path.name.startswith(SCRATCH) and path.parent == Path(tempfile.gettempdir())
 
 
 def without_empty(arguments: Mapping[str, str]) -> dict[str, str]:
-    """The arguments that have a value."""
     return {name: value for name, value in arguments.items() if value.strip() not in NOT_GIVEN}
 
 
@@ -72,20 +71,20 @@ TYPES: dict[Callable[..., object], dict[str, Any]] = {
     values.count: {"type": "integer", "minimum": 1},
     values.seconds: {"type": "number", "exclusiveMinimum": 0},
 }
-"""Schemas of the values that some parsers accept; all others accept a text."""
+"""{parser: JSON Schema of its values}; all others accept a string."""
 BOUNDS = {"least": "minimum", "most": "maximum", "accepted": "enum"}
-"""{parameter of a parser: its name in a schema}."""
+"""{parameter of a parser: JSON Schema keyword}."""
 
 
 def schema() -> dict[str, Any]:
-    """The spider's arguments as JSON Schema for web forms, in the shape that scrapy-spider-metadata gives a Pydantic
-    model. None is required: `domain`, `sitemap` or `urls` has to be given."""
+    """The spider's arguments as JSON Schema for web forms, shaped as scrapy-spider-metadata does for a Pydantic model.
+    No property is required, although a crawl needs `domain`, `sitemap` or `urls`."""
     properties = {field.metadata["argument"].name: _property(field) for field in fields(Params)}
     return {"type": "object", "title": "Arguments", "properties": properties}
 
 
 def _property(field: Field[Any]) -> dict[str, Any]:
-    """A value that may be missing is also null, which is its default."""
+    """JSON Schema of an argument; optional ones also accept null, their default."""
     argument: Argument = field.metadata["argument"]
     description = f"{argument.help[0].upper()}{argument.help[1:]}."
     if argument.parse is not values.yes:

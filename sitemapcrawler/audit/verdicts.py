@@ -1,4 +1,4 @@
-"""Verdicts of robots.txt on every listed URL, and the record of each robots.txt."""
+"""Robots.txt verdicts on every listed URL, and the record of each robots.txt."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ ASSET_AGENTS = {
     "thumbnail_loc": agent("Googlebot-Image"),
     "content_loc": agent("Googlebot-Video"),
 }
-"""Who fetches an image or a file of a video, by the element that names it. Both follow the group of Googlebot where
-they have none. Source: https://developers.google.com/search/docs/crawling-indexing/overview-google-crawlers"""
+"""{role of an asset: agent that fetches it}. Without a group of its own, it follows that of Googlebot.
+Source: https://developers.google.com/search/docs/crawling-indexing/overview-google-crawlers"""
 ASSET_RULES = {
     "image": "image-blocked-by-robots",
     "thumbnail_loc": "video-asset-blocked",
     "content_loc": "video-asset-blocked",
 }
 OURS = (AddressForbidden, DownloadCancelledError)
-"""Failures that are our own doing: what the host would say is not known."""
+"""Failures that we cause ourselves: they say nothing about the host's robots.txt."""
 
 
 class Verdicts:
-    """Judges listed URLs for `agents`. `own` is who we are ourselves, for the delay that is asked of us."""
+    """Judges listed URLs for `agents`. `own`: our own agent, for the crawl delay."""
 
     def __init__(self, policies: Policies, agents: Sequence[Agent], own: Agent, judge: rules.Judge) -> None:
         self.agents = tuple(agents)
         self.skipped: Counter[str] = Counter()
-        """URLs that were not judged, by reason."""
+        """URLs not judged, by reason."""
         self._with_sitemap: set[str | None] = set()
         self._budget = Budget()
         self._policies = policies
@@ -53,11 +53,11 @@ class Verdicts:
 
     @property
     def blocked(self) -> Counter[str]:
-        """URLs that each crawler is denied, over all authorities; crawlers that are denied nothing are left out."""
+        """Blocked URLs by agent, over all authorities; agents that nothing is blocked for are absent."""
         return sum((authority.blocked for authority in self._judges.values()), Counter())
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> bool:
-        """Set the crawlers that robots.txt blocks on each record; True if some records have findings now."""
+        """Set on each record the agents that robots.txt blocks; returns True if any record got findings."""
         if not self.agents:
             return False
         found = False
@@ -76,14 +76,14 @@ class Verdicts:
         return found
 
     def note_sitemap(self, url: str) -> None:
-        """Note that the sitemap at a URL could be read."""
+        """Note that the sitemap at a URL was read."""
         self._with_sitemap.add(urls.origin(url))
 
     def judge_assets(self, records: Sequence[UrlRecord], file: FileFacts | Counted, count_skipped: bool = True) -> bool:
-        """Judge the images and video files of entries, without a request; True where some entries have findings now.
+        """Judge the images and video files of entries without requesting them; returns True if any entry got findings.
 
-        Hosts whose robots.txt is not known are left to `Status`, which may request the files; `count_skipped` says that
-        it does not.
+        Hosts with an unknown robots.txt are left to `Status`, which may request the files; with `count_skipped`, they
+        are counted as skipped instead.
         """
         named = [(one, role, url) for one in records if one.images or one.videos for role, url in assets(one)]
         by: dict[str, list[tuple[UrlRecord, str, str]]] = {}
@@ -99,14 +99,14 @@ class Verdicts:
         return found
 
     def judged_assets_of(self, url: str) -> bool:
-        """True for an image or a video file on a host for which `judge_assets` has the verdicts."""
+        """True for an image or video file on a host that `judge_assets` has verdicts for."""
         return self._asset_judges.get(urls.origin(url) or "") is not None
 
     def _asset_judge(self, origin: str, keep_unknown: bool) -> BatchVerdicts | None:
-        """The verdicts of a host's robots.txt on assets; None where it is not known.
+        """The robots.txt verdicts on assets of a host; None if its robots.txt is unknown.
 
-        `keep_unknown`: it stays unknown, as `Status` may have requested files of the host. Otherwise nothing is kept of
-        such hosts, of which a sitemap may name any number.
+        `keep_unknown`: remember unknown hosts as unknown, since `Status` may have requested their files meanwhile.
+        Otherwise they are not stored: a sitemap may name any number of them.
         """
         if origin in self._asset_judges:
             return self._asset_judges[origin]
@@ -118,7 +118,7 @@ class Verdicts:
         return judge
 
     def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
-        """Count URLs of an authority that an earlier run of the job has judged, or could not."""
+        """Add the counts of an authority from an earlier run of the job."""
         self.skipped["robots"] += skipped
         policy = self._policies.at(origin)
         if policy is not None:
@@ -128,15 +128,15 @@ class Verdicts:
             authority.blocked.update(blocked)
 
     def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Compare with protego what an earlier run of the job found denied: URLs, and the crawlers of each."""
+        """Compare the denied URLs of an earlier run of the job, each with its agents, with protego's verdicts."""
         for url, agents in denied:
             policy = self._policies.at(url)
             if policy is not None:
                 self._authority(urls.origin(url) or "", policy).compare(url, tuple(agents))
 
     def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord]:
-        """The record of each robots.txt that was asked for, judged. `starts`: the sites that the crawl was to visit;
-        `given_up`: those of them that were visited over http in place of https."""
+        """Yield the record of each requested robots.txt, with findings.
+        `starts`: origins the crawl starts from; `given_up`: those crawled over http instead of https."""
         asked = set(starts)
         for origin, policy in self._policies.by_origin.items():
             authority = self._authority(origin, policy)
@@ -159,7 +159,7 @@ class Verdicts:
 
 
 def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]]) -> Iterator[AssetFacts]:
-    """Those of the images and video files that robots.txt denies to Google's crawler for them."""
+    """The assets that robots.txt blocks for Google's crawler of their kind."""
     verdicts = judge.judge([url for _, _, url in named])
     for (record, role, url), denied in zip(named, verdicts, strict=True):
         if ASSET_AGENTS[role].name in denied:
@@ -170,11 +170,11 @@ class AuthorityVerdicts:
     """The verdicts of one robots.txt."""
 
     def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget | None = None) -> None:
-        """`budget`: time for comparing verdicts with protego's; None to compare none."""
+        """`budget`: time for comparing verdicts with protego's; None skips the comparison."""
         self.urls = 0
         """URLs judged."""
         self.nobody = 0
-        """URLs that no crawler is allowed."""
+        """URLs blocked for every agent."""
         self.policy = policy
         self._agents = agents
         self._budget = budget
@@ -183,11 +183,11 @@ class AuthorityVerdicts:
 
     @property
     def blocked(self) -> Counter[str]:
-        """URLs by crawler that is denied them."""
+        """Blocked URLs by agent."""
         return self._judge.blocked
 
     def renew(self, policy: Policy) -> None:
-        """Go on with a newer answer."""
+        """Replace the policy with a newer one; counts stay."""
         earlier = self.blocked
         self.policy = policy
         self._judge = BatchVerdicts(policy, self._agents)
@@ -196,7 +196,7 @@ class AuthorityVerdicts:
             self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
     def judge(self, records: Sequence[UrlRecord]) -> Iterable[list[UrlRecord]]:
-        """Say of each record whom it is denied; those that are denied somebody, by whom that is."""
+        """Set `blocked_for` on each record; returns the blocked records, grouped by their agents."""
         denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         locs = [record.loc for record in records]
         for record, agents in zip(records, self._judge.judge(locs), strict=True):
@@ -211,19 +211,18 @@ class AuthorityVerdicts:
         return denied.values()
 
     def compare(self, url: str, agents: tuple[str, ...]) -> None:
-        """Compare the verdict on a URL that was judged before, if time allows."""
+        """Compare an earlier verdict on a URL with protego's, if time allows."""
         if self._opinion is not None:
             self._opinion.add([], [(url, agents)])
 
     def disagreements(self) -> list[Disagreement]:
-        """Rules that protego reads otherwise, with the URLs that still wait compared as far as time allows."""
+        """Rules that protego reads differently; compares waiting URLs first, as far as time allows."""
         if self._opinion is None:
             return []
         self._opinion.compare()
         return list(self._opinion.found.values())
 
     def record(self, own: Agent, final_url: str) -> RobotsRecord:
-        """The record of this robots.txt."""
         policy = self.policy
         return RobotsRecord(
             policy.url,
@@ -241,6 +240,6 @@ class AuthorityVerdicts:
 
 
 def inherited(policy: Policy, agent: Agent) -> str | None:
-    """The group that a crawler without its own group follows; None if it has one, or follows none."""
+    """Token of the group that an agent without its own group follows; None if it has one, or follows none."""
     group = policy.group_of(agent)
     return None if group is None or group.token == agent.name.lower() else group.token

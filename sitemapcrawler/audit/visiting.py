@@ -1,5 +1,5 @@
-"""Decides which sitemaps are requested next. Those that an earlier run of the job has read, or that have not changed
-since the baseline, are skipped."""
+"""Decides which sitemaps to request next.
+Skips those that an earlier run of the job has read or that are unchanged since the baseline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitemapcrawler.jobs.store.baseline import Earlier
 
 
 class Visits:
-    """The sitemaps of a crawl, one after the other."""
+    """The order in which a crawl requests its sitemaps."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Visits:
         job: Job | None,
         count: Callable[[dict[str, Any]], None],
     ) -> None:
-        """`count`: adds what a file that is passed by has added to the counts of an earlier crawl."""
+        """`count`: adds the counts of a skipped file, as an earlier crawl made them."""
         self._frontier = frontier
         self._sites = sites
         self._policies = policies
@@ -40,8 +40,8 @@ class Visits:
         self._again: set[str] = set()
 
     def next(self, site: Site | None = None) -> Iterator[Visit | Site]:
-        """The next sitemaps to request, then the sites whose home page is to be requested. `site`: one that may be
-        among them."""
+        """Yield the sitemaps to request next, then the sites whose home page to request.
+        `site`: a site that may be due for its home page."""
         sites = [site]
         for visit in self._frontier.next_visits():
             if self._job is not None and visit.url in self._job.done:
@@ -53,20 +53,20 @@ class Visits:
                 yield one
 
     def validators(self, visit: Visit) -> dict[str, str]:
-        """Headers with which a sitemap is asked for, so that it is not sent where it has not changed."""
+        """Request headers that let the server answer 304 for an unchanged sitemap."""
         asked = self._job is not None and visit.url not in self._again
         earlier = self._job.earlier(visit, self._policies) if asked and self._job is not None else None
         return {} if earlier is None else earlier.validators
 
     def take_over(self, visit: Visit, answer: FetchResult) -> tuple[SitemapRecord, Site | None] | None:
-        """The record of a sitemap that has not changed, and the site that it is a guess of; None for any other."""
+        """The record of an unchanged sitemap and the site it is a guess for; None for any other sitemap."""
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
         if earlier is None or self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
             return None
         return self._unchanged(visit, answer, earlier), self._pass_by(visit, done_of(earlier, answer.final_url))
 
     def asks_again(self, visit: Visit, answer: FetchResult) -> bool:
-        """True once for a sitemap that is said to be unchanged, and cannot be taken over after all."""
+        """Return True once for a 304 response that cannot be reused: the sitemap must be requested again."""
         if answer.status != NOT_MODIFIED or visit.url in self._again:
             return False
         self._again.add(visit.url)
@@ -77,10 +77,11 @@ class Visits:
         if not answer.ok:
             return False
         known = self._sites.is_known(visit, answer.final_url, answer.body.digest())
-        return known and not is_page(answer)  # that many files redirect to one page is a fault of each
+        return known and not is_page(answer)  # each file that redirects to a common HTML page is a problem of its own
 
     async def settle(self, visit: Visit, answer: FetchResult, hit: bool, complete: bool) -> Site | None:
-        """A sitemap has been read; the site that it is a guess of. `hit`: it was one; `complete`: the crawl goes on."""
+        """Finish a sitemap. Returns the site it is a guess for.
+        `hit`: it was a sitemap; `complete`: the crawl is not stopping."""
         self._frontier.done(visit)
         if visit.probe and not hit and complete and self._job is not None:
             await self._job.records.missed(visit, answer.ok, answer.status)
@@ -91,7 +92,7 @@ class Visits:
         return self._reading.unchanged(visit, answer, earlier)
 
     def _pass_by(self, visit: Visit, done: Done) -> Site | None:
-        """Go on as if a file that was read before had just been read."""
+        """Apply the effects of reading a file without reading it again."""
         if done.hit and done.answered and not done.alias:
             self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
         self._reading.indexes[visit.judged_with] += done.index
@@ -105,5 +106,5 @@ class Visits:
 
 
 def done_of(earlier: Earlier, final_url: str | None = None) -> Done:
-    """A file that has not changed, as one that an earlier run has read."""
+    """The state of an unchanged file, as if an earlier run had read it."""
     return Done(earlier.digest, True, False, True, earlier.index, final_url)

@@ -1,4 +1,4 @@
-"""Requests listed URLs, redirect by redirect, each request once."""
+"""Requests listed URLs, following each redirect, and makes each request only once."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from sitemapcrawler.words import counted
 logger = logging.getLogger(__name__)
 
 DIGEST_BYTES = 16
-"""Bytes that stand for a request: two with the same do not occur."""
+"""Bytes of a request's digest: collisions do not occur in practice."""
 CACHE_KIB = 4096
-"""KiB of the file that SQLite keeps in memory."""
+"""SQLite's page cache in KiB."""
 MARK = ""
-"""Stands for the method in the digest of a URL that is marked."""
+"""Stands for the method in the digest of a marked URL."""
 TEMPORARY = ""
-"""Name with which SQLite opens a temporary file."""
+"""Name that makes SQLite open a temporary file."""
 
 
 class Memo:
-    """The answer to every request. Where the disk is full, none is known any more: their URLs may be asked again."""
+    """On-disk cache of the answer to every request. If the disk is full it is disabled: URLs may be requested again."""
 
     def __init__(self) -> None:
         self._base = sqlite3.connect(TEMPORARY, isolation_level=None)
@@ -51,8 +51,8 @@ class Memo:
         self._full = False
 
     def get(self, method: str, key: str) -> Step | None:
-        """The answer to a request; None where it is not known. `key`: `urls.request_key` of the URL."""
-        if self._full:  # without a journal, what is there may be damaged too
+        """The cached answer to a request, or None. `key`: `urls.request_key` of the URL."""
+        if self._full:  # without a journal, existing rows may be damaged too
             return None
         try:
             row = self._base.execute("SELECT step FROM steps WHERE request = ?", (_digest(method, key),)).fetchone()
@@ -62,7 +62,6 @@ class Memo:
         return None if row is None else decode(row[0])
 
     def put(self, method: str, key: str, step: Step) -> None:
-        """Keep the answer to a request."""
         if self._full:
             return
         try:
@@ -71,7 +70,7 @@ class Memo:
             self._give_up(error)
 
     def mark(self, key: str) -> bool:
-        """True the first time that this is said of a URL; where the disk is full, later ones are always new."""
+        """Return True the first time a URL is marked; if the disk is full, always."""
         if self._full:
             return True
         try:
@@ -86,7 +85,6 @@ class Memo:
         logger.warning("replies cannot be kept any more (%s): URLs that are listed again are asked again", error)
 
     def close(self) -> None:
-        """Free the file."""
         self._base.close()
 
 
@@ -96,23 +94,22 @@ def _digest(method: str, key: str) -> bytes:
 
 MS = 1000
 CUT_SHORT = {"dataloss": ReplyKind.TRUNCATED}
-"""Response flags that say: there was more. (`partial` stands on every answer that ends with its connection, and
-`download_stopped` where we had enough.)"""
+"""Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection, nor
+`download_stopped`, set when we have read enough.)"""
 OF_PAGES = ("x-robots-tag", "link", "refresh")
-"""Headers that say of a page what its head could say."""
+"""Headers with the same information as the head of a page."""
 WANTED = [name.title().encode() for name in (*HEADERS, *OF_PAGES)]
-"""Headers that are looked at, as Scrapy spells them."""
+"""Headers that are kept, as Scrapy spells them."""
 FAULTS_OF_HOST = 500
-"""Statuses from here on say that the host itself has a problem; 429 says so too."""
+"""First status that indicates a problem of the host; so does 429."""
 TOO_MANY = 429
 
 
 class Sender:
-    """Sends requests. A host that gives `max_errors` failures in a row is left alone: what else is to be sent to it
-    is stopped."""
+    """Sends requests. After `max_errors` failures in a row, the rest of a host's URLs are skipped as stopped."""
 
     def __init__(self, crawler: Crawler, reads_pages: bool, max_errors: int) -> None:
-        """`reads_pages`: read the head of the page that GET gives; False: of GET only the status counts."""
+        """`reads_pages`: parse the head of pages fetched with GET; otherwise only the status counts."""
         self._crawler = crawler
         self._reads_pages = reads_pages
         self._max_errors = max_errors
@@ -120,12 +117,12 @@ class Sender:
         self._errors: Counter[str] = Counter()
 
     async def send(self, url: str, method: str) -> Step:
-        """What came of a request; an exception is an answer too."""
+        """Send a request and return the result; an exception is a result too."""
         attempts, head = Attempts(), PageHead(wanted=self._reads_pages)
         meta = {**self._meta, **attempts.meta(), **(head.meta() if method == "GET" else {})}
         try:
             request = Request(as_sent(url), NO_CALLBACK, method, meta=meta, dont_filter=True)
-        except ValueError as error:  # a host that only a browser would take
+        except ValueError as error:  # a host that only browsers accept
             return Step(failure=ReplyKind.ADDRESS_REFUSED, why=reason(error), attempts=0)
         host = host_of(url)
         if self._errors[host] >= self._max_errors > 0:
@@ -137,12 +134,12 @@ class Sender:
             cause = error.__cause__ if isinstance(error, Unanswered) else None
             kind = kind_of(cause or error)
             if kind is ReplyKind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
-                kind = Reason.STOPPED  # which breaks connections in ways of its own
+                kind = Reason.STOPPED  # stopping breaks connections in various ways
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
         return step_of(response, attempts, head if method == "GET" else None)
 
     def count(self, url: str, step: Step) -> None:
-        """Count the URLs of a host that fail in a row. `step`: what asking came to at last, of the URL `url`."""
+        """Count consecutive failures of a host. `step`: the last result for the URL `url`."""
         host = host_of(url)
         if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
             return
@@ -156,7 +153,7 @@ class Sender:
 
 
 def step_of(response: Response, attempts: Attempts, head: PageHead | None) -> Step:
-    """What an answer says. `head`: what was read of the page; None for an answer to HEAD."""
+    """The result in a response. `head`: the reader of the page's head; None for HEAD."""
     cut = next((kind.value for flag, kind in CUT_SHORT.items() if flag in response.flags), None)
     headers = plain_headers((name, values) for name in WANTED if (values := dict.get(response.headers, name)))
     if head is not None:
@@ -179,17 +176,18 @@ Send = Callable[[str, str], Awaitable[Step]]
 
 
 class Witnesses:
-    """The witness of each authority, asked for before the first page of it is judged: two requests, and redirects."""
+    """The witness of each authority, requested before its first page is judged.
+    Costs two requests and their redirects."""
 
     def __init__(self, send: Send, keep: Callable[[str, Step], None], seed: str) -> None:
-        """`keep` is given what came of GET for a URL; `seed`: of the path that cannot exist."""
+        """`keep`: called with each URL fetched with GET and the result; `seed`: seed of the made-up path."""
         self._send = send
         self._keep = keep
         self._seed = seed
         self._asked: dict[str, asyncio.Future[Fingerprint | None]] = {}
 
     async def know(self, url: str) -> None:
-        """Have the witness of the site of a URL."""
+        """Ensure that the witness for a URL's site is known."""
         origin = urls.origin(url)
         if origin is None:
             return
@@ -199,14 +197,14 @@ class Witnesses:
         await asyncio.shield(asked)
 
     def judge(self, url: str, step: Step) -> Step:
-        """The step, judged by its page; without the text of that, which would fill the memo."""
+        """Add the soft-404 verdict to a result, and drop the text of the page, which would fill the cache."""
         if step.page is None or not step.page.sample:
             return step
         soft = is_soft_404(step.page, url, self._fingerprint_of(url)) if step.status == OK else None
         return replace(step, soft_404=soft, page=replace(step.page, sample=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
-        """Why what a URL leads to is no page; None where it is one, or the status says so itself."""
+        """Why the final page is a soft 404; None if it is not, or if its status is an error already."""
         if last is None or last.page is None or last.status != OK:
             return None
         nonsense = self._fingerprint_of(asked)
@@ -220,8 +218,8 @@ class Witnesses:
         return None if nonsense is None else witness(nonsense, await self._fingerprint(home, asked))
 
     async def _fingerprint(self, url: str, asked: dict[str, Step]) -> Fingerprint | None:
-        """Of the page that a URL leads to; None where that is not answered with 200. `asked`: answers by key of URL,
-        the text of their pages included."""
+        """The fingerprint of the page that a URL leads to; None unless it answers with 200.
+        `asked`: results by key of URL, including the text of their pages."""
         chase, page = Chase(url, False), None
         step = chase.begin()
         while isinstance(step, Ask):
@@ -240,32 +238,33 @@ class Witnesses:
 
 
 OnStep = Callable[[str, str, Step], None]
-"""Told of a request: key of its URL, method, what came of it."""
+"""Called with each request: key of its URL, method, result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What asking for a URL came to."""
+    """The result of verifying a URL."""
 
     reply: Reply
     last: Step | None = None
-    """The last request; None where none was made."""
+    """The last request; None if none was made."""
     soft_404: str | None = None
-    """Why the page is none although its status is 200."""
+    """Why a page with status 200 is a soft 404."""
 
     @property
     def page(self) -> PageFacts | None:
-        """What the page of the last answer says of itself; None where nothing was read of it."""
+        """Facts from the head of the final page; None if it was not read."""
         return None if self.last is None else self.last.page
 
 
 class Asker:
-    """Asks for URLs, each with its redirects. Two callers that need the same request share it."""
+    """Requests URLs with their redirects. Concurrent callers with the same request share it."""
 
     def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, on_step: OnStep | None = None) -> None:
-        """`head`: by HEAD, and by GET where that is refused; False: by GET, of which the head of the page is read.
-        `seed`: of the path that cannot exist, by which pages are judged that say so with status 200.
-        `on_step`: told what came of each request."""
+        """`head`: use HEAD, and GET if that is refused; otherwise use GET and read the head of the page.
+
+        `seed`: seed of the made-up path for soft-404 detection; `on_step`: called with each result.
+        """
         self._sender = sender
         self._memo = memo
         self._on_step = on_step
@@ -274,22 +273,22 @@ class Asker:
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
 
     async def ask(self, url: str) -> Verification:
-        """The reply to a URL, asked at most once in a crawl."""
+        """The reply to a URL, requested at most once per crawl."""
         if not self._head:
             await self._witnesses.know(url)
         reply, last = await self._chase(url, self._head)
         return Verification(reply, last, self._witnesses.verdict(url, last))
 
     async def ask_asset(self, url: str) -> Verification:
-        """The reply to the URL of an image or a video, of which nothing is read."""
+        """The reply to the URL of an image or video; the body is not read."""
         return Verification(*await self._chase(url, head=True))
 
     def is_first(self, url: str) -> bool:
-        """True once for each URL, however often it is listed and in whatever spelling."""
+        """Return True once per URL, however often it is listed and however it is spelled."""
         return self._memo.mark(urls.request_key(url))
 
     def cached_reply(self, url: str) -> Reply | None:
-        """The reply to a URL that was asked before; None for any other."""
+        """The reply to a URL that was requested before; None for any other."""
         chase = Chase(url, self._head)
         step = chase.begin()
         while isinstance(step, Ask):
@@ -300,15 +299,14 @@ class Asker:
         return step
 
     def remember(self, method: str, key: str, step: Step) -> None:
-        """Know what came of a request."""
+        """Restore the result of a request."""
         self._memo.put(method, key, step)
 
     def close(self) -> None:
-        """Forget everything."""
         self._memo.close()
 
     async def _chase(self, url: str, head: bool) -> tuple[Reply, Step | None]:
-        """The reply, and the last request."""
+        """The reply and the last request."""
         chase, last, asked = Chase(url, head), None, url
         step = chase.begin()
         while isinstance(step, Ask):

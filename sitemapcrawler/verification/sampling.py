@@ -1,6 +1,6 @@
 """Draws the sample of URLs to verify.
 
-A sample of a given number is only known once everything is read, so the records of its candidates wait.
+A sample of a fixed size is known only after everything is read, so the records of its candidates wait.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
 
 MAX_COUNT = 100_000
-"""URLs drawn by number, at most: they wait in memory, and tell a share to 0.3 points at worst."""
+"""Maximum fixed sample size: its records wait in memory, and it estimates a share to within 0.3 points."""
 MAX_SEED = 10**12 - 1
-"""Of twelve digits, as every number among the arguments."""
+"""Twelve digits, as for every number among the arguments."""
 RANK_BYTES = 16
 RANKS = 1 << 8 * RANK_BYTES
-"""Ranks there are: two URLs of one rank do not occur."""
+"""Number of ranks: collisions do not occur in practice."""
 SALT_BYTES = blake2b.SALT_SIZE
 _COUNT = re.compile(r"[0-9]{1,12}")
 _SHARE = re.compile(r"([0-9]{0,12}(?:\.[0-9]{1,12})?)\s?%")
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def rank(url: str, seed: int) -> int:
-    """Where a URL stands among all, evenly from 0 to below `RANKS`; `seed` from 0 to `MAX_SEED`."""
+    """Pseudo-random rank of a URL, uniform from 0 to below `RANKS`; `seed` from 0 to `MAX_SEED`."""
     salt = seed.to_bytes(SALT_BYTES, "big")
     drawn = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=RANK_BYTES, salt=salt, person=b"sample")
     return int.from_bytes(drawn.digest(), "big")
@@ -41,16 +41,16 @@ def rank(url: str, seed: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How many of the distinct URLs are verified: one of the two is set."""
+    """Size of the sample of distinct URLs: either `count` or `share` is set."""
 
     count: int | None = None
-    """So many; all where there are fewer."""
+    """Number of URLs; all if there are fewer."""
     share: Fraction | None = None
-    """This share of them, above 0 and up to 1, give or take chance."""
+    """Expected share of the URLs, above 0 and up to 1."""
 
     @classmethod
     def parse(cls, text: str) -> Sample:
-        """Read `500` or `2.5%`; ValueError, without the text, where it is neither."""
+        """Parse `500` or `2.5%`. Raises ValueError, which does not quote the text."""
         found = _SHARE.fullmatch(text)
         if found is not None and any(map(str.isdigit, found[1])):
             percent = Fraction(found[1])
@@ -66,45 +66,44 @@ class Sample:
         return cls(count=int(text))
 
     def __str__(self) -> str:
-        """The argument that gives this sample."""
+        """The argument that yields this sample."""
         if self.share is None:
             return str(self.count)
-        # Twelve decimals of a percentage are written without loss, as they were read.
+        # Percentages are read with up to twelve decimals, so this is exact.
         return f"{int(self.share * 10**14) / 10**12:.12f}".rstrip("0").rstrip(".") + "%"
 
 
 class ShareDraw:
-    """Draws a share of the URLs, each on its own."""
+    """Draws a share of the URLs, each independently."""
 
     def __init__(self, share: Fraction, seed: int = 0) -> None:
         self._below = int(share * RANKS)
         self._seed = seed
 
     def takes(self, url: str) -> bool:
-        """True for a URL that is drawn."""
         return rank(url, self._seed) < self._below
 
 
 class Smallest(Generic[T]):
-    """Draws a number of distinct URLs: those of the smallest ranks, which are known after the last one is offered.
+    """Draws a fixed number of distinct URLs: those with the smallest ranks of all URLs offered.
 
-    A payload waits with each URL. Memory: no more URLs and payloads than are drawn.
+    Keeps a payload with each URL. Memory: at most as many URLs and payloads as are drawn.
     """
 
     def __init__(self, count: int, seed: int = 0) -> None:
         self._count = count
         self._seed = seed
         self._held: dict[int, tuple[str, T]] = {}
-        self._worst: list[int] = []  # ranks, negative: heapq has the smallest first
+        self._worst: list[int] = []  # negated ranks: heapq is a min-heap
         self._left_out = False
 
     def __len__(self) -> int:
         return len(self._held)
 
     def offer(self, url: str, payload: T) -> T | None:
-        """Offer a URL; the payload that will not be drawn any more, this one or an earlier one; None for none.
+        """Offer a URL. Returns a payload that can no longer be drawn, this one or an earlier one, or None.
 
-        Of a URL that is held already the first payload stays and the new one is given back: see `find`.
+        For a URL that is already held, the first payload stays and the new one is returned: see `find`.
         """
         place = rank(url, self._seed)
         if place in self._held:
@@ -121,23 +120,26 @@ class Smallest(Generic[T]):
         return self._held.pop(out)[1]
 
     def find(self, url: str) -> T | None:
-        """The payload that waits with a URL; None where the URL is not held."""
+        """The payload held with a URL; None if the URL is not held."""
         held = self._held.get(rank(url, self._seed))
         return None if held is None else held[1]
 
     def chosen(self) -> list[tuple[str, T]]:
-        """The URLs drawn of those offered so far, with their payloads, in the order of their ranks: by chance."""
+        """The URLs drawn so far with their payloads, in order of rank, which is random."""
         return [self._held[place] for place in sorted(self._held)]
 
     @property
     def complete(self) -> bool:
-        """True where every distinct URL offered is held."""
+        """True if every distinct URL offered is held."""
         return not self._left_out
 
     @property
     def distinct(self) -> int:
-        """How many distinct URLs were offered: exact where `complete`, else estimated, off by a factor of
-        1 ± 1 / sqrt(count - 2). Source: Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002."""
+        """Number of distinct URLs offered: exact if `complete`, else an estimate.
+
+        The estimate is off by a factor of 1 ± 1 / sqrt(count - 2). Source: Bar-Yossef et al., Counting Distinct
+        Elements in a Data Stream, 2002.
+        """
         held = len(self._held)
         if self.complete:
             return held
@@ -145,31 +147,31 @@ class Smallest(Generic[T]):
 
 
 MAX_REPEATS = 100_000
-"""Further records of URLs that may be in the sample, which wait with them; beyond that they are let go."""
+"""Limit on further records of candidate URLs that wait with them; beyond it, records are released."""
 
 
 class Holding:
-    """Holds the records of the URLs that may be drawn."""
+    """Holds the records of the URLs that may be drawn into the sample."""
 
     def __init__(self, count: int, seed: int) -> None:
         self.listed: Counter[str] = Counter()
-        """Records that were offered, by sitemap."""
+        """Records offered, by sitemap."""
         self._drawn: Smallest[list[UrlRecord]] = Smallest(count, seed)
         self._repeats = 0
         self.left: list[UrlRecord] = []
-        """Records that were held back, and are not in the sample after all."""
+        """Records that were held but did not make it into the sample."""
 
     def __len__(self) -> int:
-        """URLs that are held."""
+        """URLs held."""
         return len(self._drawn)
 
     @property
     def population(self) -> int:
-        """Distinct URLs that were offered; an estimate where not all of them are held."""
+        """Distinct URLs offered; an estimate unless all of them are held."""
         return min(self._drawn.distinct, self.listed.total())
 
     def offer(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold records back; gives those that are not: they cannot be drawn, or too many wait."""
+        """Hold records back; returns those released because they cannot be drawn or too many wait."""
         released: list[UrlRecord] = []
         for record in records:
             key = urls.visit_key(record.loc)

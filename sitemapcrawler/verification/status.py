@@ -24,11 +24,11 @@ from sitemapcrawler.verification.sampling import Holding, by_file
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
-"""What `trust.Evidence` holds besides counts of dates that something speaks against."""
+"""Fields of `trust.Evidence` that do not count suspicious dates."""
 
 
 class Trusts:
-    """The evidence of each file that is being read, and the sum of those that were."""
+    """Evidence on the `lastmod` values of each file being read, and totals per site."""
 
     def __init__(self) -> None:
         self._files: dict[str, Trust] = {}
@@ -37,12 +37,12 @@ class Trusts:
         self._entries = 0
 
     def count(self, records: Sequence[UrlRecord], file: FileFacts) -> None:
-        """Count the dates of entries."""
+        """Count the dates of a file's entries."""
         self._files.setdefault(file.url, Trust()).count(records, file.tally, file.fetched_at)
         self._site_of[file.url] = file.site
 
     def compare(self, record: UrlRecord, outcome: Verification, file: FileFacts | Counted | None) -> None:
-        """Compare the date of an entry with what its page and server say."""
+        """Compare the date of an entry with those of its page and server."""
         reply = outcome.reply
         if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not ReplyKind.OK:
             return
@@ -53,7 +53,7 @@ class Trusts:
         trust.compare(record.lastmod, datetime.now(UTC), reply.last_modified, changed)
 
     def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
-        """Say in the record of a file how far its dates can be trusted."""
+        """Add the trust in its dates to the record of a finished file."""
         trust = self._files.pop(file.url, None)
         if trust is not None:
             trust.close(file.tally, record.format)
@@ -64,7 +64,7 @@ class Trusts:
             self.restore(state)
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Add a file whose evidence was kept."""
+        """Add the saved evidence of a file."""
         self._entries += state["entries"]
         self._of_site(state["site"]).merge(Trust.from_state(state))
 
@@ -73,12 +73,12 @@ class Trusts:
 
     @property
     def all(self) -> Lastmods | None:
-        """The same of all sites together, each by its own files; None without entries."""
+        """Trust in the dates of all sites together; None without entries."""
         return lastmods([trust.evidence() for trust in self._sites.values()], self._entries)
 
 
 def lastmods(known: Sequence[Evidence], entries: int) -> Lastmods | None:
-    """What a record says of the dates of so many entries, by what is known of each part of them."""
+    """Summary of the dates of `entries` entries, from the evidence on each part of them."""
     if not entries:
         return None
     dated = sum(each.dated for each in known)
@@ -93,36 +93,36 @@ def lastmods(known: Sequence[Evidence], entries: int) -> Lastmods | None:
 
 
 NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
-"""What the records say that are not asked; they share it."""
+"""{reason: reply of a record that is not verified}; records share them."""
 
 
 class Status:
-    """Asks for the URLs of the records of a crawl, and says of each what came of it."""
+    """Verifies the URLs of a crawl's records and attaches the replies."""
 
     def __init__(
         self, scope: VerificationScope, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge
     ) -> None:
         self.counts: Counter[str] = Counter()
-        """Records by kind of reply, unchecked ones by their reason."""
+        """Records by kind of reply; unchecked ones by reason."""
         self._scope = scope
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
         self._done = False
         self.is_judged_asset: Callable[[str], bool] = lambda url: False
-        """True for an image or a video file that `Verdicts.judge_assets` has judged by its robots.txt."""
+        """True for an image or video file whose robots.txt `Verdicts.judge_assets` has applied."""
         self._listed: Counter[str] = Counter()
         self.trusts = Trusts()
-        """How far dates can be trusted."""
+        """Trust in dates, by file and site."""
         self._checked = 0
         self._bad = 0
         self._prepared = False
         self.offered = 0
-        """Records of which it was, or is being, said whether their URLs work."""
+        """Records verified or being verified."""
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
-        """Ask for the URLs of records of one file. Gives back those that are done: not the ones that may be drawn
-        into a sample of a given number, but earlier ones that are not drawn after all."""
+        """Verify the URLs of a file's records. Returns the records that are final.
+        With a sample of a fixed size, candidates are held back, and earlier ones that drop out are returned."""
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
         self.offered += 0 if self._prepared else len(records)
@@ -138,7 +138,7 @@ class Status:
         return self._hold(self._holding, admitted, records)
 
     async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
-        """Ask for the URLs of records that will come one by one, so that they are asked side by side all the same."""
+        """Verify the URLs of records concurrently before they arrive one by one."""
         if self._holding is None:
             self._prepared = True
             self.offered += len(records)
@@ -146,26 +146,26 @@ class Status:
             await self._verifier.verify(record.loc for record in records if id(record) not in refused)
 
     def remember(self, method: str, key: str, step: Step) -> None:
-        """What came of a request in an earlier run of the job. `key`: `urls.request_key` of its URL."""
+        """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
         self._asker.remember(method, key, step)
 
     def count_again(self, url: str, bad: bool) -> None:
-        """Count a URL that an earlier run has asked."""
+        """Count a URL that an earlier run has verified."""
         if self._asker.is_first(url):
             self._checked += 1
             self._bad += bad
 
     @property
     def holding(self) -> bool:
-        """True where records are held back until everything is read."""
+        """True if records are held back until everything is read."""
         return self._holding is not None
 
     def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold records back that an earlier run of the job held, too; those that are done, as from `judge`."""
+        """Hold back the records that an earlier run held; returns the final ones, as `judge` does."""
         self._number(records)
         again = []
         for record in records:
-            record.mark_stored(False)  # it is stored again, in its last form
+            record.mark_stored(False)  # it is stored again in its final form
             if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
                 record.reply = None
                 again.append(record)
@@ -174,14 +174,13 @@ class Status:
         return list(records) if self._holding is None else self._hold(self._holding, again, records)
 
     def _number(self, records: Sequence[UrlRecord]) -> None:
-        """Note the places of records in their files, where some are held back."""
+        """Number records within their files, if some are held back."""
         for one in records if self._holding is not None else ():
             one.put_at(self._listed[one.sitemap])
             self._listed[one.sitemap] += 1
 
     def _hold(self, holding: Holding, offered: Sequence[UrlRecord], records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold back some of these records; those that are done, in order, behind earlier ones for which there is no
-        room."""
+        """Hold back some of these records. Returns the final ones in order, after earlier ones now released."""
         released = holding.offer(offered)
         for one in released:
             self._leave(one, Reason.SAMPLED_OUT, None)
@@ -189,32 +188,30 @@ class Status:
         return [*(one for one in released if id(one) not in own), *(one for one in records if id(one) not in held)]
 
     def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
-        """Say in the record of a file what came of its entries."""
+        """Add the replies and the trust in dates to the record of a finished file."""
         record.replies = dict(file.replies)
         self.trusts.conclude(record, file)
 
     def close(self) -> None:
-        """Nothing more will be asked."""
         self._asker.close()
 
     @property
     def holds(self) -> bool:
-        """True where records wait for the end of the crawl."""
+        """True while held records wait for the end of the crawl."""
         return self._holding is not None and len(self._holding) > 0 and not self._done
 
     @property
     def candidates(self) -> int:
-        """URLs that will be asked when everything is read, unless others are drawn."""
+        """URLs currently in the sample, to be requested once everything is read."""
         return len(self._holding) if self._holding is not None and not self._done else 0
 
     @property
     def by_host(self) -> tuple[Counter[str], Counter[str]]:
-        """How many URLs were checked, and how many wait for it now."""
+        """URLs verified, and URLs waiting to be, by host."""
         return self._verifier.checked, self._verifier.waiting
 
     async def draw(self) -> list[tuple[list[UrlRecord], list[FindingRecord]]]:
-        """Ask for the URLs of the sample. All records that were held back come file by file, in order, with findings on
-        each file."""
+        """Verify the sample. Returns all held records file by file, in order, with the findings on each file."""
         if self._holding is None or self._done:
             return []
         self._done = True
@@ -235,12 +232,12 @@ class Status:
 
     @property
     def bad(self) -> Share | None:
-        """The share of bad URLs; None where none was asked."""
+        """The share of bad URLs; None if none was verified."""
         if not self._checked:
             return None
         population = self._checked
         if self.counts[Reason.STOPPED]:
-            pass  # those that were asked before a stop are no chance sample: nothing is said of the others
+            pass  # after a stop, the verified URLs are no random sample, so nothing is estimated
         elif self._scope.sample is not None and self._scope.sample.share is not None:
             population = round(self._checked / self._scope.sample.share)
         elif self._holding is not None:
@@ -252,7 +249,6 @@ class Status:
         self._give(one, NOT_ASKED[reason], file)
 
     def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
-        """Give a record its reply, and count it."""
         one.reply = reply
         self.counts[kind_of(reply)] += 1
         if isinstance(file, FileFacts):
@@ -293,11 +289,11 @@ class Status:
     async def _canonicals(
         self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
     ) -> Mapping[str, Verification]:
-        """Outcomes for the canonicals that pages name, other than themselves, on the site."""
+        """Outcomes for canonicals on the site that differ from their page."""
         wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
         if isinstance(file, FileFacts):
             wanted = [url for url in wanted if not self._admission.is_offsite(url, file)]
-        else:  # of a list, or of a sample: the hosts that it names itself
+        else:  # a list or a sample: the hosts of its own URLs
             hosts = set(map(urls.host_of, outcomes))
             wanted = [url for url in wanted if urls.host_of(url) in hosts]
         return await self._verifier.verify(wanted) if wanted else {}
@@ -323,19 +319,19 @@ class Status:
 
 
 def recorded(outcome: Verification) -> ReplyRecord:
-    """The record of what asking for a URL came to."""
+    """The reply record of a verification."""
     reply = reply_record(outcome.reply)
     reply.soft_404 = outcome.soft_404
     return reply
 
 
 def kind_of(reply: ReplyRecord) -> str:
-    """What a reply counts as: its kind, or the reason why there is none."""
+    """The kind of a reply, or the reason if it is unchecked."""
     return reply.reason or reply.kind
 
 
 def other_canonical(outcome: Verification) -> str | None:
-    """The canonical of a page that answers, where that is another URL."""
+    """The canonical of a page that answers, if it is another URL."""
     page = outcome.page
     if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None

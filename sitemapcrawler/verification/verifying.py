@@ -1,4 +1,4 @@
-"""Verifies the URLs of a batch, as many at once as the downloader can run, and decides which are left out."""
+"""Verifies the URLs of a batch concurrently, and decides which to skip."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ from sitemapcrawler.verification.sampling import Sample, ShareDraw
 
 @dataclass(frozen=True, slots=True)
 class VerificationScope:
-    """Which of the listed URLs are verified."""
+    """Which listed URLs are verified."""
 
     hosts: frozenset[str] = frozenset()
-    """Hosts that the user named."""
+    """Hosts named by the user."""
     offsite: bool = False
-    """True if URLs on other hosts are verified as well."""
+    """True to verify URLs on other hosts as well."""
     assets: bool = False
-    """True if images and video files are requested as well."""
+    """True to request images and video files as well."""
     sample: Sample | None = None
-    """How many URLs are verified; None for all."""
+    """The sample to verify; None for all URLs."""
     seed: int = 0
-    """Seed of the sample."""
 
 
 class Admission:
-    """Says of records why their URLs are not to be asked."""
+    """Decides which records' URLs are not requested, and why."""
 
     def __init__(self, scope: VerificationScope, policies: Policies, own: Agent | None) -> None:
         """`own`: our own agent; None if robots.txt is not obeyed."""
@@ -48,9 +47,9 @@ class Admission:
         self._share = None if share is None else ShareDraw(share, scope.seed)
 
     async def refuse(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> dict[int, Reason]:
-        """{`id` of a record: why its URL is not to be asked}, for those that are not.
+        """{`id` of a record: reason} for the records whose URLs are not requested.
 
-        Where nothing is drawn, robots.txt is left to the request itself, which asks for it.
+        Without a sample, robots.txt is left to the request itself.
         """
         refused: dict[int, Reason] = {}
         for origin, alike in by_origin(records):
@@ -61,8 +60,8 @@ class Admission:
         return refused
 
     def is_offsite(self, url: str, file: FileFacts) -> bool:
-        """True for a URL on a host that is neither the file's own nor named by the user, and that no robots.txt gives
-        the file a right to list. A file of this machine may list any host."""
+        """True for a URL on a host that is neither the file's own nor named by the user.
+        A robots.txt may prove the file's right to list it. Local files may list any host."""
         if self._scope.offsite or file.authority is None:
             return False
         place = urls.authority(url)
@@ -77,7 +76,7 @@ class Admission:
         policy = self._policies.at(origin)
         if policy is None and len(refused) < len(records) and self._own is not None:
             policy = await self._policies.obtain(origin)
-        if policy is not None and policy.status is not None and self._own is not None:  # silent hosts are in the sample
+        if policy is not None and policy.status is not None and self._own is not None:  # silent hosts: in the sample
             denied = (record for record in records if not policy.allows(record.loc, self._own))
             refused.update((id(record), Reason.BLOCKED) for record in denied)
         return refused
@@ -89,10 +88,9 @@ STOPPED = Verification(Unchecked(reason=Reason.STOPPED))
 
 
 class Verifier:
-    """Asks for URLs, a bounded number at once in the whole crawl and of each host.
+    """Requests URLs, a bounded number at once per crawl and per host.
 
-    No more requests are handed to the downloader than it can run. So those that wait here are free to be left, when
-    the crawl is to end, without being asked.
+    Hands the downloader no more requests than it can run, so that a stopping crawl can drop those that wait.
     """
 
     def __init__(self, asker: Asker, at_once: int, per_host: int, stopped: Callable[[], bool]) -> None:
@@ -102,13 +100,13 @@ class Verifier:
         self._hosts: dict[str, asyncio.Semaphore] = {}
         self._stopped = stopped
         self.checked: Counter[str] = Counter()
-        """URLs of which it is known whether they work, by host."""
+        """URLs verified, by host."""
         self.waiting: Counter[str] = Counter()
-        """URLs that were handed over to be asked, and were not yet, by host."""
+        """URLs waiting to be requested, by host."""
 
     async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Verification]:
-        """The outcome for each URL; those that a stop came before are unchecked. `asset`: images and video files.
-        `again`: they were verified before, and counted."""
+        """The outcome for each URL; those that a stop prevented are unchecked.
+        `asset`: the URLs are images and video files. `again`: they were verified and counted before."""
         ask = self._asker.ask_asset if asset else self._asker.ask
         outcomes: dict[str, Verification] = {}
         by_host: dict[str, list[str]] = {}
@@ -127,7 +125,7 @@ class Verifier:
     async def _work(
         self, host: str, waiting: Iterator[str], ask: Ask, outcomes: dict[str, Verification], again: bool
     ) -> None:
-        """Ask for the URLs of a host one after the other; several of these share them."""
+        """Request the URLs of a host in turn; several workers share the iterator."""
         turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
         for url in waiting:
             async with turn, self._slots:
@@ -144,7 +142,7 @@ class Verifier:
 
     @staticmethod
     async def _ask(ask: Ask, url: str) -> Verification:
-        """The outcome for a URL; what nobody foresaw costs its own row alone."""
+        """The outcome for a URL; an unexpected error affects only that URL."""
         try:
             return await ask(url)
         except Exception as error:
@@ -153,7 +151,7 @@ class Verifier:
 
 
 def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:
-    """The records of each authority; those without one are left out."""
+    """Group records by authority; those without one are left out."""
     first = urls.origin(records[0].loc) if records else None
     home = f"{first}/"
     if first is not None and all(record.loc.startswith(home) for record in records):
