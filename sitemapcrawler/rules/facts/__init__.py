@@ -1,4 +1,5 @@
-"""Input of rules: an entry, a file, a robots.txt, a reply or the whole site, with what several rules compute from it.
+"""Input of rules: an entry, a file, a robots.txt, a reply or the whole site, and values that several rules derive from
+it.
 
 May import `reader`, `replies`, `robots` and `urls`. Start reading in `given.py`, then `site.py`.
 """

@@ -24,25 +24,25 @@ from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
 GONE = (404, 410)
-"""Statuses that say: there is no such file. Source: RFC 9110, 15.5.5 and 15.5.11"""
+"""Statuses of a file that does not exist. Source: RFC 9110, 15.5.5 and 15.5.11"""
 MAX_CHILDREN = 100_000
-"""Children of one index that are judged one by one, and kept for a resume: twice what the protocol allows."""
+"""Children of one index that are judged one by one and kept for a resume: twice the protocol limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingFile:
-    """A sitemap that an index on this machine lists, and that has no file in the index's folder or below."""
+    """A sitemap listed by a local index, without a file in the folder of the index or below."""
 
     line: int | None
-    """Line of the index."""
+    """Line in the index."""
     url: str
-    """The sitemap, as listed."""
+    """URL of the sitemap, as listed."""
     path: str
-    """Where its file would be, relative to the folder of the index."""
+    """Expected path of the file, relative to the folder of the index."""
     hint: str = ""
-    """What is there instead, such as a file whose name differs in case; empty for nothing."""
+    """What exists instead, such as a file whose name differs in case; empty for nothing."""
     certain: bool = True
-    """False where nothing says that the index and its sitemaps share a folder."""
+    """False if it is unknown whether the index and its sitemaps share a folder."""
 
 
 @dataclass
@@ -51,71 +51,71 @@ class Counted:
 
     url: str
     findings: Counter[str] = field(default_factory=Counter)
-    """Findings of each rule in this file so far."""
+    """Findings so far, by rule."""
     severities: Counter[str] = field(default_factory=Counter)
-    """The same by severity."""
+    """Findings so far, by severity."""
 
 
 @dataclass
 class Drawn(Counted):
-    """A file of whose entries some are in a sample that was drawn at the end."""
+    """A file with entries in a sample that was drawn at the end of the crawl."""
 
     replies: Counter[str] = field(default_factory=Counter)
-    """Entries by kind of reply, unchecked ones by their reason."""
+    """Entries by kind of reply, unchecked ones by reason."""
 
 
 @dataclass
 class FileFacts:
-    """A sitemap file while it is judged. Complete when its record comes."""
+    """A sitemap file as input of rules. Complete when its record arrives."""
 
     url: str
-    """URL the file was asked for under."""
+    """Requested URL of the file."""
     record: SitemapRecord
     document: Document
-    """The document as it was read: `root`, `faults`, `format`, and so on."""
+    """The document as read: `root`, `faults`, `format` and so on."""
     content_type: str | None = None
     """Content-Type header as sent."""
     content_encoding: str | None = None
-    """Content-Encoding header in lower case, empty without one; None where it is not known."""
+    """Content-Encoding header in lower case, empty without one; None if unknown."""
     fetched_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    """When its answer began."""
+    """When the response began."""
     served_at: str | None = None
-    """URL at which a file of this machine will live; None where that is not known, and for what is on the web."""
+    """URL where a local file will be published; None if unknown, and for files on the web."""
     ancestors: tuple[str, ...] = ()
     """URLs of the indexes above the file, the topmost first."""
     listed_at: str | None = None
-    """`lastmod_at` that the index above gives the file."""
+    """The file's `lastmod_at` in the index above."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
-    """Called by `proven`: may one of these files list the URL? None if no robots.txt is read."""
+    """Tells for `proven` whether one of these files may list the URL; None if no robots.txt is read."""
     site: str = ""
-    """The site that led to it, whose files are judged together (`urls.site_of`)."""
+    """The site that led to the file (`urls.site_of`). Files of a site are judged together."""
     indexes: int = 0
     """Indexes of this site so far, this one included."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Files it lists that a limit left out, by limit: max_depth, max_sitemaps."""
+    """Listed files that were left out, by limit: max_depth, max_sitemaps."""
     listed: list[tuple[str, int | None]] = field(default_factory=list)
-    """URL and line of all that an index lists, where its files are looked for beside it; `MAX_CHILDREN` at most."""
+    """URL and line of all children, if their files are looked up on disk; at most `MAX_CHILDREN`."""
     missing: Sequence[MissingFile] = ()
-    """Sitemaps that an index on this machine lists, and that have no file beside it."""
+    """Sitemaps listed by a local index whose files do not exist."""
     children: list[ChildRecord] = field(default_factory=list)
-    """What an index lists, but for clean entries; `MAX_CHILDREN` at most."""
+    """Children of an index without the clean ones; at most `MAX_CHILDREN`."""
     child_count: int = 0
-    """How many it lists, clean ones included."""
+    """Number of children, clean ones included."""
     dated_children: int = 0
-    """How many of these have a lastmod."""
+    """Number of children with a lastmod."""
     findings: Counter[str] = field(default_factory=Counter)
-    """Findings of each rule in this file so far."""
+    """Findings so far, by rule."""
     severities: Counter[str] = field(default_factory=Counter)
-    """The same by severity."""
+    """Findings so far, by severity."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Rules that could not judge this file."""
     replies: Counter[str] = field(default_factory=Counter)
-    """Entries by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
+    """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
 
     def list_child(self, child: ChildRecord) -> None:
-        """Note what an index lists."""
+        """Record a child of an index."""
         self.child_count += 1
         self.dated_children += child.lastmod is not None
         self.child_tally.count_dates([child])
@@ -129,12 +129,12 @@ class FileFacts:
 
     @cached_property
     def _circle(self) -> frozenset[str]:
-        """URLs that make a circle where the file lists them."""
+        """URLs that form a cycle if the file lists them."""
         urls = (*self.places, *self.ancestors)
         return frozenset((*urls, *map(visit_key, urls)))
 
     def lists_again(self, child: ChildRecord) -> bool:
-        """True for one of `children` whose URL stood earlier in the index."""
+        """True for one of `children` whose URL occurred earlier in the index."""
         return id(child) in self._repeated
 
     def is_above(self, url: str) -> bool:
@@ -142,7 +142,7 @@ class FileFacts:
         return visit_key(url) in {visit_key(ancestor) for ancestor in self.ancestors}
 
     def is_itself(self, url: str) -> bool:
-        """True for the file's own URL, also the one that redirects led to."""
+        """True for the URL of the file itself, before or after redirects."""
         return visit_key(url) in {visit_key(place) for place in self.places}
 
     @cached_property
@@ -152,42 +152,42 @@ class FileFacts:
 
     @cached_property
     def child_tally(self) -> Tally:
-        """Counts over what an index lists; of its dates only."""
+        """Counts over the children of an index, dates only."""
         return Tally(self.fetched_at)
 
     @property
     def narrowed(self) -> bool:
-        """True where a filter or a limit of the crawl left out pages that the file lists."""
+        """True if a filter or limit of the crawl left out listed pages."""
         return self.tally.entries + self.child_count < self.record.url_count
 
     @cached_property
     def suspects(self) -> Suspects:
-        """Finds the entries that need a closer look."""
+        """Prefilter for entries that need a closer look."""
         return Suspects(self._folders(), self.places, self.fetched_at)
 
     @property
     def is_local(self) -> bool:
-        """True for a file of this machine, wherever it will live."""
+        """True for a local file, wherever it will be published."""
         return self.url.startswith("file:")
 
     @property
     def place(self) -> str:
-        """URL by which the file is judged: that it was asked for under, unless it will live elsewhere."""
+        """URL the file is judged by: where it will be published if that is known, else the requested URL."""
         return self.served_at or self.url
 
     @cached_property
     def parts(self) -> SplitResult:
-        """The parts of the file's place."""
+        """The parts of `place`."""
         return split(self.place)
 
     @cached_property
     def authority(self) -> Authority | None:
-        """Host and port of the file's place; None for a file of this machine that has no other."""
+        """Host and port of `place`; None for a local file without another place."""
         return authority(self.place)
 
     @property
     def is_missing_child(self) -> bool:
-        """True for a file that an index lists and that is not there (`index-child-missing`)."""
+        """True for a file listed in an index that does not exist (`index-child-missing`)."""
         return self.record.found_by == "index" and self.record.status in GONE
 
     @property
@@ -199,28 +199,27 @@ class FileFacts:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """URLs that the file has: its place, and the one that redirects led to."""
+        """URLs of the file: its place and, after redirects, the final URL."""
         return (self.place, self.record.final_url) if self.record.final_url else (self.place,)
 
     def proven(self, url: str) -> bool:
-        """True where the host of `url` is known to let this file list its URLs (cross-submission): its robots.txt
-        names the file, or an index above it."""
+        """True if robots.txt on the host of `url` names the file or an index above it (cross-submission)."""
         return self.prove is not None and self.prove(url, (*self.places, *self.ancestors))
 
     def standing_of(self, url: str) -> Standing:
-        """Where a URL stands as seen from the file, judged from the place that allows more.
+        """Classify a URL relative to the file, using the more permissive of its places.
 
-        A redirect of the file is a fault of its own, which says nothing about the entries.
+        A redirect of the file is a separate finding and says nothing about the entries.
         """
         best = min(standing(url, place) for place in self.places)
         return Standing.INSIDE if best is not Standing.INSIDE and self.proven(url) else best
 
     def is_home(self, place: Authority | None) -> bool:
-        """True for the host and port that the file itself is on."""
+        """True for the host and port of the file itself."""
         return place is not None and any(authority(own) == place for own in self.places)
 
     def _folders(self) -> list[str] | None:
-        """URLs below which the file may list; None where nothing can be said of it."""
+        """URL prefixes the file may list; None if unknown."""
         folders = []
         for place in self.places:
             start = origin(place)
@@ -232,7 +231,7 @@ class FileFacts:
 
 @dataclass
 class EntryFacts:
-    """One entry of a file, whatever it stands for."""
+    """One entry of a file of any format."""
 
     record: UrlRecord | ChildRecord
     file: FileFacts
@@ -254,12 +253,12 @@ class EntryFacts:
 
     @cached_property
     def usual(self) -> bool:
-        """True for a URL that no rule about the URL alone can name."""
+        """True for a URL that no rule on the URL alone reports."""
         return self.record.loc_raw is None and self.file.suspects.is_usual(self.record.loc)
 
     @cached_property
     def uri(self) -> Uri | None:
-        """The parts of the URL, for rules on them: None for a usual one, and for one that is not valid."""
+        """The parts of the URL for rules that check them; None for a usual or invalid URL."""
         if self.usual or authority(self.record.loc) is None:
             return None
         try:
@@ -269,25 +268,25 @@ class EntryFacts:
 
     @property
     def sound(self) -> bool:
-        """True for a valid http or https URL, also one that was not written as such."""
+        """True for a valid http or https URL, possibly after repairing its notation."""
         return self.usual or self.uri is not None
 
     @property
     def invalid(self) -> str | None:
-        """Why the URL is not valid; None where it is, and where there is none that could be."""
+        """Why the URL is invalid; None if it is valid, or is not an absolute URL."""
         if self.sound or (self.form is not Form.ABSOLUTE and authority(self.record.loc) is None):
             return None
         return fault_of(self.record.loc)
 
     @cached_property
     def standing(self) -> Standing:
-        """Where the URL stands as seen from the file."""
+        """Where the URL is relative to the file."""
         if self.uri is None or self.form is not Form.ABSOLUTE:
             return Standing.INSIDE
         return self.file.standing_of(self.record.loc)
 
     def line_of(self, name: str) -> int | None:
-        """Line of the first child of this local name, or of the entry."""
+        """Line of the first child with this local name, else of the entry."""
         return self.record.line
 
 
@@ -297,20 +296,20 @@ class UrlFacts(EntryFacts):
 
     record: UrlRecord
     repeated: bool = False
-    """True where the same URL stood earlier in the file."""
+    """True if the same URL occurred earlier in the file."""
 
     @property
     def element(self) -> Element | None:
-        """The entry as it stands in the XML; None for plain entries, feeds and text."""
+        """The XML element of the entry; None for plain entries, feeds and text."""
         return getattr(self.record, "element", None)
 
     def children(self, name: str) -> Iterator[Element]:
-        """The elements of the entry with this local name, in any namespace."""
+        """Yield the entry's elements with this local name, in any namespace."""
         if self.element is not None:
             yield from (child for child in self.element.children if child.name == name)
 
     def line_of(self, name: str) -> int | None:
-        """Line of the first child of this local name, or of the entry."""
+        """Line of the first child with this local name, else of the entry."""
         return next((child.line for child in self.children(name)), self.record.line)
 
 
@@ -323,43 +322,43 @@ class ChildFacts(EntryFacts):
 
 @dataclass
 class VerdictFacts:
-    """An entry that robots.txt denies to somebody."""
+    """An entry that robots.txt disallows for at least one crawler."""
 
     record: UrlRecord
-    """With `blocked_for`, which is not empty."""
+    """Its `blocked_for` is not empty."""
     file: FileFacts | Counted
     policy: Policy
-    """The robots.txt of its authority."""
+    """The robots.txt of the entry's authority."""
     agents: Sequence[Agent]
-    """The crawlers it was judged for."""
+    """The crawlers whose access was checked."""
     brief: bool = False
-    """True where the file has enough findings of this kind: the message will not be written, only counted."""
+    """True if the file has enough findings of this kind, so the message is only counted."""
 
 
 @dataclass
 class ReplyFacts:
-    """An entry whose URL was asked."""
+    """An entry whose URL was requested."""
 
     record: UrlRecord
-    """With `reply`, the same as a record."""
+    """Its `reply` is the record of `reply`."""
     reply: Reply
     asked_at: datetime
-    """When it was asked, or a little later."""
+    """When the URL was requested, or slightly later."""
     page: PageFacts | None = None
-    """What the page of the last answer says of itself; None where nothing was read of it."""
+    """Facts from the page of the last response; None if it was not read."""
     headers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Of the last answer, in lower case, those of `reply.step.HEADERS`."""
+    """Headers of the last response, in lower case, limited to `replies.chase.HEADERS`."""
     soft_404: str | None = None
-    """Why the page is none although its status is 200."""
+    """Why a page with status 200 is a soft 404; None if it is not."""
     canonical: Reply | None = None
-    """The reply to the page's canonical; None where that is the page itself, or was not asked."""
+    """The reply to the page's canonical URL; None if that is the page itself, or was not requested."""
     targets: Mapping[str, Reply] = field(default_factory=dict)
-    """Replies to the language versions that the entry lists, by URL as listed; those that were asked by now."""
+    """Replies to the entry's language versions, by URL as listed. Contains those requested so far."""
 
 
 @dataclass
 class AssetFacts:
-    """An image or a video file of an entry that was asked for."""
+    """An image or video file of an entry, with its reply."""
 
     record: UrlRecord
     url: str
@@ -367,12 +366,11 @@ class AssetFacts:
     """The element that names it: image, thumbnail_loc or content_loc."""
     reply: Reply
     blocked_for: Sequence[str] | None = None
-    """Crawlers that robots.txt denies it; empty where none is denied it, or that was reported before; None where it was
-    not judged for them."""
+    """Crawlers that robots.txt disallows it for; empty for none, or if already reported; None if not checked."""
 
 
 def assets(one: UrlRecord) -> Iterable[tuple[str, str]]:
-    """(the element that names it, its URL) of the images and video files of a record, where that is a web URL."""
+    """Return (element name, URL) of the images and video files of a record, web URLs only."""
     named = [("image", image.loc) for image in one.images]
     for video in one.videos:
         named += [("thumbnail_loc", video.thumbnail_loc), ("content_loc", video.content_loc)]
@@ -386,45 +384,44 @@ class RobotsFacts:
     record: RobotsRecord
     policy: Policy
     agents: Sequence[Agent]
-    """The crawlers that listed URLs were judged for."""
+    """The crawlers whose access to listed URLs was checked."""
     start: bool
-    """True for a site that the crawl was to visit; False where only a sitemap names the host."""
+    """True for a site of the crawl; False if only a sitemap names the host."""
     nobody: int = 0
-    """Listed URLs that none of the crawlers is allowed."""
+    """Listed URLs that no crawler may fetch."""
     given_up: bool = False
-    """True where the site was read over http, since https gave no answer."""
+    """True if the site was read over http because https did not answer."""
     sitemap_read: bool = False
-    """True where a sitemap on this host could be read."""
+    """True if a sitemap on this host could be read."""
     disagreements: Sequence[Disagreement] = ()
-    """Rules that protego reads otherwise than RFC 9309, with listed URLs that show it."""
+    """Rules that protego interprets differently from RFC 9309, with listed URLs as examples."""
 
     @property
     def has_sitemap(self) -> bool:
-        """True where a sitemap is known, on this host or with URLs of it."""
+        """True if a sitemap on this host, or with URLs of this host, is known."""
         return self.sitemap_read or self.record.urls > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A rule that raised."""
+    """A rule that raised an exception."""
 
     rule: str
-    """Its id."""
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedSite:
-    """A site whose sitemaps were left alone, since it gave no pages for too long."""
+    """A site that exceeded its time budget without returning pages; its remaining sitemaps were skipped."""
 
     site: str
     """Its host."""
     left: int
-    """Sitemaps that were not asked for."""
+    """Sitemaps that were not requested."""
 
 
 def split(url: str) -> SplitResult:
-    """`urlsplit` that takes any text."""
+    """`urlsplit` that never raises."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -432,6 +429,6 @@ def split(url: str) -> SplitResult:
 
 
 def loc_message(entry: EntryFacts, text: str, value: str | None = None, severity: Severity | None = None) -> Message:
-    """A message on the URL of an entry."""
+    """Make a message about the URL of an entry."""
     value = entry.record.loc if value is None else value
     return Message(text, entry.line_of("loc"), value=value, severity=severity)

@@ -1,6 +1,7 @@
-"""Language and country codes (ISO 639, ISO 15924 and ISO 3166-1, by pycountry), and the language versions of an entry.
+"""Language and country codes (ISO 639, ISO 15924 and ISO 3166-1, from pycountry), and the language versions of an
+entry.
 
-Codes are compared without case. Reading a code never raises. The registries are loaded at the first look-up.
+Codes are case-insensitive. Reading a code never raises. The registries are loaded on first use.
 """
 
 from __future__ import annotations
@@ -19,62 +20,62 @@ from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.urls import resolve, visit_key
 
 DEFAULT = "x-default"
-"""The hreflang of the page for everyone else. Source: Google, "Localized versions of your pages"."""
+"""The hreflang of the page for all other languages. Source: Google, "Localized versions of your pages"."""
 KOSOVO = "XK"
-"""No country of ISO 3166-1, but one by common use of its user-assigned codes (European Union, CLDR, SWIFT)."""
+"""Not in ISO 3166-1, but in common use for Kosovo (European Union, CLDR, SWIFT)."""
 RESERVED = {"EU": "", "UN": "", "EZ": "", "UK": "GB"}
-"""Reserved in ISO 3166-1 so that they never become countries; the code that is meant, where there is one."""
+"""Codes reserved in ISO 3166-1, which never become countries: {reserved code: intended code, or empty}."""
 WITHDRAWN = {"in": "id", "iw": "he", "ji": "yi", "jw": "jv", "mo": "ro"}
-"""Two-letter codes withdrawn in favour of others. Source: IANA language subtag registry, field Preferred-Value."""
+"""Withdrawn two-letter codes and their replacements. Source: IANA language subtag registry, field Preferred-Value."""
 MAX_CODE = 40
-"""Characters of a code that are looked at; RFC 5646, 4.4.1 has 35 for the longest that must be taken."""
+"""Characters of a code to read; RFC 5646, 4.4.1 requires support for 35."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _SCRIPT_LAST = re.compile(r"([A-Za-z]{2})-([A-Za-z]{2})-([A-Za-z]{4})")
 
 
 def is_language(code: str) -> bool:
-    """True for a language code of ISO 639: two letters (part 1), or three (parts 2, 3 and 5)."""
+    """True for an ISO 639 language code of two letters (part 1) or three (parts 2, 3 and 5)."""
     return code.isascii() and code.lower() in _languages()
 
 
 def is_country(code: str) -> bool:
-    """True for a country code of two letters that is in use: ISO 3166-1 alpha-2, and Kosovo's XK."""
+    """True for a two-letter country code in use: ISO 3166-1 alpha-2, and XK for Kosovo."""
     return code.isascii() and code.upper() in _countries()
 
 
 def is_script(code: str) -> bool:
-    """True for a code of ISO 15924, such as `Hant`."""
+    """True for an ISO 15924 script code, such as `Hant`."""
     return code.isascii() and code.title() in _scripts()
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What the value of a hreflang attribute is."""
+    """A parsed hreflang value."""
 
     written: str
-    """The value, white space around it stripped, `MAX_CODE` characters of it."""
+    """The value without surrounding whitespace, cut to `MAX_CODE` characters."""
     canonical: str | None = None
-    """The code in its usual spelling (`zh-Hant-TW`, `en-GB`, `x-default`); None where it means no language."""
+    """The code in its usual spelling (`zh-Hant-TW`, `en-GB`, `x-default`); None if it is not a language."""
     fault: str | None = None
-    """Why it is no code that search engines document, in words that follow the code. One with a `canonical` spelling
-    besides is a language, and may be understood."""
+    """Why search engines do not document this code, as a phrase that follows the code. With a `canonical` spelling, the
+    code names a language and may still be understood."""
     underscore: bool = False
-    """True where it would be a code with dashes in place of its underscores; `canonical` has them."""
+    """True if the code becomes valid with dashes in place of underscores; `canonical` has the dashes."""
 
     @property
     def usual(self) -> bool:
-        """True for a good code in its usual spelling."""
+        """True for a valid code in its usual spelling."""
         return self.canonical == self.written and self.fault is None
 
     @property
     def counts(self) -> bool:
-        """True for a code that names a language to search engines, whatever the case of its letters."""
+        """True for a code that names a language to search engines, in any case."""
         return self.canonical is not None and not self.underscore
 
 
 def read_code(value: str) -> Code:
-    """What a value of hreflang is: `language[-Script][-REGION]`, or `x-default`.
+    """Parse a hreflang value: `language[-Script][-REGION]`, or `x-default`.
 
     Source: https://developers.google.com/search/docs/specialty/international/localized-versions#language-codes
     """
@@ -159,7 +160,7 @@ def _doubt(language: str) -> str | None:
 
 @cache
 def _languages() -> Mapping[str, str]:
-    """{code: the two-letter code of the same language, or an empty text}."""
+    """Map language codes to the two-letter code of the same language, or to an empty string."""
     codes = {}
     for language in pycountry.languages:
         short = getattr(language, "alpha_2", "")
@@ -172,7 +173,7 @@ def _languages() -> Mapping[str, str]:
 
 @cache
 def _countries() -> Mapping[str, str]:
-    """{code: common name}."""
+    """Map country codes to common names."""
     names = {country.alpha_2: getattr(country, "common_name", country.name) for country in pycountry.countries}
     return {**names, KOSOVO: "Kosovo"}
 
@@ -185,35 +186,36 @@ def _scripts() -> frozenset[str]:
 LOCALIZED = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 
 USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?:/[!-~]*)?")
-"""An absolute URL that needs no second look."""
+"""An absolute URL that needs no further check."""
 
 NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!$&(-;=?-Z_a-z~]*")
-"""A URL that normalisation leaves as it is: without user, port, fragment, escapes, and what a request escapes."""
+"""A URL that normalisation does not change: no user, port, fragment or escapes, and nothing that needs escaping."""
 
 UNRESERVED = re.compile(r"%(?:2D|2E|3[0-9]|4[1-9A-F]|5[0-9A]|5F|6[1-9A-F]|7[0-9A]|7E)")
-"""Escapes that mean the same as their character. Source: RFC 3986, 6.2.2.2."""
+"""Escapes equivalent to their character. Source: RFC 3986, 6.2.2.2."""
 
 APPS = re.compile(r"(?:android|ios)-app:", re.IGNORECASE)
-"""Deep links into apps, which are no pages."""
+"""Deep links into apps, which are not pages."""
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True, slots=True)
 class AlternateLink:
-    """A link to a language version that is not spotless at first sight."""
+    """An alternate link that rules may report."""
 
     position: int
-    """Which of the entry's alternates it is, from 0."""
+    """Index among the entry's alternates, from 0."""
     alternate: Alternate
     code: Code
-    """Its code; an empty one where it has none."""
+    """Its code; empty if the link has none."""
     url: str | None
-    """Its absolute URL; None where there is none."""
+    """Its absolute URL; None if the link has none."""
 
     @property
     def counts(self) -> bool:
-        """True where it names a language and a page; one with a `media` is another form of a page that counts."""
+        """True if the link names a language and a page. A link with `media` is another form of a page and does not
+        count."""
         return self.code.counts and self.url is not None and "media" not in self.alternate.attributes
 
 
@@ -223,13 +225,13 @@ class Cluster:
     def __init__(self, entry: UrlFacts) -> None:
         self.loc = entry.record.loc
         self.odd: list[AlternateLink] = []
-        """Links that something may be said about, in document order."""
+        """Links that rules may report, in document order."""
         self.codes: list[str] = []
         """Codes of the links that count, in their usual spelling."""
         self.urls: list[str] = []
-        """Their URLs."""
+        """URLs of the links that count."""
         self.positions: list[int] = []
-        """Their places among the alternates."""
+        """Indexes of the links that count among the entry's alternates."""
         self._entry = entry
         for position, alternate in enumerate(entry.record.alternates):
             self._add(position, alternate)
@@ -256,7 +258,7 @@ class Cluster:
 
     @cached_property
     def lists_self(self) -> bool:
-        """True where one of the links, whatever its code, leads to the entry's own page."""
+        """True if one of the links, with any code, leads to the entry's own page."""
         if self.loc in self.urls:
             return True
         page = page_key(self.loc)
@@ -264,7 +266,7 @@ class Cluster:
 
     @cached_property
     def nearly_self(self) -> str | None:
-        """A linked URL that differs from the entry's own by scheme, `www`, case or a final slash only."""
+        """A linked URL that differs from the entry's own only by scheme, `www`, case or a final slash."""
         if self.lists_self:
             return None
         rough = _rough_key(self.loc)
@@ -275,7 +277,7 @@ class Cluster:
         yield from (link.url for link in self.odd if link.url is not None)
 
     def line_of(self, position: int) -> int | None:
-        """Line of an alternate; None where the XML is not at hand."""
+        """Line of an alternate; None if the XML is not available."""
         return self._lines[position] if position < len(self._lines) else None
 
     @cached_property
@@ -285,7 +287,7 @@ class Cluster:
 
 
 def cluster_of(entry: UrlFacts) -> Cluster | None:
-    """The cluster of an entry, made once for all rules; None where it lists no language versions."""
+    """Return the cluster of an entry, cached on the entry; None without language versions."""
     if not entry.record.alternates:
         return None
     known = vars(entry)
@@ -296,7 +298,8 @@ def cluster_of(entry: UrlFacts) -> Cluster | None:
 
 
 def page_key(url: str) -> str:
-    """The key by which two URLs are the same page: host, port and escapes normalised; a final slash is a difference.
+    """Key that two URLs of the same page share: host, port and escapes are normalised. A final slash makes a
+    difference.
 
     Source: RFC 3986, 6.2.2.
     """
@@ -311,7 +314,7 @@ def _rough_key(url: str) -> str:
 
 
 def _is_version(alternate: Alternate) -> bool:
-    """False for links to an app, and for those to other forms of a page, such as a feed, that name no language."""
+    """False for links to apps, and for links to other forms of a page, such as a feed, that name no language."""
     href = alternate.href or ""
     if APPS.match(href):
         return False

@@ -23,31 +23,31 @@ Object = TypeVar("Object")
 
 
 def images(entry: UrlFacts) -> Iterable[tuple[Image, Element | None]]:
-    """The images in document order; without an element where the entry was recovered."""
+    """Return the images in document order. The element is None if the entry was recovered."""
     held = entry.record.images
     return _pairs(entry, held, IMAGE, "image") if held else ()
 
 
 def videos(entry: UrlFacts) -> Iterable[tuple[Video, Element | None]]:
-    """The videos in document order; without an element where the entry was recovered."""
+    """Return the videos in document order. The element is None if the entry was recovered."""
     held = entry.record.videos
     return _pairs(entry, held, VIDEO, "video") if held else ()
 
 
 def articles(entry: UrlFacts) -> Iterable[tuple[News, Element | None]]:
-    """The article, which is the first one of the entry; without an element where the entry was recovered."""
+    """Return the first article of the entry, if any. The element is None if the entry was recovered."""
     held = entry.record.news
     return _pairs(entry, (held,), NEWS, "news") if held is not None else ()
 
 
 def elements(entry: UrlFacts, uri: str, name: str) -> list[Element]:
-    """The entry's own elements of this name and namespace, however its URI is written."""
+    """Return the entry's children with this name and namespace, including known variants of the namespace URI."""
     whole = entry.element
     return [] if whole is None else [child for child in whole.children if child.name == name and _means(child, uri)]
 
 
 def _pairs(entry: UrlFacts, objects: Sequence[Object], uri: str, name: str) -> Iterable[tuple[Object, Element | None]]:
-    if is_in_feed(entry):  # where they come from Media RSS, which has rules of its own
+    if is_in_feed(entry):  # they come from Media RSS, which has its own rules
         return ()
     return zip(objects, chain(elements(entry, uri, name), repeat(None)), strict=False)
 
@@ -60,7 +60,7 @@ def _means(element: Element, uri: str) -> bool:
 
 
 def parts(element: Element, *path: str) -> list[Element]:
-    """The elements on a path of names in the element's own namespace."""
+    """Return the elements at a path of names in the element's own namespace."""
     found = [element]
     for name in path:
         below = (child for above in found for child in above.children)
@@ -69,7 +69,7 @@ def parts(element: Element, *path: str) -> list[Element]:
 
 
 def line_of(element: Element | None, *path: str) -> int | None:
-    """Line of the first element on a path of names, or of the last one above it; None without an element."""
+    """Line of the first element at a path of names, or of its nearest ancestor that exists; None without an element."""
     while element is not None:
         found = parts(element, *path)
         if found:
@@ -79,15 +79,16 @@ def line_of(element: Element | None, *path: str) -> int | None:
 
 
 def lacks(element: Element | None, *path: str) -> bool:
-    """True where no element on a path of names has content. Content that is no text is left to the schema.
+    """True if no element at a path of names has content. Child elements count as content; the schema checks them.
 
-    False without an element: a recovered entry may have lost what is not there.
+    False without an element: a recovered entry may have lost it.
     """
     return element is not None and not any(part.text or part.has_children for part in parts(element, *path))
 
 
 def stray(element: Element | None, name: str) -> str:
-    """A remark on a child of this name in another namespace: the usual reason why one is missing."""
+    """Note on a child of this name in another namespace, the usual reason for a missing element; empty if there is
+    none."""
     found = element is not None and any(child.name == name and child.uri != element.uri for child in element.children)
     return f" (there is a <{name}> of another namespace)" if found else ""
 
@@ -99,26 +100,26 @@ USUAL = re.compile(
     r"(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
     r"(?:\?(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?"
 )
-"""A URL without fault, told in one test."""
+"""A valid URL, recognised with one regular expression."""
 
 BLANK_IN_HOST = re.compile(rf"[^:/]*:/*[^/?#]*?{BLANK.pattern}")
 
 
 class Flaw(NamedTuple):
-    """What is wrong with a URL."""
+    """A problem of an image or video URL."""
 
     kind: Literal["relative", "scheme", "invalid"]
     text: str
-    """A sentence with the URL, shortened."""
+    """A sentence with the shortened URL."""
     blank: bool = False
-    """True if the URL is valid but for blanks behind its host."""
+    """True if the URL is valid except for spaces after its host."""
 
 
 @lru_cache(maxsize=4096)
 def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
-    """What is wrong with the URL of an image or a video, white space around it stripped; None where nothing is.
+    """Check the URL of an image or video, with surrounding whitespace stripped; None if it is valid.
 
-    `scheme` is any other than `schemes`; what comes behind it is not looked at. Kept, since several rules ask.
+    With a scheme that is not in `schemes`, the rest of the URL is not checked. Cached, since several rules call it.
     """
     if USUAL.fullmatch(url):
         return None
@@ -145,19 +146,18 @@ FEEDS = ("rss", "atom")
 
 
 def is_in_feed(entry: EntryFacts) -> bool:
-    """True for an item of a feed."""
     return entry.file.document.format in FEEDS
 
 
 def field(entry: EntryFacts, name: str) -> Element | None:
-    """The element that gave a field its value; None where there is none, and where the entry's is not at hand."""
+    """Return the element that a field was read from; None if it is missing or the XML is not available."""
     element: Element | None = getattr(entry.record, "element", None)
     return None if element is None or is_in_feed(entry) else _fields(element).get(name)
 
 
 @lru_cache(maxsize=1)
 def _fields(element: Element) -> dict[str, Element]:
-    """The protocol's elements of an entry by name, as the reader takes them. Kept, since several rules ask in a row."""
+    """Map field names to the entry's elements, as the reader selects them. Cached, since rules call it in a row."""
     core = (element.uri, CORE, "")
     found: dict[str, Element] = {}
     for part in element.content:
@@ -167,7 +167,7 @@ def _fields(element: Element) -> dict[str, Element]:
 
 
 def date_of(entry: EntryFacts) -> Element | None:
-    """The element that dates an entry: its lastmod; of an item of a feed the first date, or else an empty one."""
+    """Return the element that dates an entry: its lastmod, or in a feed the first date that is not empty."""
     if not is_in_feed(entry):
         return field(entry, "lastmod")
     element: Element | None = getattr(entry.record, "element", None)
@@ -182,11 +182,11 @@ def _date(item: Element) -> Element | None:
 
 
 def standard_of(entry: EntryFacts) -> Standard:
-    """How the date of an entry is to be written."""
+    """Date format that applies to an entry."""
     if not is_in_feed(entry):
         return Standard.W3C
     element = date_of(entry)
-    if element is None:  # an entry read after repair
+    if element is None:  # the entry was read after a repair
         return Standard.W3C if (entry.record.lastmod or "")[:4].isdigit() else Standard.RFC822
     if element.name == "pubDate":
         return Standard.RFC822
@@ -194,12 +194,12 @@ def standard_of(entry: EntryFacts) -> Standard:
 
 
 def raw_text(element: Element) -> str:
-    """The text of an element as written."""
+    """Return the text of an element as written."""
     return "".join(part for part in element.content if isinstance(part, str))
 
 
 def text_of(element: Element) -> str:
-    """The same, white space of XML around it stripped, and nothing else (a no-break space stays)."""
+    """Return the text without surrounding XML whitespace; other spaces such as U+00A0 stay."""
     return raw_text(element).strip(BLANKS)
 
 
@@ -208,11 +208,11 @@ EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unkn
 
 
 def is_empty_urlset(file: FileFacts) -> bool:
-    """True for a urlset without entries where no fault explains that."""
+    """True for a urlset without entries and without a fault that explains it."""
     empty = file.record.format == "xml-urlset" and not file.record.url_count
     return empty and not any(rule in file.document.faults for rule in EXPLAINING)
 
 
 def declares_news(file: FileFacts) -> bool:
-    """True for a file that declares Google's news namespace, however its URI is written."""
+    """True if the file declares Google's news namespace, including known variants of its URI."""
     return any((namespace := find(uri)) is not None and namespace.uri == NEWS for uri in file.document.namespaces)

@@ -1,8 +1,8 @@
 """Classification of replies, and the share of bad URLs estimated from a sample.
 
-The interval is exact for draws without replacement from a finite population (hypergeometric, equal tails): it contains
-the true share in at least 95 of 100 samples, even for shares near 0 %. Source: J. P. Buonaccorsi, A Note on Confidence
-Intervals for Proportions in Finite Populations, The American Statistician 41 (1987).
+The interval is exact for sampling without replacement from a finite population (hypergeometric, equal tails): it
+contains the true share in at least 95 of 100 samples, even for shares near 0 %. Source: J. P. Buonaccorsi, A Note on
+Confidence Intervals for Proportions in Finite Populations, The American Statistician 41 (1987).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from sitemapcrawler.rules.facts.languages import is_country, is_language
 from sitemapcrawler.urls.display import shown
 
 OWN_RULE = frozenset((401, 403, 404, 410, 429))
-"""Statuses with a rule of their own."""
+"""Statuses with their own rule."""
 TOO_MANY = 429
-"""A status that speaks of us, not of the page. Source: RFC 6585, 4"""
+"""A status caused by the crawl, not by the page. Source: RFC 6585, 4"""
 EMPTY = frozenset((204, 205))
-"""Statuses of an answer that has no content. Source: RFC 9110, 15.3.5 and 15.3.6"""
+"""Statuses without content. Source: RFC 9110, 15.3.5 and 15.3.6"""
 FAILURES = {
     ReplyKind.TIMEOUT: "status-timeout",
     ReplyKind.DNS: "status-dns",
@@ -46,13 +46,13 @@ FAILURES = {
     ReplyKind.TRUNCATED: "status-truncated",
     ReplyKind.TOO_LARGE: "status-truncated",
 }
-"""Kind of a failure -> its rule; for all others `status-connection`."""
+"""{kind of failure: rule}; `status-connection` for all others."""
 HOME = re.compile(r"/?(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
 HOME_OF_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_]([a-z]{2}))?/?", re.IGNORECASE)
 
 
 def fault_of(facts: ReplyFacts) -> str | None:
-    """Id of the one rule that tells what is wrong with a reply; None where nothing is, or it is not known."""
+    """Id of the one rule that reports a reply; None if it is fine or unknown."""
     reply = facts.reply
     if isinstance(reply, Ok):
         return "status-soft-404" if facts.soft_404 or reply.status in EMPTY else None
@@ -70,7 +70,7 @@ def fault_of(facts: ReplyFacts) -> str | None:
 
 
 def _rule_of(status: int) -> str:
-    """The rule of a status that is no success. One that HTTP does not have counts as 5xx (RFC 9110, 15)."""
+    """Rule for a status that is not a success. Undefined status codes count as 5xx (RFC 9110, 15)."""
     if 300 <= status < 400:
         return "status-redirect"
     if status in OWN_RULE:
@@ -107,12 +107,12 @@ def is_home(url: str) -> bool:
 
 
 def own_page(facts: ReplyFacts) -> PageFacts | None:
-    """What the listed page says of itself; None where it was not read, and where the URL gives none, or another one."""
+    """Facts from the listed page; None if it was not read, or the URL returns an error or another page."""
     return facts.page if isinstance(facts.reply, Ok) and fault_of(facts) is None else None
 
 
 def way(reply: Reply) -> str:
-    """A remark on the redirects in front of what a message tells; empty where there were none."""
+    """Note on the redirects before the final reply; empty without redirects."""
     if not reply.hops:
         return ""
     final = getattr(reply, "final_url", None)
@@ -120,18 +120,17 @@ def way(reply: Reply) -> str:
 
 
 def statuses(reply: Reply) -> str:
-    """The statuses of the redirects: `301, 302`."""
+    """List the statuses of the redirects: `301, 302`."""
     return ", ".join(str(hop.status) for hop in reply.hops)
 
 
 def count_of(number: int, noun: str) -> str:
-    """`1 redirect`, `2 redirects`."""
+    """Format a count: `1 redirect`, `2 redirects`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def trouble(reply: Reply) -> str | None:
-    """What is wrong with the reply to a URL that a message names, in words that follow the URL; None where nothing is,
-    or where it is not known."""
+    """Describe a bad reply as a phrase that follows the URL; None if the reply is fine or unknown."""
     if isinstance(reply, HttpError):
         return None if reply.status == TOO_MANY else f"answers {reply.status}{way(reply)}"
     if isinstance(reply, Redirected):
@@ -144,7 +143,7 @@ def trouble(reply: Reply) -> str | None:
 
 
 def line_of(record: UrlRecord, means: Callable[[Element], bool]) -> int | None:
-    """Line of the first element of an entry, or of what it holds, that is meant; None where the XML is not at hand."""
+    """Line of the first child or grandchild of an entry for which `means` is true; None if the XML is not available."""
     element: Element | None = getattr(record, "element", None)
     for child in element.children if element is not None else ():
         for part in (child, *child.children):
@@ -156,36 +155,35 @@ def line_of(record: UrlRecord, means: Callable[[Element], bool]) -> int | None:
 CONFIDENCE = 0.95
 
 TAIL = (1 - CONFIDENCE) / 2
-"""Chance that the truth lies beyond one end of the interval, at most."""
+"""Maximum probability that the true value is beyond one end of the interval."""
 
 NEGLIGIBLE = 1e-12
-"""Share of a sum that its smaller and smaller terms may lack."""
+"""Share of a sum below which its remaining terms are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The share of bad URLs among all, by those that were checked."""
+    """Share of bad URLs among all, estimated from those checked."""
 
     population: int
     """Distinct URLs that the sample was drawn from."""
     checked: int
-    """URLs of the sample that were asked and answered for."""
+    """URLs of the sample with a definite result."""
     bad: int
-    """How many of these are bad."""
     share: float | None
-    """Share of bad ones, from 0 to 1; null where nothing was checked."""
+    """Share of bad URLs among those checked, from 0 to 1; None if none was checked."""
     low: float
     """Lower end of the 95 % interval of the share."""
     high: float
-    """Upper end."""
+    """Upper end of the interval."""
 
     @property
     def exact(self) -> bool:
-        """True where all were checked: nothing is estimated."""
+        """True if all URLs were checked, so nothing is estimated."""
         return self.checked == self.population
 
     def __str__(self) -> str:
-        """`2.0 % of 9,000 (1.1 to 3.3 %, by 600 of them)`."""
+        """Format as `2.0 % of 9,000 (1.1 to 3.3 %, by 600 of them)`."""
         if self.share is None:
             return f"unknown of {self.population:,}: none was checked"
         if self.exact:
@@ -195,11 +193,10 @@ class Estimate:
 
 
 def estimate(bad: int, checked: int, population: int) -> Estimate:
-    """Estimate the share of bad ones in a population by the number of bad ones among those checked.
+    """Estimate the share of bad URLs in a population from the number of bad ones among those checked.
 
-    Those checked must be a chance sample of the population; where its size is a matter of chance too (a share of all
-    was drawn), it is taken as given, which changes nothing. A `population` that is itself an estimate may be smaller
-    than what was checked: then all were. ValueError where `bad` is not from 0 to `checked`.
+    Those checked must be a random sample of the population; its size may be random too. A `population` smaller than
+    `checked` (it may be an estimate) counts as fully checked. Raises ValueError unless `bad` is from 0 to `checked`.
     """
     if not 0 <= bad <= checked:
         raise ValueError(f"{bad} bad ones of {checked}")
@@ -213,8 +210,10 @@ def estimate(bad: int, checked: int, population: int) -> Estimate:
 
 @lru_cache(maxsize=4096)
 def most(found: int, drawn: int, population: int) -> int:
-    """The largest number of marked ones in a population of which `drawn` may hold as few as `found`, by no less a
-    chance than `TAIL`."""
+    """Return the largest number of marked items in a population that is consistent with `found` of `drawn`.
+
+    Consistent means that `found` or fewer are drawn with a probability above `TAIL`.
+    """
     low, high = found, population - (drawn - found)
     while low < high:
         middle = (low + high + 1) // 2
@@ -226,13 +225,13 @@ def most(found: int, drawn: int, population: int) -> int:
 
 
 def _is_likely(found: int, drawn: int, marked: int, population: int) -> bool:
-    """True where `drawn` of a population hold `found` marked ones or fewer by a chance above `TAIL`."""
+    """True if a draw contains `found` or fewer marked items with a probability above `TAIL`."""
     if found * population >= drawn * marked:
-        return True  # no fewer than are to be expected
+        return True  # not below the expected number
     rest = population - marked
     term = exp(_log_choose(marked, found) + _log_choose(rest, drawn - found) - _log_choose(population, drawn))
     total = term
-    # Below what is to be expected each term is smaller than the one before; an impossible one is 0.
+    # Below the expected number, each term is smaller than the one before; an impossible one is 0.
     for x in range(found, 0, -1):
         term *= x * (rest - drawn + x) / ((marked - x + 1) * (drawn - x + 1))
         total += term
@@ -246,6 +245,6 @@ def _log_choose(whole: int, part: int) -> float:
 
 
 def _percent(share: float) -> str:
-    """With one decimal, or two where that would be 0.0 of something, or 100 of not all."""
+    """Format with one decimal, or two if that would round to 0.0 or 100.0."""
     text = f"{100 * share:.1f}"
     return f"{100 * share:.2f}" if text in ("0.0", "100.0") and 0 < share < 1 else text

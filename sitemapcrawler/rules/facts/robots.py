@@ -17,59 +17,59 @@ NO_RULES = {Content.MARKUP: "an HTML page or other markup", Content.JSON: "JSON"
 
 
 def is_of_site(facts: RobotsFacts) -> bool:
-    """True for the robots.txt of a site of the crawl. Where that of another site answered, it is told there."""
+    """True for the robots.txt of a site of the crawl. One that redirects to another site's file is reported there."""
     final = facts.record.final_url
     return facts.start and (final is None or final != robots_url(final))
 
 
 def is_parsed(facts: RobotsFacts) -> bool:
-    """True for such a file where it was answered, so that its rules hold."""
+    """True for a robots.txt of a site that was fetched and parsed."""
     return is_of_site(facts) and facts.policy.outcome is RobotsOutcome.PARSED
 
 
 def is_text(facts: RobotsFacts) -> bool:
-    """True for such a file that is what it should be, line by line."""
+    """True for a parsed robots.txt that consists of rules, not of markup or binary data."""
     return is_parsed(facts) and facts.policy.facts.content not in NO_RULES
 
 
 WRITTEN = {
     name: name.capitalize() for name in ("user-agent", "allow", "disallow", "crawl-delay", "request-rate", "visit-time")
 }
-"""How a field is to be written."""
+"""Usual spelling of the fields of a group."""
 
 MEANT = {**WRITTEN, "sitemap": "Sitemap"}
-"""Fields that a misspelt one may mean."""
+"""Fields that a misspelt field may mean."""
 
 NEAR = 0.8
-"""Share of letters in common, as difflib counts them, from which a field is taken for another one misspelt."""
+"""Minimum similarity (difflib ratio) for a field to count as misspelt."""
 
 
 def nearest(text: str) -> str | None:
-    """The field that a line means whose own field nobody knows, `Sitemap` or such; None where it is like none."""
+    """Usual spelling of the field that an unknown field resembles; None if there is none."""
     near = difflib.get_close_matches(field_name(text), MEANT, 1, NEAR)
     return MEANT[near[0]] if near else None
 
 
 def notes(facts: RobotsFacts, *kinds: NoteKind) -> list[Note]:
-    """The notes of these kinds on the lines of a file that is one of rules."""
+    """Return the notes of these kinds, if the file consists of rules."""
     return [note for note in facts.policy.notes if note.kind in kinds] if is_text(facts) else []
 
 
 def misspelt_notes(facts: RobotsFacts) -> list[Note]:
-    """Lines that mean a field of a group, and that no crawler takes for it."""
+    """Return notes on lines with a misspelt group field that no crawler recognises."""
     unread = notes(facts, NoteKind.UNKNOWN_FIELD, NoteKind.NOT_A_LINE)
     return [note for note in unread if nearest(note.text) in WRITTEN.values()]
 
 
 def beyond_notes(facts: RobotsFacts, kind: NoteKind, what: str) -> Iterator[Message]:
-    """What is said of lines of which no notes were kept."""
+    """Yield a message on the number of lines beyond `MAX_NOTES`, if any."""
     left = facts.policy.note_counts.get(kind, 0) - MAX_NOTES
     if is_text(facts) and left > 0:
         yield Message(f"{left:,} more {what}")
 
 
 def field_name(text: str) -> str:
-    """The field of a line, in lower case. Without a colon: its first word, where a path follows it."""
+    """Field of a line, in lower case. Without a colon: the first word, if a path follows."""
     name, colon, _ = text.partition(":")
     first, _, rest = text.partition(" ")
     if not colon:
@@ -82,7 +82,7 @@ MAX_NAMES = 8
 
 
 def crawler_names(tokens: Sequence[str], number: int | None = None) -> str:
-    """Crawlers as a message names them: the first `MAX_NAMES`, and how many more there are of `number` in all."""
+    """Name the first `MAX_NAMES` crawlers and count the rest of `number`."""
     names = [BY_NAME[token.lower()].name if token.lower() in BY_NAME else token for token in tokens[:MAX_NAMES]]
     more = (number or len(tokens)) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")

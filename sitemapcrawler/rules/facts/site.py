@@ -1,8 +1,8 @@
-"""The job's database as input of rules on the whole site, with temporary tables that several rules share.
+"""The job's database as input of site-wide rules, with temporary tables that several rules share.
 
-An entry has a place: the number of its file, in the order of the files' URLs, and of its row. So the order of places is
-that of files and of entries in them, whatever the order of the crawl. A page is a normalised URL, and is known by the
-place of its first entry.
+The place of an entry combines the number of its file, in the order of file URLs, with its row number. Sorting by place
+therefore does not depend on the order of the crawl. A page is a normalised URL, identified by the place of its first
+entry.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from sitemapcrawler.rules.registry import Needs, SiteMessage
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A temporary table."""
+    """A temporary table that rules share."""
 
     name: str
     statements: tuple[str, ...]
-    """The SQL that makes it."""
+    """SQL statements that create it."""
     of: tuple[Table, ...] = ()
-    """Tables that must be there before."""
+    """Tables that must exist first."""
     fill: Callable[[SiteFacts], None] | None = None
-    """What puts rows into it that SQL cannot make."""
+    """Inserts the rows that SQL cannot compute."""
 
 
 def ordered(tables: Iterable[Table]) -> list[Table]:
-    """Tables with all they are made of, each once and behind those."""
+    """Sort tables after the tables they depend on, each listed once."""
     found: dict[Table, None] = {}
     for table in tables:
         found.update(dict.fromkeys((*ordered(table.of), table)))
@@ -41,53 +41,52 @@ def ordered(tables: Iterable[Table]) -> list[Table]:
 
 
 ROW_BITS = 40
-"""Bits of a place that number the row. The others are left for a million of files and more."""
+"""Bits of a place that hold the row number. The remaining bits allow for a million files and more."""
 
 FEEDS = ("rss", "atom")
 
 LIST = "list"
-"""Formats of files that are no sitemaps of all pages."""
+"""File formats that do not claim to list all pages of a site."""
 
 AT_ONCE = 10_000
-"""Spellings that are put into their table together."""
+"""URLs per INSERT statement."""
 
 LISTED = f"SELECT rowid AS row, * FROM urls WHERE {CURRENT}"
-"""What sitemaps list now. With a baseline, `urls` has also what they listed then."""
+"""SQL for the entries of the current crawl. With a baseline, `urls` also contains removed entries."""
 
 NORMAL = (
     r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?/"
     r"(?:[!-\"$&-~]|%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF]))*"
 )
-"""A URL that `page_key` leaves as it is, but for a port that need not be named: its escapes are in capitals, and none
-is of a character that needs none."""
+"""A URL that `page_key` returns unchanged, unless it names the default port: escapes are upper case and necessary."""
 
 DEFAULT_PORT = "^(?:http://[^/]*:80|https://[^/]*:443)/"
-"""A URL that names the port of its scheme."""
+"""A URL that names the default port of its scheme."""
 
 
 def file_of(place: str) -> str:
-    """SQL for the number of the file of a place."""
+    """SQL for the file number of a place."""
     return f"({place} >> {ROW_BITS})"
 
 
 def row_of(place: str) -> str:
-    """SQL for the row of a place."""
+    """SQL for the row number of a place."""
     return f"({place} & {(1 << ROW_BITS) - 1})"
 
 
 def origin_of(key: str) -> str:
-    """SQL for scheme, host and port of a URL by its key."""
+    """SQL for the scheme, host and port of a page key."""
     return f"regexp_extract({key}, '^https?://[^/]+')"
 
 
 def odd(url: str) -> str:
-    """SQL that is true for a URL which may have another key."""
+    """SQL that is true for a URL whose page key may differ from the URL."""
     return f"(NOT regexp_full_match({url}, '{NORMAL}') OR regexp_matches({url}, '{DEFAULT_PORT}'))"
 
 
 def spell(site: SiteFacts, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
-    """Put (base, url, key) of what a query finds as (base, url) into a table; what has no key is left out."""
-    # A query that another one interrupts is at its end, so the URLs are held in a table of their own.
+    """Insert (base, url, key) into a table for each (base, url) of a query, skipping rows without a key."""
+    # A second query ends the first, so the URLs are copied to a table of their own.
     site.run(f"CREATE OR REPLACE TEMP TABLE site_odd AS SELECT row_number() OVER () AS n, * FROM ({of})")
     [(total,)] = site.query("SELECT count(*) FROM temp.site_odd")
     for first in range(1, total + 1, AT_ONCE):
@@ -112,7 +111,7 @@ def _spell_pages(site: SiteFacts) -> None:
 
 
 SITES = Table("site_sites", (f"CREATE TEMP TABLE site_sites AS {sites_of()}",))
-"""Which site each file is of."""
+"""The site of each file."""
 
 
 def _mark_whole(site: SiteFacts) -> None:
@@ -120,7 +119,7 @@ def _mark_whole(site: SiteFacts) -> None:
 
 
 WHOLE = Table("site_whole", ("CREATE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
-"""The sites of which nothing was left out."""
+"""Sites that were crawled completely."""
 
 FILES = Table(
     "site_files",
@@ -141,13 +140,13 @@ FILES = Table(
     ),
     of=(SITES,),
 )
-"""Files with entries: how many, the site, and `kind`: feed, list, or news, video or image where at least half of the
-entries have some, else page; `versions`: whether so many have language versions."""
+"""Files with entries: entry count, site and `kind` (feed, list, or news, video or image if at least half of the entries
+have one, else page). `versions` is true if at least half of the entries have language versions."""
 
 SPELLINGS = Table(
     "site_spellings", ("CREATE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",), fill=_spell_pages
 )
-"""The keys of URLs of pages that are not in normal form."""
+"""Page keys of listed URLs that are not in normal form."""
 
 ENTRIES = Table(
     "site_entries",
@@ -159,7 +158,6 @@ ENTRIES = Table(
     ),
     of=(FILES, SPELLINGS),
 )
-"""All entries."""
 
 PAGES = Table(
     "site_pages",
@@ -171,7 +169,7 @@ PAGES = Table(
     ),
     of=(ENTRIES,),
 )
-"""The pages: `doubtful` where an entry was read after a repair."""
+"""Listed pages. `doubtful` is true if an entry was read after a repair."""
 
 AGAIN = Table(
     "site_again",
@@ -182,7 +180,7 @@ AGAIN = Table(
     ),
     of=(PAGES,),
 )
-"""The entries of pages that have several, the first of them included."""
+"""All entries of pages that are listed more than once."""
 
 ORIGINS = Table(
     "site_origins",
@@ -200,12 +198,12 @@ ORIGINS = Table(
     ),
     of=(ENTRIES, WHOLE),
 )
-"""Scheme, host and port of listed pages: how many entries, the largest share that they are of a file, and whether of
-all sites that list some nothing was left out."""
+"""Scheme, host and port of listed pages: the number of entries, their largest share of a file, and whether all sites
+that list them were crawled completely."""
 
 AS_WRITTEN = "join_order,build_side_probe_side"
-"""Optimizers that are off while tables are made: joins have the larger side first, and to guess which it is goes wrong
-with filters, by which ten million links are held in memory instead of a million pages."""
+"""DuckDB optimizers to disable while creating tables. The joins already name the larger side first; with filters DuckDB
+guesses wrong and holds ten million links in memory instead of a million pages."""
 
 COLUMNS = """
     SELECT NULL::BIGINT AS place, NULL::BIGINT AS number, NULL::VARCHAR AS what, NULL::BIGINT AS other WHERE false"""
@@ -220,27 +218,27 @@ DETAILS = f"""
 
 
 class EntryFault(NamedTuple):
-    """A listed URL that a rule has found something about."""
+    """A listed URL that a rule reports."""
 
     sitemap: str
     line: int | None
     url: str
     times: int
-    """Faults in the file that it stands for: itself, and those that are not told."""
+    """Findings in the file that this one stands for, itself included."""
     number: int | None
-    """How many of what is wrong with it, as the rule counts."""
+    """A count, as defined by the rule."""
     what: str | None
-    """A code, a date or a URL, as the rule says."""
+    """A code, a date or a URL, as defined by the rule."""
     other: str | None
-    """Another listed URL."""
     other_sitemap: str | None
-    """The file which that stands in."""
+    """The file that lists `other`."""
 
 
 class SiteFacts:
-    """The database of a crawl that has ended, read through one cursor that nobody else uses meanwhile.
+    """The database of a finished crawl, as input of site-wide rules.
 
-    The rows of a file must stand in its table in document order. Tables that rules need besides are temporary.
+    Reads through one cursor that must not be used elsewhere at the same time. The rows of a file must be in document
+    order in their table. All other tables that rules need are temporary.
     """
 
     def __init__(
@@ -252,19 +250,21 @@ class SiteFacts:
         uncompared: Collection[str] = (),
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`rows`: runs SQL with parameters and yields its rows.
+        """Store how to run SQL and which sites are incomplete.
 
-        `narrowed_by`: what the crawl left out of any site, by filter or limit; an early end is one of them.
+        `rows`: runs SQL with parameters and yields rows.
 
-        `narrowed_sites`: those of which something else was left out.
+        `narrowed_by`: entries left out on any site, by filter, limit or early end of the crawl.
 
-        `baseline`: name of the attached database of the earlier crawl that this one is compared with; None where there
-        is none. `uncompared`: sites of which it is not known what was removed since.
+        `narrowed_sites`: sites that are incomplete for another reason.
+
+        `baseline`: name of the attached database of the earlier crawl; None without one. `uncompared`: sites for which
+        removed URLs are unknown.
         """
         self.stopped = stopped
-        """Asked between rules: True where no more of them are to run."""
+        """Called between rules; True if no further rules should run."""
         self.per_file: int | None = None
-        """Findings of a rule and file that become records; None: all."""
+        """Maximum number of findings per rule and file that become records; None for no limit."""
         self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
         self._narrowed_sites = frozenset(narrowed_sites)
@@ -274,8 +274,8 @@ class SiteFacts:
 
     @cached_property
     def sites(self) -> dict[str, int]:
-        """The sites of the crawl, with their files that were not read to their end. A file that is not there lists
-        nothing, so nothing of it is left out."""
+        """Sites of the crawl, each with its number of files not read to the end. A file that does not exist (404 or
+        410) does not count: it lists nothing."""
         self.need(SITES)
         rows = self.query(
             """
@@ -288,8 +288,8 @@ class SiteFacts:
 
     @cached_property
     def whole_sites(self) -> frozenset[str]:
-        """The sites of which nothing was left out. A file that was given by name may be one of many of its site, and so
-        may an index."""
+        """Sites that were crawled completely. A sitemap given as an argument may be one of several of its site, so its
+        site is not included."""
         if self._narrowed:
             return frozenset()
         sites = self.sites
@@ -299,7 +299,7 @@ class SiteFacts:
 
     @cached_property
     def urls_before(self) -> dict[str, int]:
-        """The sites that are compared with an earlier crawl, with the URLs that they listed then."""
+        """Sites compared with the baseline, each with its number of URLs in the baseline."""
         if self._baseline is None or not self.whole_sites - self._uncompared:
             return {}
         self.need(SITES)
@@ -313,13 +313,13 @@ class SiteFacts:
         return {site: number for site, number in rows if site in compared}
 
     def serves(self, needs: Needs) -> bool:
-        """True where rules with such needs can judge some site of the crawl."""
+        """True if rules with these needs can judge at least one site."""
         if needs is Needs.BASELINE:
             return bool(self.urls_before)
         return needs is not Needs.WHOLE_SITE or bool(self.whole_sites)
 
     def unjudged(self, needs: Needs) -> int:
-        """What rules with such needs could not judge: files that were not read to their end, or whole sites."""
+        """Number of files (`SITE`) or sites that rules with these needs could not judge."""
         if needs is Needs.SITE:
             return sum(self.sites.values())
         if needs is Needs.WHOLE_SITE:
@@ -327,24 +327,23 @@ class SiteFacts:
         return 0 if self._baseline is None else max(1, len(self.sites)) - len(self.urls_before)
 
     def named(self, site: str) -> str:
-        """How a message that names no file begins: with the site, where the crawl has several."""
+        """Prefix for a message without a file: the site, if the crawl has several, else empty."""
         return f"{site}: " if len(self.sites) > 1 else ""
 
     def has(self, column: str) -> bool:
-        """True where some entry has this column: without, there is nothing to join for."""
+        """True if an entry has a value in this column; otherwise rules skip their joins."""
         return bool(list(self.query(f"SELECT 1 FROM urls WHERE {column} IS NOT NULL LIMIT 1")))
 
     def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
-        """The rows of a query, fetched as they are asked for. One query at a time: another one ends it."""
+        """Run a query and fetch its rows lazily. Starting another query ends this one."""
         return self._rows(sql, parameters)
 
     def run(self, sql: str, *parameters: Any) -> None:
-        """Run a statement."""
         for _ in self._rows(sql, parameters):
             pass
 
     def need(self, *tables: Table) -> None:
-        """Make temporary tables that are not there yet, and those they are made of."""
+        """Create temporary tables and the tables they depend on, unless they exist."""
         missing = [table for table in ordered(tables) if table not in self._made]
         if missing:
             self.run(f"SET disabled_optimizers = '{AS_WRITTEN}'")
@@ -363,11 +362,11 @@ class SiteFacts:
         self._made.add(table)
 
     def faults(self, sql: str, what: str | None = None) -> Iterator[EntryFault]:
-        """What a rule has found, file by file: the first of each as far as they become records, the last of these
-        standing for the others.
+        """Return the URLs a rule reports, file by file, limited to those that become records.
 
-        `sql` selects `place` (of `site_pages`), and of `number`, `what` and `other` (a place) what there is. `what`
-        selects `place` and `what` for those of the temporary table `site_told`.
+        The last one of each file stands for the findings beyond the limit. `sql` selects `place` (of `site_pages`) and
+        optionally `number`, `what` and `other` (a place). `what` selects `place` and `what` for rows of the temporary
+        table `site_told`.
         """
         self.need(FILES)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._limited(sql)}")
@@ -385,5 +384,5 @@ class SiteFacts:
 
 
 def on_entry(fault: EntryFault, text: str, value: str | None = None) -> SiteMessage:
-    """What is said of a listed URL."""
+    """Make a message about a listed URL."""
     return SiteMessage(text, fault.line, value=value, sitemap=fault.sitemap, url=fault.url, times=fault.times)

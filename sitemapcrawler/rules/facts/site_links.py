@@ -25,8 +25,8 @@ from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import shown
 
 MIN_ENTRIES, MIN_SHARE = 20, 0.1
-"""Entries of a host, or their share of a file, by which the crawl has seen the sitemaps of that host, and not just a
-stray URL of it."""
+"""Entries of a host, or their share of a file, that prove the crawl saw the host's sitemaps and not just a stray
+URL."""
 HREFS = f"""
     SELECT l.place, l.sitemap, l.alternate.href AS href, l.alternate.hreflang AS hreflang,
            list_contains(map_keys(l.alternate.attributes), 'media') AS of_media
@@ -41,13 +41,13 @@ HREFS = f"""
           FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
           WHERE u.entry IS NOT NULL {{only}}) e ON e.entry = m.entry
     WHERE m.href IS NOT NULL"""
-"""SQL for all links, as written, or those that `only` leaves."""
+"""SQL for all links as written, optionally limited by `only`."""
 ALL = HREFS.format(only="")
 TO_PAGES = f"""
     SELECT h.place, h.href, h.hreflang, h.of_media, coalesce(s.key, h.href) AS key
     FROM ({HREFS}) h LEFT JOIN temp.site_targets s ON s.url = h.href AND s.base IN ('', h.sitemap)
     WHERE s.key IS DISTINCT FROM ''"""
-"""SQL for links with the key of the page that they lead to; those that lead to none are left out."""
+"""SQL for links with the key of the target page, without links that lead to no page."""
 
 
 CRAWLED = f"SELECT origin, whole FROM temp.site_origins WHERE entries >= {MIN_ENTRIES} OR share >= {MIN_SHARE}"
@@ -62,17 +62,17 @@ FIRST_LOST = f"""
     WHERE NOT EXISTS (FROM temp.site_pages p WHERE p.key = t.key)
       AND {origin_of("t.key")} IN (SELECT origin FROM ({CRAWLED}) WHERE whole)
     GROUP BY ALL"""
-"""SQL for a URL that is not listed, for each page of `site_told`."""
+"""SQL for one URL that is not listed, for each page of `site_told`."""
 
 
 def target_key(base: str, href: str) -> str:
-    """The key of the page that an href leads to; empty where it leads to none."""
+    """Page key of the target of an href; empty if it leads to no page."""
     url = resolve(base, href)
     return page_key(url) if url is not None else ""
 
 
 def code_of(_: str, written: str) -> str | None:
-    """The usual spelling of a code that counts."""
+    """Usual spelling of a code that counts, else None."""
     code = read_code(written)
     return code.canonical if code.counts else None
 
@@ -94,14 +94,14 @@ TARGETS = Table(
     of=(FILES,),
     fill=_spell_targets,
 )
-"""The keys of linked URLs that are not in normal form; `base`: the file, where it matters."""
+"""Page keys of link targets that are not in normal form. `base`: the file, for relative links."""
 CODES = Table(
     "site_codes",
     ("CREATE TEMP TABLE site_codes (base VARCHAR, written VARCHAR, code VARCHAR)",),
     of=(FILES,),
     fill=_read_codes,
 )
-"""The codes that count, in their usual spelling."""
+"""Usual spelling of the codes that count."""
 LINKS = Table(
     "site_links",
     (
@@ -120,8 +120,11 @@ LINKS = Table(
     ),
     of=(PAGES, AGAIN, ORIGINS, TARGETS, CODES),
 )
-"""All links from page to page. A target that is not listed is a negative number, the same for the same page; `lost`
-where its host is that of listed pages, `surely` where of the sites that list those nothing was left out."""
+"""All links between pages. A target that is not listed is a negative number, one per page.
+
+`lost`: the target is not listed, but other pages of its host are. `surely`: additionally, all sites that list pages of
+that host were crawled completely.
+"""
 
 
 SETS = Table(
@@ -136,7 +139,7 @@ SETS = Table(
     ),
     of=(LINKS,),
 )
-"""What each page lists: equal fingerprints for equal sets, `self` where the page is among them."""
+"""The links of each page: equal sets have equal fingerprints; `self` is true if the page links to itself."""
 SUSPECTS = Table(
     "site_suspects",
     (
@@ -159,8 +162,8 @@ SUSPECTS = Table(
     ),
     of=(SETS,),
 )
-"""Links between listed pages that do not list the same: of all others nothing can be wrong, since each page lists
-itself. A page that does not is told so, and its links are not looked at. `site_back`: the links of their targets."""
+"""Links between listed pages whose sets of links differ. Links between equal sets cannot be wrong, since each page
+lists itself. Pages that do not list themselves are reported separately. `site_back`: the links of the targets."""
 UNRETURNED = Table(
     "site_unreturned",
     (
@@ -171,7 +174,7 @@ UNRETURNED = Table(
     ),
     of=(SUSPECTS,),
 )
-"""Links between listed pages without one that leads back."""
+"""Links between listed pages without a link back."""
 CONTRADICTED = Table(
     "site_contradicted",
     (
@@ -185,7 +188,7 @@ CONTRADICTED = Table(
     ),
     of=(UNRETURNED,),
 )
-"""Links between listed pages that lead back, with a code that is none of those which the target gives itself."""
+"""Links between listed pages with a link back, whose code differs from all codes the target gives itself."""
 REPEATED = Table(
     "site_repeated",
     (
@@ -196,7 +199,7 @@ REPEATED = Table(
     ),
     of=(AGAIN,),
 )
-"""Pages that several entries give links."""
+"""Pages with links in several entries."""
 APART = Table(
     "site_apart",
     (
@@ -221,8 +224,8 @@ APART = Table(
     ),
     of=(CONTRADICTED, REPEATED),
 )
-"""Pages and one of their versions each that lists another set, and not a smaller one: it lists what the page does not.
-Only where nothing else is wrong with either."""
+"""Pages whose language version lists at least as many links, but a different set, with one such version each. Excludes
+pages with any other problem."""
 
 
 LEADING = f"""
@@ -230,7 +233,7 @@ LEADING = f"""
            CASE u.reply.kind WHEN 'ok' THEN u.reply.canonical ELSE u.reply.final_url END AS url
     FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
     WHERE u.reply.kind IN ('ok', 'redirected') AND u.reply.noindex IS NOT true AND url <> u.loc"""
-"""SQL for entries whose page leads elsewhere: by its canonical, or by redirects."""
+"""SQL for entries whose page leads elsewhere, by its canonical or by redirects."""
 
 
 def _spell_ends(site: SiteFacts) -> None:
@@ -244,10 +247,10 @@ ENDS = Table(
     of=(AGAIN,),
     fill=_spell_ends,
 )
-"""The keys of URLs that pages lead to and that are not in normal form."""
+"""Page keys of canonical and redirect targets that are not in normal form."""
 
 BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refused', 'reset')"
-"""Kinds of replies that are no page."""
+"""Kinds of replies without a page."""
 
 IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.status IS DISTINCT FROM 429"
 
@@ -259,21 +262,22 @@ IS_NONCANONICAL = """
     o.reply.kind = 'ok' AND o.reply.noindex IS NOT true AND o.reply.canonical <> o.reply.final_url
     AND coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.canonical), o.reply.canonical)
      <> coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.final_url), o.reply.final_url)"""
-"""SQL for what may be wrong with the reply to a language version, `o`."""
+"""SQL conditions for problems of the reply `o` to a language version."""
 
 TROUBLE = """
     CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.status
                       WHEN 'redirect-loop' THEN 'redirects without end'
                       ELSE 'gives no answer (' || o.reply.kind || ')' END"""
-"""SQL for a broken one in words."""
+"""SQL that describes a broken reply in words."""
 
 
 def on_targets(
     site: SiteFacts, rule: str, wrong: str, what: str, said: Callable[[str], str] = lambda what: what
 ) -> Iterator[SiteMessage]:
-    """One message for each page with such language versions, but for those that the rule has told of already.
+    """Yield one message for each page with faulty language versions, unless the rule has already reported it.
 
-    `wrong`: one of the above. `what`: SQL for a value of the reply, of which `said` makes words that follow the URL.
+    `wrong`: one of the conditions above. `what`: SQL for a value of the reply, which `said` turns into a phrase that
+    follows the URL.
     """
     if not (site.has("alternates") and site.has("reply")):
         return

@@ -1,26 +1,26 @@
-"""SQL that tells the sites of a crawl apart.
+"""SQL that assigns the files of a crawl to sites.
 
-A site is what is found from one host: its robots.txt, home page and usual paths, and what the indexes there list, on
-whatever host a file lies. `http` and `https`, with and without `www.`, are one site; another port is another one.
-A crawl of several sites reports on each what a crawl of it alone would report.
+A site consists of everything found from one host: its robots.txt, home page and well-known paths, and the files its
+indexes list, on any host. `http` and `https`, with and without `www.`, are one site; another port is another site. A
+crawl of several sites reports on each site what a separate crawl would report.
 """
 
 from __future__ import annotations
 
 CARRIED = "carried"
-"""Table of entries of the baseline of which a crawl could not say whether they are listed still: a file of them was not
-to be had. The next crawl is compared with them too."""
+"""Table of baseline entries whose status is unknown because their file could not be fetched. The next crawl is compared
+with them too."""
 
 CURRENT = "change IS DISTINCT FROM 'removed'"
-"""SQL: true for what was listed; removed URLs are rows too."""
+"""SQL that is true for listed URLs; removed URLs are rows as well."""
 
 
 BY_NAME = "found_by IN ('robots', 'html-link')"
-"""SQL: true for a file that a robots.txt or a page names, which then stands in `parent`."""
+"""SQL that is true for a file named by a robots.txt or a page, which is its `parent`."""
 
 
 def site_of(url: str) -> str:
-    """SQL for the site of a URL, as `urls.site_of` has it; an empty text for a file of this machine."""
+    """SQL for the site of a URL, equivalent to `urls.site_of`; empty for a local file."""
     place = r"(?s)^https?://(?:[^/?#]*@)?(?:www\.)?([^/?#]*?)\.?(?::(?:80|443))?(?:[/?#].*)?$"
     return f"regexp_extract(lower({url}), '{place}', 1)"
 
@@ -28,8 +28,8 @@ def site_of(url: str) -> str:
 def sites_of(database: str = "main") -> str:
     """SQL for (sitemap, site) of the files of a crawl.
 
-    A file that several robots.txt name belongs to its own host, where that is among them, else to the first by name:
-    which of them came first in the crawl is chance.
+    A file named by several robots.txt belongs to its own host if that is one of them, else to the first by name. The
+    result does not depend on the order of the crawl.
     """
     return f"""
         WITH RECURSIVE found AS (
@@ -56,10 +56,12 @@ def sites_of(database: str = "main") -> str:
 
 
 def sites_before(baseline: str, now: str, complete: bool) -> str:
-    """SQL for (sitemap, site) of the files that a baseline has entries of. `now`: a table of the same of this crawl, to
-    which they are compared: a file has the site that it has now. One that is gone has that of the files with which it
-    was of one site, since a site may be found in another way. `complete`: no site of this crawl was out of reach; if it
-    and the baseline have a single site each, these are compared, whatever their names (`force=yes`)."""
+    """SQL for (sitemap, site) of the files with entries in a baseline.
+
+    `now`: a table of the same columns for this crawl. A file keeps its current site. A file that is gone gets the site
+    of the files it shared a site with, since a site may be found in another way. `complete`: every site of this crawl
+    was reachable; if crawl and baseline have one site each, the two are compared whatever their names (`force=yes`).
+    """
     one = f"(SELECT count(DISTINCT site) FROM {now}) = 1 AND (SELECT count(DISTINCT was) FROM earlier) = 1"
     return f"""
         WITH listing AS (

@@ -1,7 +1,7 @@
-"""Prefilter: finds the few entries that rules about single entries must see.
+"""Prefilter that finds the few entries that per-entry rules need to check.
 
-Nearly all entries of large files are clean. One expression, compiled for each file, recognises such a URL: same host,
-inside the folder, nothing that a rule about URLs reports. A second search finds telling words in a batch of URLs.
+Nearly all entries of large files are clean. One regular expression, compiled per file, matches clean URLs: same host,
+inside the folder, nothing for a URL rule to report. A second search finds suspicious words in a batch of URLs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 
 MAX_LEGAL = 50_000
-"""URLs of one file by the protocol; up to here a plain set is fastest. Source: https://www.sitemaps.org/protocol.html"""
+"""Maximum number of URLs in a file; up to this size a plain set is fastest. Source:
+https://www.sitemaps.org/protocol.html"""
 MAX_SEEN = 1_000_000
-"""URLs that are remembered: twenty times as many."""
+"""URLs remembered per file: 20 times the protocol limit."""
 BUCKET_BITS = 16
 REST_BYTES = 6
-"""Bytes of a hash beside the bits that name its bucket."""
+"""Bytes of a hash beyond the bits that select its bucket."""
 MASK = (1 << 64) - 1
 
 
@@ -37,17 +38,17 @@ except ImportError:
 
 
 class Seen:
-    """The hashes of URLs. Two URLs of a file with the same hash are as likely as 1 in 10^7 with a million of them."""
+    """Set of URL hashes of one file. With a million URLs, the probability of any collision is about 1 in 10^7."""
 
     def __init__(self) -> None:
         self.full = False
-        """True where there were more than `MAX_SEEN`: the further ones were not remembered."""
+        """True if there were more than `MAX_SEEN` URLs; the rest was not remembered."""
         self._recent: set[int] = set()
         self._count = 0
         self._buckets: list[bytes] = []
 
     def add(self, hashes: Set[int]) -> Set[int]:
-        """Remember hashes; those that were known."""
+        """Add hashes and return those already present."""
         if self._buckets:
             return self._add_to_buckets(hashes)
         known = self._recent & hashes
@@ -75,56 +76,57 @@ class Seen:
 
 def _holds(bucket: bytes, rest: bytes) -> bool:
     found = bucket.find(rest)
-    while found > 0 and found % REST_BYTES:  # across two entries
+    while found > 0 and found % REST_BYTES:  # the match spans two entries
         found = bucket.find(rest, found + 1)
     return found >= 0
 
 
 OLDEST = "2005-01-01T00:00:00Z"
-"""The year in which sitemaps began; an older lastmod is rare, and often the date of something else."""
+"""Sitemaps were introduced in 2005; an earlier lastmod is usually the date of something else."""
 MAX_LENGTH = 2047
-"""Characters of a URL: "less than 2,048". Source: https://www.sitemaps.org/protocol.html"""
+"""Maximum length of a URL in characters: "less than 2,048". Source: https://www.sitemaps.org/protocol.html"""
 MIN_LENGTH = 12
-"""Characters of a URL by the schema. Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd, tLoc"""
+"""Minimum length of a URL in characters. Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd, tLoc"""
 MAX_CLOSELY = 5_000
-"""Entries at the start of a file that are compared for spelling too, but for URLs longer than one may be: each of them
-stays in memory."""
+"""Entries at the start of a file that are also compared by spelling. They stay in memory, so overlong URLs are
+excluded."""
 TELLING = r"(?i:sess|sid|token|pass|pwd|mail|auth|secret|key|cfid|zenid)"
-"""What occurs in every name of a parameter that a rule looks at."""
+"""Occurs in every parameter name that a rule reports."""
 SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
-"""Characters that say nothing; `;` may begin a parameter, `&` part them."""
+"""Harmless characters; `;` may start a parameter, `&` separates them."""
 PATH = rf"[{SAFE}&]*+(?:(?:(?<!/)\.|(?:%(?!2[eE])[0-9A-Fa-f]{{2}})++)[{SAFE}&]*+)*+"
-"""Without segments that begin with a dot, also an escaped one."""
+"""A path without segments that start with a dot, escaped or not."""
 PARAMETER = rf"(?![^=&]*{TELLING})[{SAFE}.?]*+(?:%[0-9A-Fa-f]{{2}}[{SAFE}.?]*+)*+"
 QUERY = rf"(?:\?{PARAMETER}(?:&{PARAMETER})*+)?+"
 CLEAN_CHILD = PATH + QUERY
 CLEAN = rf"{PATH}(?<!\.xml)(?<!\.gz){QUERY}"
-"""Path and query of a URL that no rule can name: no dot segments, no fragment, no name of a sitemap."""
+"""Path and query of a URL that no rule reports: no dot segments, no fragment, no sitemap file name."""
 ANY_HOST = (
     r"https?://(?=[^/]{4,253}/)(?!xn--|[^/]*\.(?:xn--|localhost/|local/|test/|internal/|invalid/|localdomain/))"
     r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]/"
 )
-"""Scheme and host in a file of this machine, whose own host is not known: a public name in lower case."""
+"""Scheme and a public host name in lower case, for a local file whose own host is unknown."""
 USUAL_FOLDER = re.compile(rf"https?://[^/]+/{PATH}")
 DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
 )
-"""A lastmod as every rule wants it, but for the day itself."""
+"""A lastmod that no rule reports for its form; the day itself is not checked."""
 BLANKS = " \t\r\n"
-"""White space of XML. By the schema it is a part of a changefreq, and none of a date or number."""
+"""XML whitespace. The schema strips it from dates and numbers, but not from a changefreq."""
 FIELDS = ("loc", "lastmod", "changefreq", "priority")
-"""What a plain entry holds, in this order."""
+"""Elements of a plain entry, in this order."""
 
 
 class Suspects:
-    """Finds the entries of one file that rules about single entries must see."""
+    """Finds the entries of one file that per-entry rules need to check."""
 
     def __init__(self, folders: Sequence[str] | None, own: Sequence[str], fetched_at: datetime) -> None:
-        """`folders`: URLs below which the file may list; None where nothing is known of it. `own`: its own URLs."""
+        """`folders`: URL prefixes the file may list; None if unknown. `own`: URLs of the file itself."""
         self.first: dict[str, str] = {}
-        """The first `MAX_CLOSELY` URLs by what is left of them without case, escapes and final slashes."""
+        """The first `MAX_CLOSELY` URLs, by `shape_of`."""
         self.similar: dict[str, str] = {}
-        """URLs of the batch at hand that differ from an earlier one in nothing else: {URL: earlier one}."""
+        """URLs of the current batch that differ from an earlier one only in case, escapes or final slashes: {URL:
+        earlier}."""
         self._now = iso(fetched_at)
         self._clean = clean_pattern(folders, CLEAN, own)
         self._clean_child = clean_pattern(folders, CLEAN_CHILD)
@@ -132,11 +134,11 @@ class Suspects:
 
     @property
     def compared(self) -> bool:
-        """False where there were too many entries to find all that are repeated."""
+        """False if the file has too many entries to find all duplicates."""
         return not self._seen.full
 
     def odd_entries(self, urls: Sequence[UrlRecord]) -> Iterator[tuple[UrlRecord, bool]]:
-        """The entries that need a closer look, and whether each repeats an earlier one of the file."""
+        """Yield the entries that need a closer look, each with whether it repeats an earlier entry."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
@@ -156,11 +158,11 @@ class Suspects:
                 yield record, loc in repeated and self._again(loc, repeated)
 
     def is_usual(self, loc: str) -> bool:
-        """True for a URL that no rule about the URL alone can name."""
+        """True for a URL that no rule on the URL alone reports."""
         return self._clean(loc) is not None and MIN_LENGTH <= len(loc) <= MAX_LENGTH and not find_telling((loc,))
 
     def is_clean_child(self, child: ChildRecord) -> bool:
-        """True for an entry of an index that no rule can name."""
+        """True for an index entry that no rule reports."""
         moment = child.lastmod_at
         return (
             self._clean_child(child.loc) is not None
@@ -173,7 +175,7 @@ class Suspects:
         )
 
     def _repeated(self, locs: Sequence[str]) -> dict[str, bool]:
-        """{URL: whether it stood in an earlier batch} for those that are repeated; empty for nearly all batches."""
+        """Duplicate URLs of a batch, with whether they occurred in an earlier batch. Empty for nearly all batches."""
         hashes = set(map(hash, locs))
         known = self._seen.add(hashes)
         if not known and len(hashes) == len(locs):
@@ -199,14 +201,14 @@ class Suspects:
 
 
 def shape_of(url: str) -> str:
-    """What is left of a URL without case, needless escapes and final slashes."""
+    """Normalise a URL to compare spellings: no case, needless escapes or final slashes."""
     if "%" in url:
         url = ESCAPE.sub(unescaped, url)
     return url.lower().rstrip("/")
 
 
 def is_plain(entry: Element, record: UrlRecord) -> bool:
-    """True for an entry that was not written like a plain one, but says no more: comments, CDATA, fractions."""
+    """True for an entry that differs from a plain one only in notation: comments, CDATA, fractional seconds."""
     if entry.name != "url" or entry.attributes or record.extra is not None or not has_plain_values(record):
         return False
     position = -1
@@ -228,7 +230,7 @@ def is_plain(entry: Element, record: UrlRecord) -> bool:
 
 
 def has_plain_values(record: UrlRecord) -> bool:
-    """True where the fields of the protocol hold what a plain entry could hold."""
+    """True if all protocol fields hold values that a plain entry may have."""
     return (
         record.loc_raw is None
         and (record.lastmod is None or DATE.fullmatch(record.lastmod) is not None)
@@ -240,7 +242,7 @@ def has_plain_values(record: UrlRecord) -> bool:
 def clean_pattern(
     folders: Sequence[str] | None, rest: str, own: Sequence[str] = ()
 ) -> Callable[[str], re.Match[str] | None]:
-    """The test for clean URLs below any of `folders`, but for the file's `own`."""
+    """Compile a test for clean URLs below any of `folders`, except the file's `own` URLs."""
     if folders is None:
         start = ANY_HOST
     else:
@@ -290,52 +292,51 @@ UTILITY_PAGES = {
         "спасибо",
     ),
 }  # fmt: skip
-"""What such a page is -> names of its last segment, in lower case. Words that name other pages as well are left out:
-French `recherche` and Italian `ricerca` are research too, `basket` is a sport, `merci` is a brand."""
+"""{kind of page: names of the last path segment, in lower case}. Excludes ambiguous words: French `recherche` and
+Italian `ricerca` also mean research, `basket` is a sport, `merci` is a brand."""
 
 KINDS = {name: kind for kind, names in UTILITY_PAGES.items() for name in names}
-"""Name of a segment -> what the page is."""
+"""{name of a path segment: kind of page}."""
 
 CONTAINERS = frozenset((
     "account", "accounts", "auth", "checkout", "customer", "customers", "error", "errors", "index.php", "member",
     "members", "onepage", "page", "pages", "shop", "site", "store", "user", "users", "web", "webshop",
     "my-account", "wordpress",
 ))  # fmt: skip
-"""Segments that may stand in front of such a name, beside language codes. `/docs/api/login` is a page of content."""
+"""Path segments that may precede such a name, besides language codes. `/docs/api/login` is a content page."""
 
 PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
-"""Extensions of pages."""
 
 ASSETS = ("css", "map", "json", "mjs", "scss", "less", "woff", "woff2", "ttf", "otf", "eot", "ico", "wasm", "xsl")
-"""Extensions of files that belong to pages and are none. Documents, pictures and archives are indexed, or are names of
-pages, such as `File:Map.png`."""
+"""Extensions of files that pages load and that are not pages. Excludes documents, images and archives, which search
+engines index and which occur in page names such as `File:Map.png`."""
 
 EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
-"""What programs write for a value that is missing: JavaScript, PHP and SQL, Python, Objective-C."""
+"""How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
 
 MARKS = re.compile(
     r"(?:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)(?-i:object)(?:%20|\+|\s)(?-i:[A-Z])\w{0,40}(?=\]|%5D)"
     r"|(?<=/)%7B(?=[a-z_]{2,30}%7D(?:/|\Z)))[^/?#&]{0,40}",
     re.IGNORECASE,
 )
-"""A placeholder of a template language, or a JavaScript object written as text."""
+"""A template placeholder, or a JavaScript object converted to text."""
 
 TRACKING = re.compile(
     r"utm_[a-z_]+|mtm_[a-z_]+|pk_(?:campaign|kwd|source|medium)|[gdyw]clid|fbclid|ttclid|twclid|msclkid|gclsrc|[gw]braid"
     r"|mc_[ce]id|igsh(?:id)?|srsltid|_hsenc|_hsmi|mkt_tok|li_fat_id|_g[al]|vero_id",
     re.IGNORECASE,
 )
-"""Names of parameters that only say which advertisement or mail a visitor came from."""
+"""Parameters that only identify the advertisement or mail a visitor came from."""
 
 CAMPAIGNS = (
     r"utm_|mtm_|pk_|[gdyw]clid=|fbclid=|ttclid=|twclid=|msclkid=|gclsrc=|[gw]braid=|mc_[ce]id=|igsh|srsltid=|_hs|mkt_tok="
     r"|li_fat_id=|_g[al]=|vero_id="
 )
-"""How the names of `TRACKING` begin."""
+"""Prefixes of the names in `TRACKING`."""
 
 
 def _telling() -> Any:
-    """The search for lines of text, one URL each, that have any of the above; it finds some others too."""
+    """Compile the search for URLs, one per line, that contain any of the above. It allows false positives."""
     names = "|".join(re.escape(form) for name in sorted(KINDS) for form in dict.fromkeys((name, quote(name))))
     empty = "|".join(re.escape(form) for word in EMPTY_VALUES for form in dict.fromkeys((word, quote(word))))
     parts = (
@@ -359,12 +360,12 @@ _SEARCH = _telling()
 
 
 def find_telling(urls: Sequence[str]) -> set[str]:
-    """Those of the URLs that the rules in `loc_content.py` may name; empty for nearly all batches."""
+    """Return the URLs that rules in `families/place.py` may report. Empty for nearly all batches."""
     text = ("\n".join(urls) + "\n").encode("utf-8", "surrogatepass")
     found, end = set(), 0
     for match in _SEARCH(text):
         if match.start() < end:
-            continue  # the line is found already: copying it for every match takes quadratic time
+            continue  # this line is already found; copying it for every match takes quadratic time
         start = text.rfind(b"\n", 0, match.start()) + 1
         end = text.index(b"\n", match.start() + 1)
         found.add(text[start:end].decode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Parsing of dates by the standard that applies to their place."""
+"""Parser for dates, by the standard that applies to each element."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from functools import lru_cache
 from sitemapcrawler.reader.dates import FARTHEST_ZONE, parse
 
 MAX_BYTES = 100
-"""Bytes of a date, frequency or priority. Source: Yandex, https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"""
+"""Maximum length of a date, frequency or priority in bytes. Source: Yandex,
+https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"""
 EAST, WEST = timedelta(hours=14), timedelta(hours=12)
-"""The zones where a day begins first and ends last."""
+"""Offsets of the time zones where a day begins first and ends last."""
 
 
 class Standard(StrEnum):
-    """How dates are to be written."""
+    """Standard that a date must follow."""
 
     W3C = "W3C Datetime"
-    """In sitemaps, and where feeds use Dublin Core or Atom 0.3."""
+    """For sitemaps, and for Dublin Core and Atom 0.3 in feeds."""
     RFC3339 = "RFC 3339"
-    """In Atom 1.0 (RFC 4287, 3.3)."""
+    """For Atom 1.0 (RFC 4287, 3.3)."""
     RFC822 = "RFC 822"
-    """In RSS 2.0, years of four digits allowed."""
+    """For RSS 2.0, which also allows four-digit years."""
 
 
 class DateForm(StrEnum):
-    """How a date is written."""
+    """Notation of a date."""
 
     LEGAL = "legal"
     NO_ZONE = "legal but for the zone that is missing"
@@ -44,17 +45,17 @@ class DateForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the text of a date comes to."""
+    """A parsed date."""
 
     form: DateForm
     why: str = ""
-    """What is impossible."""
+    """Why the date is impossible."""
     day: str = ""
-    """The day it names, `YYYY-MM-DD`, the first of its month or year where it names no day; empty for none."""
+    """The day, `YYYY-MM-DD`; the first of the month or year if it names no day; empty for none."""
     zoned: bool = False
-    """True where it names its zone."""
+    """True if the date names its zone."""
     is_date: bool = False
-    """True where it names a day that there is."""
+    """True if the date names a day that exists."""
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -64,22 +65,21 @@ ISO = re.compile(
     r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.[0-9]+)?)?"
     r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?|(?P<day_zone>Z|[+-][0-9]{2}:[0-9]{2}))?)?)?"
 )
-"""The shapes of https://www.w3.org/TR/NOTE-datetime, of which RFC 3339 is a part, and those of XML Schema; the zone may
-be missing."""
+"""Formats of https://www.w3.org/TR/NOTE-datetime (which includes RFC 3339) and XML Schema, with an optional zone."""
 RFC822 = re.compile(
     rf"(?:(?P<weekday>{'|'.join(WEEKDAYS)})\s*,\s*)?(?P<day>[0-9]{{1,2}})\s+(?P<name>{'|'.join(MONTHS)})\s+"
     r"(?P<year>[0-9]{4}|[0-9]{2})\s+(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?"
     r"(?:\s+(?:(?P<zone>[+-][0-9]{4}|UT|GMT|Z|[ECMP][SD]T)|[A-Z]))?(?:\s*\([^()]*\))?",
     re.IGNORECASE | re.ASCII,
 )
-"""RFC 822, 5. A zone of one letter says nothing (RFC 2822, 4.3)."""
+"""RFC 822, 5. A zone of one letter has no meaning (RFC 2822, 4.3)."""
 NO_DATE = re.compile(r"0000-00-00|-0001-11-30|(?:Wed, )?30 Nov -0001")
-"""The empty date of MySQL, and what PHP makes of it."""
+"""The empty date of MySQL, and PHP's notation of it."""
 
 
 @lru_cache(maxsize=1024)
 def written(text: str, standard: Standard) -> Written:
-    """How `text` is written, white space around it stripped. Kept, since several rules ask, and dates repeat."""
+    """Parse a date without surrounding whitespace. Cached, since several rules call it and dates repeat."""
     if not text:
         return Written(DateForm.EMPTY)
     if size_of(text) > MAX_BYTES:
@@ -101,9 +101,9 @@ def written(text: str, standard: Standard) -> Written:
 
 
 def span(text: str) -> tuple[datetime, datetime] | None:
-    """The earliest and the latest moment that a date of a video or an article may mean, whatever zone it leaves out.
+    """Return the earliest and latest moment a date of a video or article may mean if its zone is missing.
 
-    None for no such date, and for one that names no day.
+    Returns None if the date is invalid or names no day.
     """
     form, moment = written(text, Standard.W3C).form, parse(text)
     if moment is None:
@@ -119,7 +119,7 @@ def span(text: str) -> tuple[datetime, datetime] | None:
 
 
 def size_of(text: str) -> int:
-    """Bytes of a text in UTF-8."""
+    """Size of a text in UTF-8, in bytes."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -151,7 +151,7 @@ def _day(parts: Mapping[str, str]) -> date | None:
 
 
 def _wrong(parts: Mapping[str, str], day: date) -> str:
-    """What is wrong with the other parts of a date; empty where nothing is."""
+    """Describe what is wrong with weekday, time or zone; empty if they are valid."""
     if "weekday" in parts and WEEKDAYS.index(parts["weekday"].lower()) != day.weekday():
         return f"{day} is a {day:%A}"
     if int(parts.get("hour", 0)) > 23 or int(parts.get("minute", 0)) > 59 or int(parts.get("second", 0)) > 59:
