@@ -1,4 +1,4 @@
-"""Rules of sitemaps: one function each, one module for each topic. `all_rules` is the catalogue."""
+"""Audit rules: one function per rule, one module per topic. `all_rules` returns the catalogue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, in the order of the catalogue; rules of a user's own follow, as they were loaded."""
+    """Return all rules in the order of the catalogue, followed by custom rules in the order they were loaded."""
     modules = [f"{__name__}.families.{name}" for name in FAMILIES]
     for name in modules:
         import_module(name)

@@ -1,4 +1,4 @@
-"""Documentation of a rule, for the docs and for a terminal."""
+"""Documentation of a rule, as Markdown and for a terminal."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 from sitemapcrawler.rules.registry import Rule, families
 
 Paint = Callable[[str, str], str]
-"""Takes a text and its kind, gives the text as it is to be written. A kind that is not known has no style."""
+"""Styles a text by kind; unknown kinds stay plain."""
 
 MAX_NEAR = 3
-"""Names that are offered in place of one that is not known."""
+"""Maximum number of suggestions for an unknown name."""
 _PART = re.compile(r"^(?=(?:Why|Bad|Good): )", re.MULTILINE)
 _LABEL = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
 
 
 def section(rule: Rule) -> str:
-    """A rule in Markdown: its id, severity, docstring, source and other names."""
+    """Format a rule in Markdown: id, severity, docstring, source and names in other tools."""
     lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", markdown(rule) + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
@@ -31,17 +31,17 @@ def section(rule: Rule) -> str:
 
 
 def markdown(rule: Rule) -> str:
-    """The docstring, a paragraph for each of its parts."""
+    """Format the docstring in Markdown, one paragraph per part."""
     return _LABEL.sub(r"\n\n**\1:** ", rule.documentation)
 
 
 def names_elsewhere(rule: Rule) -> str:
-    """The names that other tools give the rule."""
+    """List the names that other tools give the rule."""
     return "; ".join(f"{tool}: {name}" for tool, name in rule.also.items())
 
 
 def page(rule: Rule, width: int, paint: Paint) -> str:
-    """The same as lines of up to `width` characters; `paint` styles headings and severities."""
+    """Format a rule for a terminal of `width` characters; `paint` styles headings and severities."""
     what, *parts = (" ".join(part.split()) for part in _PART.split(rule.documentation))
     blocks = [f"{paint(rule.id, 'id')}  {paint(rule.severity, rule.severity)}", _filled(what, width, "")]
     told = [part.split(": ", 1) for part in parts] + [["Source", rule.source], ["Elsewhere", names_elsewhere(rule)]]
@@ -53,7 +53,7 @@ def page(rule: Rule, width: int, paint: Paint) -> str:
 
 
 def listed(rules: Iterable[Rule], paint: Paint) -> str:
-    """A line for each rule: severity, id and the first sentence of what it says."""
+    """Format one line per rule: severity, id and first sentence."""
     rules = list(rules)
     width = max((len(rule.id) for rule in rules), default=0)
     lines = (
@@ -64,18 +64,19 @@ def listed(rules: Iterable[Rule], paint: Paint) -> str:
 
 
 def first_sentence(rule: Rule) -> str:
-    """What the rule says, in one sentence."""
+    """First sentence of what the rule finds."""
     return re.split(r"(?<=\.)\s+(?=[A-Z])", rule.what, maxsplit=1)[0]
 
 
 def beginning_with(name: str, rules: Iterable[Rule]) -> list[Rule]:
-    """The rules of a family, or those whose ids begin with these words: `loc`, `hreflang-target`, `hreflang-`."""
+    """Return the rules of a family, or those whose ids start with these words: `loc`, `hreflang-target`,
+    `hreflang-`."""
     start = name.lower().rstrip("-*") + "-"
     return [rule for rule in rules if rule.id.startswith(start)]
 
 
 def near(name: str, rules: Iterable[Rule]) -> list[str]:
-    """Ids and families that `name` may have meant, the most likely first."""
+    """Suggest ids and families for an unknown name, the most likely first."""
     rules, name = list(rules), name.lower()
     ids = list(dict.fromkeys(rule.id for rule in rules))
     near = difflib.get_close_matches(name, ids, MAX_NEAR) or difflib.get_close_matches(name, families(rules), MAX_NEAR)
@@ -83,6 +84,6 @@ def near(name: str, rules: Iterable[Rule]) -> list[str]:
 
 
 def _filled(text: str, width: int, indent: str) -> str:
-    """Text in lines, the first of which has its indent already."""
+    """Wrap text; the first line is already indented."""
     lines = textwrap.wrap(text, max(width - len(indent), 20), break_long_words=False, break_on_hyphens=False)
     return f"\n{indent}".join(lines)

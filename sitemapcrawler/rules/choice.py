@@ -16,75 +16,73 @@ from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 MAX_ALIKE = 12
 """Rules that a message names."""
 NONE = "none"
-"""Value of select that runs no rule at all."""
+"""Value of `select` that runs no rules."""
 ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP))
-"""What rules need that say what others could not: they run with whatever is selected."""
+"""Rules with these needs report what other rules could not check, so they run regardless of `select`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One entry of an allowlist: findings of `rule` on URLs that match are no findings."""
+    """One entry of an allowlist, which suppresses findings of `rule` on matching URLs."""
 
     rule: str
     """Id or family."""
     pattern: re.Pattern[str]
-    """Searched in the listed URL, or where the finding is about a file, in the file's URL."""
+    """Searched in the listed URL, or in the file's URL if the finding is about a file."""
     reason: str
     until: date | None = None
-    """The last day on which it holds."""
+    """The last day on which the entry applies; None for no end."""
 
     def expired(self, today: date) -> bool:
-        """True from the day after `until` on."""
         return self.until is not None and self.until < today
 
     def covers(self, rule: Rule, url: str) -> bool:
-        """True for the findings of `rule` on `url`."""
+        """True if findings of `rule` on `url` are accepted."""
         return names(rule, (self.rule,)) and self.pattern.search(url) is not None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen rules of a crawl."""
+    """The selected rules of a crawl."""
 
     all_rules: tuple[Rule, ...]
     select: tuple[str, ...] = ()
-    """Ids and families to run; empty: all; `none`: none."""
+    """Ids and families to run. Empty runs all rules, `none` runs none."""
     ignore: tuple[str, ...] = ()
     """Ids and families not to run."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
-    """Severity by id or family, in place of the rule's own."""
+    """Severity by id or family, overriding the rule's own."""
     allowances: tuple[Allowance, ...] = ()
-    """What is known and allowed."""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
-    """Decides which allowances have expired."""
+    """Date that decides whether an allowance has expired. Default: today in UTC."""
 
     def rules(self, needs: Needs) -> list[Rule]:
-        """The chosen rules that need these facts."""
+        """Return the selected rules with these needs."""
         return [rule for rule in self.all_rules if needs in rule.needs and self.chosen(rule)]
 
     def chosen(self, rule: Rule) -> bool:
-        """True for a rule that runs."""
+        """True if the rule is selected."""
         on_the_crawl = NONE not in self.select and not ON_THE_CRAWL.isdisjoint(rule.needs)
         if self.select and not names(rule, self.select) and not on_the_crawl:
             return False
         return not names(rule, self.ignore)
 
     def severity(self, rule: Rule, own: Severity | None = None) -> Severity:
-        """Severity of a finding: as set, else that of the case, else that of the rule."""
+        """Severity of a finding: the configured one, else that of the message (`own`), else that of the rule."""
         return self.severities.get(rule.id) or self.severities.get(rule.family) or own or rule.severity
 
     def allowed(self, rule: Rule, url: str) -> bool:
-        """True where the allowlist covers a finding."""
+        """True if the allowlist covers findings of `rule` on `url`."""
         return any(allowance.covers(rule, url) for allowance in self._valid)
 
     @property
     def looks_at_urls(self) -> bool:
-        """True where findings may differ from URL to URL because of the allowlist."""
+        """True if the allowlist may accept a finding on one URL and not on another."""
         return bool(self._valid)
 
     @property
     def expired(self) -> list[Allowance]:
-        """The allowances that hold no longer."""
+        """Allowances past their last day."""
         return [allowance for allowance in self.allowances if allowance.expired(self.today)]
 
     @cached_property
@@ -93,12 +91,12 @@ class Choice:
 
 
 def names(rule: Rule, chosen: Iterable[str]) -> bool:
-    """True where a list of ids and families names a rule."""
+    """True if a list of ids and families includes a rule."""
     return any(name in (rule.id, rule.family) for name in chosen)
 
 
 def check_names(chosen: Iterable[str], rules: Iterable[Rule]) -> None:
-    """ValueError for a name that is no rule and no family; it suggests the nearest."""
+    """Raise ValueError for an unknown rule or family, suggesting the nearest name."""
     rules = list(rules)
     known = [*(rule.id for rule in rules), *families(rules), NONE]
     for name in chosen:
@@ -107,7 +105,7 @@ def check_names(chosen: Iterable[str], rules: Iterable[Rule]) -> None:
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
-    """What may have been meant, as the end of a sentence: the rules that begin with `name`, or the nearest."""
+    """Suggestion for an unknown name, as the end of a sentence: the rules that start with it, or the nearest name."""
     start = name.lower().rstrip("-*")
     if start in known:
         return f", did you mean {start}?"
@@ -119,7 +117,7 @@ def _meant(name: str, known: Sequence[str]) -> str:
 
 
 def severities(setting: Mapping[str, str], rules: Iterable[Rule]) -> dict[str, Severity]:
-    """The severities that a setting gives rules and families, checked; ValueError for a bad one."""
+    """Validate severities by rule or family. Raises ValueError for an unknown name or severity."""
     check_names(setting, rules)
     for name, severity in setting.items():
         if severity not in list(Severity):
@@ -128,17 +126,17 @@ def severities(setting: Mapping[str, str], rules: Iterable[Rule]) -> dict[str, S
 
 
 TABLE = "allow"
-"""Name of the tables, one for each entry."""
+"""Name of the TOML tables, one per entry."""
 TEXTS = ("rule", "url", "reason")
-"""Keys that every entry has; `until` may stand besides them."""
+"""Required keys of an entry; `until` is optional."""
 KEYS = (*TEXTS, "until")
 
 
 def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
-    """The entries of an allowlist in TOML; ValueError, one line that names the entry, for one that cannot be used.
+    """Parse an allowlist in TOML. Raises ValueError, one line that names the entry.
 
-    An entry is a table `[[allow]]` with `rule` (id or family), `url` (a regular expression), `reason`, and where it
-    is to end, `until` (a date, the last day).
+    An entry is a table `[[allow]]` with `rule` (id or family), `url` (a regular expression), `reason`, and optionally
+    `until` (a date, the last day).
     """
     try:
         document = tomllib.loads(text)

@@ -35,21 +35,21 @@ from sitemapcrawler.urls.display import masked, masked_url
 logger = logging.getLogger(__name__)
 
 MAX_VALUE = 200
-"""Characters of an offending value that a finding holds."""
+"""Maximum length of a finding's value in characters."""
 WHOLE = ("ok", "recovered")
 """Outcomes of files that were read to their end."""
 ABOUT = {"image": "images", "video": "videos", "news": "news", "hreflang": "alternates"}
-"""Families of rules that have nothing to say of an entry without this field."""
+"""{family: field of the entry that its rules need}."""
 
 RuleMessage = tuple[Rule, Message]
 """A message and its rule."""
 
 
 class Judge:
-    """Judges the files of a crawl with the chosen rules. `counts`, `severities` and `skipped` are complete."""
+    """Judges the files of a crawl with the selected rules, and counts all findings."""
 
     def __init__(self, choice: Choice, per_rule: int) -> None:
-        """`per_rule`: findings of one rule and file that become records at most."""
+        """`per_rule`: maximum number of findings per rule and file that become records."""
         self.counts: Counter[str] = Counter()
         """Findings by rule."""
         self.severities: Counter[str] = Counter()
@@ -60,7 +60,7 @@ class Judge:
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
         self.applied = len({rule.id for rules in self._rules.values() for rule in rules})
-        """How many rules were chosen."""
+        """Number of selected rules."""
         self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in SCHEMA_RULES}
         self._on_faults_in_entries = {
             rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]
@@ -69,7 +69,7 @@ class Judge:
         self._failed: set[str] = set()
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
-        """Judge entries; True where some of them have findings now."""
+        """Judge entries. Returns True if some of them have findings now."""
         file.tally.count(urls)
         found = False
         repeats: set[int] = set()
@@ -87,7 +87,7 @@ class Judge:
         return self._judge_structure(urls, file) or found
 
     def _mark(self, urls: Sequence[UrlRecord]) -> None:
-        """Give entries the issues of the faults that the reader found in them. The findings come with the file."""
+        """Add the ids of the reader's faults to the issues of their entries. The findings come with the file."""
         rules = self._on_faults_in_entries
         for record in urls:
             for id in getattr(record, "faults", ()):
@@ -95,7 +95,7 @@ class Judge:
                     record.issues = [*record.issues, id]
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
-        """What the schemas say of entries; True where some of them have findings of it now."""
+        """Check entries against the XML schemas. Returns True if some of them have findings now."""
         rules, found = self._on_structure, False
         try:
             for record, faults in schema_faults(urls, file) if rules else ():
@@ -112,7 +112,7 @@ class Judge:
         return self._attach_to_entry(record, file, said)
 
     def _rules_on(self, record: UrlRecord) -> list[Rule]:
-        """The rules on entries, without those on what the entry does not have."""
+        """Return the rules on entries, without families that need a field the entry lacks."""
         held = (bool(record.images), bool(record.videos), record.news is not None, bool(record.alternates))
         rules = self._families.get(held)
         if rules is None:
@@ -122,14 +122,15 @@ class Judge:
         return rules
 
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
-        """Judge a file that has been read: its faults, its children, and itself."""
+        """Judge a complete file: its faults, its children and the file itself."""
         self._attach(record, file, self._file_messages(record, file))
 
     def verdicts(self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts]) -> bool:
-        """Judge entries that robots.txt denies to the same crawlers; True where some of them have findings now.
+        """Judge entries that robots.txt disallows for the same crawlers. Returns True if some of them have findings
+        now.
 
-        Which rules speak depends on the crawlers alone. So beyond the findings that become records, and where no
-        allowlist looks at URLs, what is said of one entry holds for the rest.
+        Which rules report depends on the crawlers alone. Once no more findings become records, and unless the allowlist
+        looks at URLs, the result for one entry applies to the rest.
         """
         found = False
         for number, record in enumerate(denied):
@@ -153,7 +154,7 @@ class Judge:
         return file.findings[rule.id] < self._per_rule
 
     def _repeat(self, said: Sequence[RuleMessage], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
-        """Count what was said for further entries, without records of it."""
+        """Count the same messages for further entries, without finding records."""
         for rule, message in said if records else ():
             self._count(rule, file, message.severity, len(records))
         issues = list(dict.fromkeys(rule.id for rule, _ in said))
@@ -161,19 +162,19 @@ class Judge:
             record.issues = [*record.issues, *issues] if record.issues else issues
 
     def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted) -> bool:
-        """Judge entries whose URLs were asked; True where some of them have findings of it now."""
+        """Judge entries whose URLs were requested. Returns True if some of them have new findings."""
         return self._each(Needs.REPLY, replies, file)
 
     def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted) -> bool:
-        """Judge images and video files that were asked for; True where their entries have findings of it now."""
+        """Judge images and video files. Returns True if some of their entries have new findings."""
         return self._each(Needs.ASSET, assets, file)
 
     def judges(self, rules: Iterable[str]) -> bool:
-        """True where one of these rules was chosen."""
+        """True if one of these asset rules is selected."""
         return any(rule.id in rules for rule in self._rules[Needs.ASSET])
 
     def skip(self, rules: Iterable[str], file: FileFacts | Counted) -> None:
-        """Count a file that these rules could not judge, once."""
+        """Count a file as skipped by these asset rules, once."""
         chosen = {rule.id for rule in self._rules[Needs.ASSET]}
         for rule in sorted(chosen.intersection(rules)):
             if isinstance(file, FileFacts) and not file.skipped[rule]:
@@ -187,19 +188,18 @@ class Judge:
         return found
 
     def robots(self, facts: RobotsFacts) -> None:
-        """Judge a robots.txt."""
         file = Counted(facts.record.robots)
         self._attach(
             facts.record, file, ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
         )
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
-        """Findings on a file by the part of the sample that stands in it."""
+        """Return findings on a file based on its entries in the sample."""
         said = self._messages(self._rules[Needs.DRAWN], file)
         return self._standalone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
 
     def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
-        """Findings on the crawl itself. `given_up`: {site: how many of its sitemaps were left alone}."""
+        """Return findings on the crawl itself. `given_up`: {site: number of its sitemaps that were skipped}."""
         facts = [SkippedSite(*one) for one in sorted(given_up.items())]
         said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
         return self._standalone(
@@ -209,8 +209,7 @@ class Judge:
         )
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
-        """Findings on the whole site, as the rules find them: one rule after the other, file by file. `which`: needs
-        of the rules that are to run."""
+        """Yield findings on the whole site, rule by rule and file by file. `which`: only run rules with these needs."""
         facts.per_file = None if self._choice.looks_at_urls else max(self._per_rule, 1)
         for needs in which:
             for rule in self._rules[needs]:
@@ -229,16 +228,16 @@ class Judge:
                         yield from self._standalone(self._fail(rule.id, error))
 
     def totals(self) -> dict[str, Counter[str]]:
-        """The counts so far, by name."""
+        """Return the counts so far, by name."""
         return {"counts": self.counts.copy(), "severities": self.severities.copy(), "skipped": self.skipped.copy()}
 
     def add(self, totals: Mapping[str, Mapping[str, int]]) -> None:
-        """Count what was found before."""
+        """Add counts from before a resume."""
         for name, counts in totals.items():
             getattr(self, name).update(counts)
 
     def skip_site(self) -> None:
-        """Count the rules on the whole site as skipped: without a database, or of a crawl that was stopped."""
+        """Count site-wide rules as skipped: there is no database, or the crawl was stopped."""
         self.skipped.update(rule.id for needs in (Needs.SITE, Needs.WHOLE_SITE) for rule in self._rules[needs])
 
     def _of_site(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
@@ -253,7 +252,7 @@ class Judge:
                 yield self._record(rule, severity, message, sitemap, url=url)
 
     def _standalone(self, said: Iterable[RuleMessage], sitemap: str | None = None) -> list[FindingRecord]:
-        """Findings that ride on no record."""
+        """Make findings that are not attached to a record."""
         return [
             self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
         ]
@@ -276,7 +275,7 @@ class Judge:
             file.skipped.update(skipped)
 
     def _on_faults(self, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
-        """What rules say of the reader's faults. Those beyond the ones it keeps in full are counted alone."""
+        """Yield messages on the reader's faults. Faults beyond those kept in full are only counted."""
         by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
         uncounted = Counter({id: file.document.faults.counts[id] for id in by_id})
         for fault in file.document.faults:
@@ -289,7 +288,7 @@ class Judge:
                 self._count(by_id[id], file, times=number)
 
     def _messages(self, rules: Iterable[Rule], facts: Any) -> Iterator[RuleMessage]:
-        """What rules have to say of the same facts."""
+        """Run rules on the same facts."""
         return (said for rule in rules for said in self._run(rule, facts))
 
     def _run(self, rule: Rule, facts: Any) -> list[RuleMessage]:
@@ -299,7 +298,7 @@ class Judge:
             return self._fail(rule.id, error)
 
     def _fail(self, rule: str, error: Exception) -> list[RuleMessage]:
-        """What is said of a rule that raised. To be called where the error is caught."""
+        """Report a rule that raised an exception. Must be called in the `except` block."""
         if rule not in self._failed:
             self._failed.add(rule)
             logger.exception("rule %s failed; further failures of it are counted only", rule)
@@ -318,7 +317,7 @@ class Judge:
         file: FileFacts | Counted,
         said: Iterable[tuple[Rule, Message, int | None, str | None]],
     ) -> bool:
-        """Give a record its issues and findings; True where it has findings now."""
+        """Add issues and findings to a record. Returns True if it received findings."""
         issues: dict[str, None] = {}
         findings: list[FindingRecord] = []
         for rule, message, line, url in said:
@@ -364,11 +363,11 @@ class Judge:
 ROOT = "urlset"
 
 SCHEMA_RULE = "xml-schema-violation"
-"""The rule that has failed where the schemas could not be asked."""
+"""Rule to report as failed if validation against the schemas raises an exception."""
 
 
 def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[UrlRecord, list[Fault]]]:
-    """What the schema does not allow in entries of a urlset, for those that have something. Plain ones have nothing."""
+    """Yield entries of a urlset that violate the schema, with their faults. Plain entries are valid by definition."""
     records = [record for record in urls if _is_judged(record)]
     if not records:
         return
@@ -379,6 +378,7 @@ def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[
 
 
 def _is_judged(record: UrlRecord) -> bool:
-    """An entry that was repaired is as the repair made it; what was wrong with it is named."""
+    """True for entries with XML as written. Repaired entries are excluded: their original problem is already
+    reported."""
     element = getattr(record, "element", None)
     return element is not None and not record.recovered and element.name == ENTRIES[ROOT]

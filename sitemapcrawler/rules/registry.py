@@ -1,4 +1,4 @@
-"""Rule, message and severity; registration of rules, and loading of users' own."""
+"""Rules, messages and severities, the registration of rules, and the loading of custom ones."""
 
 from __future__ import annotations
 
@@ -22,64 +22,64 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """What a finding means for the site."""
+    """How bad a finding is for the site."""
 
     ERROR = "error"
     """A search engine rejects, ignores or misreads it."""
     WARNING = "warning"
-    """It works, but hurts or is likely wrong."""
+    """It works, but does harm or is probably a mistake."""
     INFO = "info"
     """Worth knowing."""
 
 
 class Needs(StrEnum):
-    """The facts a rule is given."""
+    """What a rule is called with."""
 
     URL = "url"
-    """Each entry that is not plain beyond doubt: `facts.UrlFacts`."""
+    """Each entry that the prefilter does not recognise as plain: `facts.UrlFacts`."""
     EVERY_URL = "every-url"
-    """Each entry, the plain ones too: `facts.UrlFacts`. For rules of a user's own; those of the catalogue leave plain
-    entries alone, since nearly all are."""
+    """Each entry, plain ones included: `facts.UrlFacts`. For custom rules only; nearly all entries are plain, so this
+    is slow."""
     CHILD = "child"
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"
-    """Each file when it has been read: `facts.FileFacts`."""
+    """Each file after it has been read: `facts.FileFacts`."""
     WHOLE = "whole"
-    """The same of files that were read to their end; skipped, and counted so, for all others."""
+    """Each file that was read to its end: `facts.FileFacts`. The rule counts as skipped for all others."""
     FAULT = "fault"
-    """Each fault the reader noted under the rule's own id: `reader.faults.Fault`."""
+    """Each fault the reader recorded under the rule's id: `reader.faults.Fault`."""
     VERDICT = "verdict"
-    """Each entry that robots.txt denies to somebody: `facts.VerdictFacts`. Whether the rule speaks must depend on the
-    crawlers alone; the entry gives it the words."""
+    """Each entry that robots.txt disallows for a crawler: `facts.VerdictFacts`. Whether the rule reports must depend on
+    the crawlers alone; only the message may depend on the entry."""
     ROBOTS = "robots"
     """Each robots.txt, at the end: `facts.RobotsFacts`."""
     REPLY = "reply"
-    """Each entry whose URL was asked: `facts.ReplyFacts`."""
+    """Each entry whose URL was requested: `facts.ReplyFacts`."""
     ASSET = "asset"
-    """Each image or video file that was requested, or that robots.txt denies: `facts.AssetFacts`."""
+    """Each image or video file that was requested, or that robots.txt disallows: `facts.AssetFacts`."""
     DRAWN = "drawn"
-    """Each file with entries in a sample of a given number, at the end: `facts.Drawn`."""
+    """Each file with entries in a sample of fixed size, at the end: `facts.Drawn`."""
     SITE = "site"
-    """The whole site, at the end: `facts.SiteFacts`. What the rule finds is true, whatever was left out."""
+    """The whole site, at the end: `facts.SiteFacts`. The rule's findings must hold even for an incomplete crawl."""
     WHOLE_SITE = "whole-site"
-    """The same of a crawl that left out nothing; skipped, and counted so, for all others."""
+    """A site that was crawled completely: `facts.SiteFacts`. The rule counts as skipped for all others."""
     BASELINE = "baseline"
-    """The same of a crawl that is compared with an earlier one, where neither left out anything."""
+    """A site compared with a baseline, both crawled completely: `facts.SiteFacts`."""
     FAILURE = "failure"
-    """Each failure of another rule: `facts.Failure`."""
+    """Each exception that another rule raises: `facts.Failure`."""
     GIVEN_UP = "given-up"
-    """Each site whose sitemaps were left alone: `facts.SkippedSite`."""
+    """Each site whose remaining sitemaps were skipped: `facts.SkippedSite`."""
     ALLOWANCE = "allowance"
-    """Each entry of the allowlist that has expired: `choice.Allowance`."""
+    """Each expired entry of the allowlist: `choice.Allowance`."""
 
 
 ON_THE_SITE = (Needs.SITE, Needs.WHOLE_SITE, Needs.BASELINE)
-"""Needs that only the job's database meets."""
+"""Needs that require the job's database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a rule has to say once. Without a line the runner takes that of the entry."""
+    """One problem that a rule reports. Without a line, that of the entry is used."""
 
     text: str
     """One sentence with the offending value and the limit."""
@@ -87,19 +87,19 @@ class Message:
     column: int | None = None
     value: str | None = None
     severity: Severity | None = None
-    """Where one rule has two severities: the one of this case."""
+    """Overrides the rule's severity in this case."""
     url: str | None = None
-    """The listed URL it is about, where the rule is given more than an entry."""
+    """The listed URL, for rules that judge more than one entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteMessage(Message):
-    """The same of a rule on the whole site, which says where."""
+    """A message of a site-wide rule, with its location."""
 
     sitemap: str | None = None
-    """URL of the file it is about; None for the site."""
+    """URL of the file; None for the site."""
     times: int = 1
-    """Findings that it stands for: more than one where those behind it would only be counted."""
+    """Number of findings this message stands for; more than one if the rest is only counted."""
 
 
 Check = Callable[[Any], Iterator[Message]]
@@ -113,12 +113,12 @@ class Rule:
     id: str
     severity: Severity
     source: str
-    """URL of the text it implements, or what is known without one."""
+    """URL of the specification it implements, or a description of the evidence."""
     needs: tuple[Needs, ...]
-    """The check is run on each of these."""
+    """Inputs that `check` runs on."""
     check: Check
     also: dict[str, str] = field(default_factory=dict)
-    """Names other tools give it: {tool: name}."""
+    """Names of the same rule in other tools: {tool: name}."""
 
     @property
     def family(self) -> str:
@@ -127,27 +127,27 @@ class Rule:
 
     @property
     def documentation(self) -> str:
-        """The docstring of the check."""
+        """The docstring of `check`."""
         return inspect.cleandoc(self.check.__doc__ or "")
 
     @property
     def what(self) -> str:
-        """What it finds: the first paragraph of its documentation, on one line."""
+        """What the rule finds: the first paragraph of its documentation, on one line."""
         return " ".join(self.documentation.partition("\n\n")[0].split())
 
     @property
     def why(self) -> str:
-        """Why that matters, on one line."""
+        """Why the problem matters, on one line."""
         return self._part("Why")
 
     @property
     def bad(self) -> str:
-        """An example of what is wrong, on one line; empty where there is none."""
+        """A bad example, on one line; empty if there is none."""
         return self._part("Bad")
 
     @property
     def good(self) -> str:
-        """What is right instead, on one line; empty where that is not said."""
+        """A good example, on one line; empty if there is none."""
         return self._part("Good")
 
     def _part(self, name: str) -> str:
@@ -155,7 +155,7 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
-"""Every rule by id, in the order of the catalogue."""
+"""All rules by id, in the order of the catalogue."""
 
 
 def rule(
@@ -165,7 +165,7 @@ def rule(
     needs: Needs | tuple[Needs, ...] = Needs.URL,
     also: dict[str, str] | None = None,
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id`."""
+    """Register a check as the rule `id`. Raises ValueError if the id is taken."""
 
     def register(check: Check) -> Check:
         if id in RULES:
@@ -177,42 +177,43 @@ def rule(
 
 
 def families(rules: Iterable[Rule]) -> list[str]:
-    """The families of rules, each once, in order."""
+    """Return the families of rules, each once, in order."""
     return list(dict.fromkeys(rule.family for rule in rules))
 
 
 def entry_rule(
     id: str, severity: Severity, source: str, also: dict[str, str] | None = None, faults: bool = False
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id` for pages and children; with `faults` for what the reader notes under it."""
+    """Register a check as the rule `id` for pages and children; with `faults`, also for the reader's faults of that
+    id."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
     return rule(id, severity, source, needs, also)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)
-"""The worst first."""
+"""Severities, the worst first."""
 
 
 def findings(number: int, severity: str) -> str:
-    """So many findings of a severity: `1 error`, `2 warnings`, `3 info`."""
+    """Format a number of findings: `1 error`, `2 warnings`, `3 info`."""
     return counted(number, severity, severity if severity == Severity.INFO else None)
 
 
 def fault_message(fault: Fault, severity: Severity | None = None) -> Iterator[Message]:
-    """A fault of the reader as it stands."""
+    """Yield the message of a reader fault unchanged."""
     yield Message(fault.message, fault.line, fault.column, fault.value, severity, fault.url)
 
 
 FILE_SUFFIX = ".py"
-"""What a name ends with that is a path, and not that of a module."""
+"""Suffix that distinguishes a path from a module name."""
 
 
 def load_rules(settings: BaseSettings) -> None:
-    """Import what the setting names, each once in a process, so that its rules are in the catalogue.
+    """Import the modules in `SITEMAP_RULES`, each once per process, so that their rules are registered.
 
-    ValueError, one line, for a module that is not there, cannot be imported, or takes the id of another rule. Such a
-    module leaves no rules behind.
+    Raises ValueError, one line, if a module is missing, cannot be imported or reuses a rule id. None of its rules are
+    registered in that case.
     """
     for name in settings.getlist("SITEMAP_RULES"):
         before = set(RULES)
@@ -225,8 +226,7 @@ def load_rules(settings: BaseSettings) -> None:
 
 
 def sources(settings: BaseSettings) -> list[bytes]:
-    """The text of the modules that the setting names, as far as they are files: who judges with another one judges
-    differently."""
+    """Source text of the modules in `SITEMAP_RULES` that are files. It is part of what decides the findings."""
     found = []
     for name in settings.getlist("SITEMAP_RULES"):
         path = getattr(sys.modules.get(_key(name)), "__file__", None)
@@ -243,14 +243,14 @@ def _load(name: str) -> None:
 
 
 def _take_back(ids: Iterable[str]) -> None:
-    """Forget rules, but for those of modules that stay imported: nothing would register them again."""
+    """Unregister rules, except those of modules that stay imported: nothing would register them again."""
     for id in ids:
         if getattr(RULES[id].check, "__module__", None) not in sys.modules:
             del RULES[id]
 
 
 def _key(name: str) -> str:
-    """Name of a module in `sys.modules`: its own, or the whole path of a file."""
+    """Key of a module in `sys.modules`: its name, or the absolute path of a file."""
     return str(Path(name).resolve()) if name.endswith(FILE_SUFFIX) else name
 
 
@@ -258,7 +258,7 @@ def _execute(path: Path) -> None:
     spec = spec_from_file_location(str(path), path)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[str(path)] = module  # dataclasses look there for the module they stand in
+    sys.modules[str(path)] = module  # dataclasses look up their module there
     try:
         spec.loader.exec_module(module)
     except BaseException:

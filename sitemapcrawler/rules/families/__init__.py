@@ -1,5 +1,5 @@
-"""Rules, grouped in modules by topic. Each rule is a small generator of messages with its own documentation.
+"""Rules in modules by topic. Each rule is a small generator of messages, and its docstring is its documentation.
 
-May import `rules.facts` and `rules.registry`, but not each other. Start reading in `hints.py`; `rules/__init__.py`
-lists the modules.
+May import `rules.facts` and `rules.registry`; modules do not import each other. Start reading in `hints.py`;
+`rules.FAMILIES` lists the modules.
 """

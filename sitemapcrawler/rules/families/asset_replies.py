@@ -1,4 +1,4 @@
-"""Image and video files: replies to requests, and robots.txt."""
+"""Rules on image and video files: replies to requests, and robots.txt."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sitemapcrawler.urls.display import shown
 IMAGE, THUMBNAIL = "image", "thumbnail_loc"
 """Roles of assets that must be images."""
 UNKNOWN_TYPES = frozenset(("application/octet-stream", "binary/octet-stream"))
-"""Types by which servers say that they know none; readers look at the bytes."""
+"""Types that servers use for unknown content; readers inspect the bytes."""
 PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 REFUSING = frozenset((401, 403))
-"""Statuses that may differ for search engines: many hosts refuse images to whom they do not know."""
+"""Statuses that search engines may not get: many hosts refuse images to unknown clients."""
 MAX_NAMED = 5
 """Crawlers that a message names."""
 
@@ -104,7 +104,7 @@ def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = Non
 
 
 def _content_type(asset: AssetFacts) -> str:
-    """The type of an answer; empty where there is none, or it says nothing."""
+    """Media type of a response; empty if missing or meaningless."""
     if not isinstance(asset.reply, Ok | Redirected):
         return ""
     kind = (asset.reply.content_type or "").partition(";")[0].strip().lower()[:100]
@@ -122,7 +122,7 @@ def _page_type(asset: AssetFacts) -> str | None:
 
 
 def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
-    """What robots.txt denies to others than crawlers of AI; to us, where it was not judged for others."""
+    """Report an asset that robots.txt disallows for non-AI crawlers, or for this one if no others were checked."""
     names = [name for name in asset.blocked_for or () if not _is_of_ai(name)]
     if names:
         named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")

@@ -1,4 +1,4 @@
-"""Sitemap files as bytes and XML syntax: size, encoding, well-formedness; text sitemaps and feeds."""
+"""Rules on sitemap files as bytes and XML syntax: size, encoding, well-formedness; text sitemaps and feeds."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/b
 XML = "https://www.w3.org/TR/xml/"
 GZIP = "https://www.rfc-editor.org/rfc/rfc1952"
 MAX_BYTES = 52_428_800
-"""Bytes of a file, uncompressed: 50 MiB. Source: https://www.sitemaps.org/protocol.html#index"""
+"""Maximum size of an uncompressed file in bytes, 50 MiB. Source: https://www.sitemaps.org/protocol.html#index"""
 NEAR = 0.9
-"""Share of a limit from which on a file is near it."""
+"""Share of a limit from which a file counts as close to it."""
 NO_SITEMAP = ("html", "unknown")
 OURS = re.compile(r"the rest was not fetched|was stopped|the body could not be kept")
-"""Reasons of a cut that are ours: a limit, the user, this machine's disk."""
+"""Errors of truncated files that the crawler caused: a limit, the user, this machine's disk."""
 STOPPED = ("limit-bytes", "limit-entries", "limit-stopped")
 OVERGROWN = ("limit-element", "limit-depth")
 DECLARED = re.compile(r"<\?xml(?![\w.:-])", re.IGNORECASE)
-"""The beginning of an XML declaration."""
+"""Start of an XML declaration."""
 PARSING = {"Search Console": "Parsing error"}
 
 
@@ -277,7 +277,7 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     cut = faults.first("doc-truncated")
     if grown is not None:
         yield Message(grown.message, grown.line, grown.column, grown.value, Severity.WARNING)
-    elif stopped is not None and stopped.message != FULL:  # which limit-max-urls tells
+    elif stopped is not None and stopped.message != FULL:  # limit-max-urls reports that
         yield Message(f"not read to the end: {stopped.message}", value=stopped.value)
     elif cut is not None and OURS.search(cut.message):
         yield Message(f"not read to the end: {cut.message}")

@@ -1,4 +1,4 @@
-"""The hints changefreq and priority, which most search engines ignore."""
+"""Rules on changefreq and priority, hints that most search engines ignore."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
 ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
-"""The frequencies as the protocol lists them."""
+"""Values of changefreq in the order of the protocol."""
 
 
 @rule("changefreq-invalid", Severity.ERROR, CHANGEFREQ, also={"Search Console": "Invalid tag value"})
@@ -94,14 +94,14 @@ DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 
 DEFAULT = 0.5
-"""The priority of a page that has none. Source: the protocol"""
+"""Priority of a page without one. Source: the protocol"""
 
 MIN_ALIKE = 20
-"""Entries that must all have one priority: it may be right for a few."""
+"""Number of entries from which an identical priority is reported; it may be correct for a few."""
 
 
 def _written_priority(entry: UrlFacts, fault: str) -> str | None:
-    """The priority as written where it has this `fault_of`, else None; a number where the element is not at hand."""
+    """The priority as written if it has this `priority_fault`, else None. Falls back to the parsed number."""
     element, number = field(entry, "priority"), entry.record.priority
     if element is None and number is None:
         return None
@@ -111,7 +111,7 @@ def _written_priority(entry: UrlFacts, fault: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def priority_fault(text: str) -> str:
-    """What is wrong with a priority: `long`, `invalid` or `range`; empty where nothing is. Kept, since they repeat."""
+    """Classify a priority as `long`, `invalid` or `range`; empty if valid. Cached, since priorities repeat."""
     if size_of(text) > MAX_BYTES:
         return "long"
     if not DECIMAL.fullmatch(text):
@@ -205,7 +205,7 @@ def priority_all_one(file: FileFacts) -> Iterator[Message]:
 
 
 def _one_for_all(file: FileFacts) -> float | None:
-    """The one priority of all pages; None where they differ, are few, or it is no legal one."""
+    """The priority that all pages share; None if they differ, are few, or it is invalid."""
     tally = file.tally
     if len(tally.priorities) != 1 or tally.prioritised < MIN_ALIKE:
         return None

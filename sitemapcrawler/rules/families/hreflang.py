@@ -1,7 +1,7 @@
-"""Links to language versions: code, URL and `rel`, and the replies of the linked pages.
+"""Rules on links to language versions: code, URL and `rel`, and the replies of the linked pages.
 
-All rules but one report once per entry: the first faulty link and the number of others. What one link lacks, a template
-usually omits from all of them.
+All rules but one report once per entry: the first faulty link and the number of others, since templates usually repeat
+a mistake in all links.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
-    """{code that stands for several pages: what to say}, in document order."""
+    """Yield (code, message) for each code with several pages, in document order."""
     first: dict[str, str] = {}
     told: set[str] = set()
     for code, url, position in zip(cluster.codes, cluster.urls, cluster.positions, strict=True):
@@ -165,7 +165,7 @@ def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
 
 
 def _codes_of_pages(cluster: Cluster) -> dict[str, list[str]]:
-    """{URL: its codes, each once, but for `x-default`}, in document order."""
+    """Codes of each URL without duplicates and `x-default`, in document order."""
     codes: dict[str, list[str]] = {}
     for code, url in dict.fromkeys(zip(cluster.codes, cluster.urls, strict=True)):
         if code != DEFAULT:
@@ -174,7 +174,7 @@ def _codes_of_pages(cluster: Cluster) -> dict[str, list[str]]:
 
 
 def _self_on_other_protocol(cluster: Cluster) -> bool:
-    """True where that is why the entry does not list itself, which is told."""
+    """True if the entry lists itself with the other protocol, which a separate rule reports."""
     near = cluster.nearly_self
     return near is not None and near.partition(":")[0] != cluster.loc.partition(":")[0]
 
@@ -189,7 +189,7 @@ def _once_per_entry(
     text: Callable[[AlternateLink], str],
     value: Callable[[AlternateLink], str | None] = lambda link: link.alternate.href,
 ) -> Iterator[Message]:
-    """One message for all links of an entry that are `at_fault`: `text` and `value` are asked of the first."""
+    """Yield one message for all links of an entry that are `at_fault`. `text` and `value` describe the first."""
     cluster = cluster_of(entry)
     if cluster is None or not cluster.odd:
         return
@@ -200,7 +200,6 @@ def _once_per_entry(
 
 
 def _written_code(link: AlternateLink) -> str | None:
-    """The code of a link as written."""
     return link.alternate.hreflang
 
 
@@ -346,7 +345,7 @@ def _link_name(link: AlternateLink) -> str:
 
 
 def _is_relative(href: str | None) -> bool:
-    """True for a URL without scheme or without host; `www.example.com/` is one, as XML sees it."""
+    """True for a URL without scheme or host. `www.example.com/` is relative, too."""
     return bool(href) and ":" not in (href or "").partition("/")[0]
 
 
@@ -355,13 +354,13 @@ FROG = "Screaming Frog"
 NOT_INDEXED = "is not to be indexed (noindex)"
 
 ON = (Needs.REPLY, Needs.SITE)
-"""At the end those are told of that were asked after the entry was judged."""
+"""`SITE` covers targets that were requested after their entry was judged."""
 
 BROKEN = HttpError | Failed | RedirectLoop
 
 
 class AlternateReply(NamedTuple):
-    """A language version that was asked, other than the page itself."""
+    """The reply to a language version other than the page itself."""
 
     alternate: Alternate
     reply: Reply
@@ -444,7 +443,7 @@ def _names_canonical(canonical: str) -> str:
 
 
 def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -> Iterator[Message]:
-    """One message for the targets with this fault, in words that follow the URL of the first."""
+    """Yield one message for all targets with this fault. `fault` returns a phrase that follows the URL."""
     found = [(target, said) for target in _alternate_replies(facts) if (said := fault(target.reply)) is not None]
     if not found:
         return
@@ -456,7 +455,8 @@ def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -
 
 
 def _alternate_replies(facts: ReplyFacts) -> Iterator[AlternateReply]:
-    """The targets of an entry whose own page works; of another one, that is told."""
+    """Yield the replies to an entry's language versions, unless its own page is broken, which is reported
+    separately."""
     if not facts.targets or isinstance(facts.reply, BROKEN):
         return
     own = page_key(facts.record.loc)

@@ -1,4 +1,4 @@
-"""Images of an entry, in Google's image namespace."""
+"""Rules on images of an entry, in Google's image namespace."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sitemapcrawler.words import counted
 
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("caption", "geo_location", "title", "license")
-"""Elements without effect after 2022-08-06. Source: `RETIREMENT`"""
+"""Elements without effect since 2022-08-06. Source: `RETIREMENT`"""
 MAX_IMAGES = 1000
-"""Images of one entry. Source: `GOOGLE`"""
+"""Maximum number of images in an entry. Source: `GOOGLE`"""
 MAX_HOSTS = 5
 """Hosts that a message names."""
 
@@ -110,7 +110,7 @@ def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _absolute(loc: str, base: str) -> str | None:
-    """The URL of an image, a relative one resolved against `base`; None for an invalid one."""
+    """Resolve the URL of an image against `base`; None if it is invalid."""
     found = flaw(loc)
     if found is None:
         return loc

@@ -1,4 +1,4 @@
-"""Sitemap indexes, and limits on what a file, an entry or a site may hold. `document.py` checks bytes."""
+"""Rules on sitemap indexes, and on limits of a file, an entry or a site. `document.py` checks limits in bytes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ INDEX = "https://www.sitemaps.org/protocol.html#index"
 INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"
 LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
 TOLERANCE = timedelta(days=1)
-"""By which an index may be older than what it lists: a day without time and zone is none too exact."""
+"""Tolerance when comparing an index with its sitemaps, since a date without time and zone is imprecise."""
 LEFT_OUT = ("loc-empty", "loc-invalid-uri", "xml-entry-without-loc")
-"""Faults of entries that the reader left out."""
+"""Faults of entries that the reader leaves out."""
 
 
 def _is_index(file: FileFacts) -> bool:
@@ -26,31 +26,31 @@ def _is_index(file: FileFacts) -> bool:
 
 
 REPORT = "https://support.google.com/webmasters/answer/7451001"
-"""Help of Search Console's sitemaps report."""
+"""Help page of Search Console's sitemaps report."""
 
 MAX_URLS = 50_000
-"""URLs of one file. Source: https://www.sitemaps.org/protocol.html#index"""
+"""Maximum number of URLs in a file. Source: https://www.sitemaps.org/protocol.html#index"""
 
 NEAR_URLS = 45_000
-"""90 % of them."""
+"""90 % of `MAX_URLS`."""
 
 MAX_CHILDREN = 50_000
-"""Sitemaps of one index; 1,000 until about 2012. Source: the same."""
+"""Maximum number of sitemaps in an index; 1,000 until about 2012. Source: as for `MAX_URLS`."""
 
 MAX_INDEXES = 500
-"""Indexes of one site. Source: `LARGE`."""
+"""Maximum number of indexes of a site. Source: `LARGE`."""
 
 MAX_REPORTED = 1_000
-"""Sitemaps of one site that Search Console shows. Source: `REPORT`."""
+"""Maximum number of sitemaps of a site that Search Console shows. Source: `REPORT`."""
 
 MAX_ALTERNATES = 100
-"""Alternates of one URL that common tools read; no specification sets a limit."""
+"""Maximum number of alternates of a URL that common tools read; no specification sets a limit."""
 
 LISTS = ("xml-urlset", "rss", "atom", "text")
 
 
 def _urls(file: FileFacts) -> int:
-    """URLs listed in a file; 0 in an index."""
+    """Number of URLs in a file; 0 for an index."""
     return file.record.url_count if file.record.format in LISTS else 0
 
 

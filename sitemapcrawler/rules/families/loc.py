@@ -1,4 +1,4 @@
-"""The URL of an entry: syntax."""
+"""Rules on the syntax of an entry's URL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INCOMPLETE = {"Search Console": "Incomplete URL"}
 INVALID = {"Search Console": "Invalid URL", "Yandex": "Invalid URL", "Lumar": "Malformed URLs in Sitemaps"}
 NON_ASCII = re.compile(r"[^\x00-\x7f]")
 KEPT = "no http or https URL"
-"""What the reader says of an entry that it keeps as it is: the rules on entries see it themselves."""
+"""The reader's message on an entry that it keeps unchanged; the rules on entries report it."""
 SESSION = re.compile(
     r"(?:php|j|asp|cf)?sess(?:ion)?[_-]?id\w*|aspsessionid\w*|cfid|cftoken|zenid|oscsid|sid", re.IGNORECASE
 )
@@ -28,12 +28,12 @@ SESSION = re.compile(
 SECRET = re.compile(
     r"session|[\w.-]*(?:token|password|passwd|secret)|(?:[\w.-]*[_.-])?(?:pwd|api[_-]?key)", re.IGNORECASE
 )
-"""Names of parameters that hold what nobody else may know."""
+"""Names of parameters that hold a secret."""
 MAIL = re.compile(r"(?:\w*[_.-])?e?-?mail", re.IGNORECASE)
 AMBIGUOUS = ("sid", "session")
-"""Names that other things have too, such as a section or a session of a conference."""
+"""Names with other meanings as well, such as a section, or a session of a conference."""
 LOOKS_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,}|[A-Za-z0-9]{16,}")
-"""Letters and digits in one word, or a very long one: no number of a page, and no word."""
+"""A word of letters and digits, or a very long one: neither a page number nor an ordinary word."""
 
 
 @rule("loc-empty", Severity.ERROR, LOC, Needs.FAULT, also={"Search Console": "Invalid URL"})
@@ -153,7 +153,7 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     Bad: `<loc>https://example.com/a b</loc>`, or a no-break space behind the URL
     Good: `<loc>https://example.com/a%20b</loc>`
     """
-    if isinstance(entry, Fault):  # around a plain entry's URL, of which the record knows nothing
+    if isinstance(entry, Fault):  # blanks around a plain entry's URL, which the record does not contain
         yield Message(entry.message, entry.line, entry.column, entry.value, Severity.INFO)
         return
     if not entry.sound:
@@ -168,7 +168,7 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
 
 
 def _around(entry: EntryFacts) -> str:
-    """The white space around a URL, where the element is at hand."""
+    """Whitespace around a URL, if the XML element is available."""
     element = entry.element if isinstance(entry, UrlFacts) else None
     for child in element.children if element is not None else ():
         if child.name == "loc" and element is not None and child.uri == element.uri:

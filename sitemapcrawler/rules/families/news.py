@@ -1,4 +1,4 @@
-"""News articles, in Google's news namespace."""
+"""Rules on news articles, in Google's news namespace."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ REQUIRED = (
     ("publication",), ("publication", "name"), ("publication", "language"), ("publication_date",), ("title",)
 )  # fmt: skip
 RETIRED = ("access", "genres", "keywords", "stock_tickers", "geo_locations")
-"""Elements that `GOOGLE` does not name any more."""
+"""Elements that `GOOGLE` no longer documents."""
 CHINESE = ("zh-cn", "zh-tw")
-"""The languages with a region. Source: `GOOGLE`"""
+"""The only languages with a region. Source: `GOOGLE`"""
 MAX_ARTICLES = 1000
-"""Articles of one file. Source: `GOOGLE`"""
+"""Maximum number of articles in a file. Source: `GOOGLE`"""
 MAX_AGE = timedelta(days=2)
 """Source: `GOOGLE`"""
 LONG_TITLE = 200
-"""Characters; longer ones are cut nearly everywhere."""
+"""Characters; longer titles are cut off nearly everywhere."""
 MAX_NAMES = 5
 """Names that a message lists."""
 PLACEHOLDER_TITLES = frozenset((
@@ -51,10 +51,10 @@ PLACEHOLDER_TITLES = frozenset((
     "auto draft", "ohne titel", "kein titel", "sans titre", "sin título", "senza titolo", "sem título", "zonder titel",
     "bez tytułu", "без названия",
 ))  # fmt: skip
-"""Titles that systems give to articles without one, in lower case."""
+"""Default titles of content management systems, in lower case."""
 TITLE_MARKS = re.compile(rf"{TEMPLATE.pattern}|\blorem ipsum\b", re.IGNORECASE)
 MIN_REPEATED = 2
-"""Articles with one title that are worth a word."""
+"""Number of articles with the same title from which they are reported."""
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
 PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
 
@@ -81,7 +81,7 @@ def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
-    """What an article lacks, with the line to look at: its publication, or a part of that, and the rest."""
+    """Yield the missing elements of an article, each with a line. A missing parent stands for its children."""
     for *above, name in REQUIRED:
         if above and lacks(article, *above):
             continue
@@ -227,7 +227,7 @@ def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
 
 
 def _folded(name: str) -> str:
-    """What is left of a name without parentheses, case, blanks and punctuation."""
+    """Normalise a name: no parentheses, case, spaces or punctuation."""
     plain = unicodedata.normalize("NFKC", PARENTHESES.sub(" ", name)).casefold()
     return "".join(character for character in plain if character.isalnum()) or name
 

@@ -1,4 +1,4 @@
-"""Listed pages as HTML: noindex, refresh, language and canonical URL."""
+"""Rules on listed pages as HTML: noindex, refresh, language and canonical URL."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ REFRESH = "https://developers.google.com/search/docs/crawling-indexing/301-redir
 LANGUAGES = "https://www.w3.org/International/questions/qa-html-language-declarations"
 DENIED = {"Sitebulb": "Noindex URL in XML Sitemaps", "Screaming Frog": "Non-Indexable URLs in Sitemap"}
 SEARCH_NAMES = frozenset(("msnbot", "slurp", "teoma", "yandex", "naverbot"))
-"""Names of search engines in `<meta name>` that robots.txt does not have."""
+"""Names of search engines in `<meta name>` that robots.txt does not use."""
 NEWS = "googlebot-news"
 FILIPINO = "fil"
 ALIKE = {"nb": "no", "nn": "no", "tl": FILIPINO} | WITHDRAWN
-"""Languages that are written for another one, without harm."""
+"""Languages whose codes are commonly interchanged, without harm."""
 MAX_CODES = 5
 """Codes that a message names."""
 
@@ -115,7 +115,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
 
 
 def _that_hold(facts: ReplyFacts) -> Sequence[Denial]:
-    """The denials that hold when the page was asked."""
+    """The denials in effect when the page was requested."""
     page = own_page(facts)
     return [one for one in page.denials if one.until is None or _is_past(one.until, facts.asked_at)] if page else []
 
@@ -153,8 +153,7 @@ def _own_codes(record: UrlRecord) -> list[str]:
 
 
 def _language(code: str) -> str | None:
-    """The language of a code, one for all that are alike; None where none can be told: three letters may mean the same
-    as two."""
+    """Normalised language of a code; None if it is ambiguous, since three letters may mean the same as two."""
     language = code.strip().replace("_", "-").partition("-")[0].lower()
     language = ALIKE.get(language, language)
     return language if language == FILIPINO or (len(language) == 2 and is_language(language)) else None
@@ -256,7 +255,7 @@ def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
 
 
 def _doubtful_page(facts: ReplyFacts) -> PageFacts | None:
-    """The listed page; None also where its canonical is beyond doubt: one, absolute, and letter by letter its URL."""
+    """The listed page, unless its canonical is beyond doubt: exactly one, absolute and identical to the URL."""
     page = own_page(facts)
     if page is None or len(page.canonicals) != 1:
         return page
@@ -265,7 +264,7 @@ def _doubtful_page(facts: ReplyFacts) -> PageFacts | None:
 
 
 def other_canonical(facts: ReplyFacts) -> Canonical | None:
-    """The canonical of the listed page where it is another URL; None where the page does not say for sure."""
+    """The canonical of the listed page if it is another URL; None if the page is not clear about it."""
     page = _doubtful_page(facts)
     found = _different(page) if page is not None else []
     if page is None or len(found) != 1:
@@ -279,12 +278,12 @@ def _counting(page: PageFacts) -> list[Canonical]:
 
 
 def _different(page: PageFacts) -> list[Canonical]:
-    """The canonicals that count, one of each URL."""
+    """The canonicals that count, without duplicates."""
     return list({_canonical_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
 
 
 def _canonical_key(url: str) -> str:
-    """Equal for spellings that search engines take for the same: escapes of any character do not make another page."""
+    """Key that is equal for spellings search engines treat as one; escapes do not make another page."""
     return unquote(page_key(url), errors="surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""The URL of an entry: host, location relative to the sitemap, duplicates, and what its words reveal."""
+"""Rules on an entry's URL: host, location relative to the sitemap, duplicates, and telltale words."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ LOCATION = f"{PROTOCOL}#location"
 MISMATCH = {"Search Console": "Path mismatch"}
 NOT_ALLOWED = {"Search Console": "URL not allowed", "Yandex": "Incorrect URL (doesn't match location)"}
 PRIVATE_NAMES = re.compile(r"(?:.*\.)?(?:localhost|local|test|internal|invalid|localdomain)")
-"""Names that are known on one machine or network only. Source: RFC 6761, RFC 6762, and ICANN for `internal`"""
+"""Host names that are valid on one machine or network only. Source: RFC 6761, RFC 6762, and ICANN for `internal`"""
 SITEMAP_NAMES = (".xml", ".xml.gz")
-"""Ends of names that are those of sitemaps where they hold that word."""
+"""Suffixes of sitemap files, if the file name also contains `sitemap`."""
 NO_SITEMAPS = ("html", "unknown", "list")
-"""Formats of files that the crawl asked for as sitemaps, and that are none."""
+"""Formats of requested files that turned out not to be sitemaps."""
 MASKED = re.compile(rf"\s*(?:https?:)?[\\/]*{re.escape(HIDDEN)}@", re.IGNORECASE)
-"""How the reader writes a URL with a password."""
+"""Notation of the reader for a URL with a password."""
 EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 
@@ -256,11 +256,11 @@ SITEMAPS = Table(
     of=(ENTRIES,),
     fill=_spell_sitemaps,
 )
-"""The keys of the files that were read as sitemaps or feeds."""
+"""Page keys of the files that were read as sitemaps or feeds."""
 
 
 def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
-    """Entries that lead to such files, but for those that were told of already."""
+    """Report entries that list such a file, unless they are already reported."""
     site.need(SITEMAPS)
     faults = f"""
         SELECT e.place FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
@@ -296,10 +296,10 @@ CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consoli
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 
 LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
-"""A segment that chooses a language or a country."""
+"""A path segment that selects a language or country."""
 
 MAX_CONTAINERS = 3
-"""Segments in front of the name of a page without content."""
+"""Maximum number of path segments before the name of a page without content."""
 
 ADMINISTRATION = "wp-admin"
 
@@ -310,13 +310,13 @@ ABOUT_WORDS = frozenset((
     "reference", "sql", "tag", "tagged", "tags", "topic", "topics", "typescript", "user", "users", "wiki", "word",
     "words",
 ))  # fmt: skip
-"""Segments below which a word such as `null` may be what the page is about."""
+"""Path segments below which a word such as `null` may be the topic of a page."""
 
 EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
-"""What follows the scheme of a URL within a path, as in `web.archive.org/web/2020/https://example.com/`."""
+"""Follows the scheme of a URL inside a path, as in `web.archive.org/web/2020/https://example.com/`."""
 
 ABOUT_FILES = ABOUT_WORDS | {"config", "configuration", "files", "guide", "guides", "help"}
-"""Folders in which a page may be about a file such as `package.json`."""
+"""Folders in which a file name such as `package.json` may be the topic of a page."""
 
 SCRIPT_FOLDERS = frozenset((
     "_next", "_nuxt", "asset", "assets", "build", "bundles", "cdn", "chunks", "dist", "includes", "js", "javascript",
@@ -329,7 +329,7 @@ SCRIPT = re.compile(
     r"|site|sw|theme|vendors?|jquery.*|.*[.-]min|.*[.-][0-9a-f]{8,})\.js",
     re.IGNORECASE,
 )
-"""Names of scripts; `node.js` and `vue.js` are topics of pages."""
+"""Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
 
 
 @entry_rule("loc-placeholder", Severity.ERROR, BUILD)

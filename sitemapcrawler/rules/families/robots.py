@@ -1,4 +1,4 @@
-"""robots.txt as a file, and the sitemaps that it names."""
+"""Rules on robots.txt as a file, and on the sitemaps it names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
 from sitemapcrawler.words import counted
 
 OURS = ("which is not public", "the crawl was stopped")
-"""What the reason says where it was this crawler that did not ask: nothing is known then."""
+"""Parts of the reason if this crawler did not request the file, so nothing is known."""
 REFUSED = {
     401: "the server asks for a login; crawlers that get the same take it that everything may be crawled",
     403: "the server refuses it to this crawler; others that get the same take it that everything may be crawled",
     429: "too many requests; most crawlers take it that everything may be crawled, Google that nothing may",
 }
-"""Statuses that say more than that there is no file. Google on 429: the same page as `GOOGLE`"""
+"""Statuses that mean more than a missing file. Google on 429: the same page as `GOOGLE`"""
 
 
 @rule("robots-missing", Severity.INFO, f"{RFC}#section-2.3.1.3", Needs.ROBOTS)
@@ -149,7 +149,7 @@ def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _garbled(policy: Policy, first: int) -> bool:
-    """True where bytes that are no UTF-8 stand in a rule, or the first of them in another field."""
+    """True if bytes that are not UTF-8 occur in a rule, or first occur in another field."""
     lines = {note.line for note in policy.notes} | {sitemap.line for sitemap in policy.sitemap_lines}
     in_rules = {rule.line for group in policy.groups.values() for rule in group.rules}
     return first in lines or not in_rules.isdisjoint(policy.facts.garbled)
@@ -182,7 +182,7 @@ CROSS = "https://www.sitemaps.org/protocol.html#sitemaps_cross_submits"
 INVALID = {"Yandex": "Invalid Sitemap file URL format", "Search Console": "Invalid URL"}
 
 QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d,"
-"""What does not belong to a URL at either end of it."""
+"""Characters that do not belong at either end of a URL."""
 
 ELSEWHERE = (Standing.OTHER_WWW, Standing.OTHER_AUTHORITY)
 
@@ -192,14 +192,14 @@ def _sitemap_lines(facts: RobotsFacts) -> list[RobotsSitemap]:
 
 
 def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
-    """The lines that name a sitemap by a valid URL, and no more than one."""
+    """Return the lines that name exactly one sitemap by a valid URL."""
     lines = _sitemap_lines(facts)
     number = Counter(sitemap.line for sitemap in lines)
     return (sitemap for sitemap in lines if number[sitemap.line] == 1 and not _sitemap_fault(sitemap))
 
 
 def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
-    """Why what a line names is no URL; None where it is."""
+    """Why the value of a Sitemap line is not a URL; None if it is."""
     if not sitemap.url:
         return "no http or https URL"
     written = sitemap.raw.partition("#")[0].rstrip()
@@ -213,7 +213,7 @@ def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
 
 
 def _misspelt_sitemaps(facts: RobotsFacts) -> list[Note]:
-    """Lines that no reader takes for a sitemap, and whose field is nearly that."""
+    """Lines with a misspelt Sitemap field that no crawler recognises."""
     unknown = (note for note in facts.policy.notes if note.kind is NoteKind.UNKNOWN_FIELD)
     return [note for note in unknown if nearest(note.text) == "Sitemap"]
 

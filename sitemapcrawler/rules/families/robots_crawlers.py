@@ -1,4 +1,4 @@
-"""Effects of robots.txt on crawlers: delays, denied sites and denied URLs."""
+"""Rules on the effects of robots.txt on crawlers: delays, blocked sites and blocked URLs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sitemapcrawler.urls.display import shown
 from sitemapcrawler.words import counted
 
 MAX_CRAWL_DAYS = 30
-"""Days that reading all listed URLs once may take: pages that are seen less than once a month are out of date."""
+"""Maximum number of days to crawl all listed URLs once. Pages crawled less than once a month are out of date."""
 DAY_S = 24 * 3600
 MINUTE_S = 60
 HOUR_S = 3600
 DELAY = "crawl-delay"
 DELAYED = ("Microsoft", "Anthropic")
-"""Operators who say that their crawlers obey Crawl-delay. Sources:
+"""Operators whose crawlers obey Crawl-delay. Sources:
 https://blogs.bing.com/webmaster/2012/05/03/to-crawl-or-not-to-crawl-that-is-bingbots-question/ and
 https://support.claude.com/en/articles/8896518"""
 UNDELAYED = (GOOGLE_OPERATOR, "Yandex", "Amazon")
-"""Operators who say that their crawlers ignore it. Sources: `GOOGLE`,
+"""Operators whose crawlers ignore Crawl-delay. Sources: `GOOGLE`,
 https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://developer.amazon.com/amazonbot"""
 
 
@@ -52,7 +52,7 @@ def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _bound(facts: RobotsFacts) -> set[int]:
-    """Lines of the delays that judged crawlers obey."""
+    """Lines of the delays that checked crawlers obey."""
     obeying = (crawler for crawler in facts.agents if crawler.operator in DELAYED)
     groups = {group.token: group for crawler in obeying if (group := facts.policy.group_of(crawler)) is not None}
     return {line for group in groups.values() for _, _, line in group.timing}
@@ -119,7 +119,7 @@ def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _nobody_comes(facts: RobotsFacts) -> bool:
-    """True where no crawler may fetch anything, and there is no finding on a listed URL or a sitemap that says so."""
+    """True if no crawler may fetch anything, and no finding on a listed URL or sitemap reports that."""
     followed = [facts.policy.group_of(crawler) for crawler in facts.agents or (agent(EVERYBODY),)]
     if facts.record.urls or facts.record.sitemaps:
         return False
@@ -140,7 +140,7 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
         line = f"{shown(one.rule.text)}: " if one.rule is not None else ""
         rfc, protego = ("allows", "denies") if one.allowed else ("denies", "allows")
         scrapy = "skips" if one.allowed else "requests"
-        more = ", and other listed URLs" if one.urls > 1 else ""  # how many are compared depends on time
+        more = ", and other listed URLs" if one.urls > 1 else ""  # their number depends on time
         text = f"{line}RFC 9309 {rfc} {shown(one.url)} to {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
         yield Message(text, None if one.rule is None else one.rule.line, value=one.url)
 
@@ -161,7 +161,7 @@ def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
 
 
 COUNTED = {severity: Message("", severity=severity) for severity in Severity}
-"""What is said where it will only be counted."""
+"""Placeholders for messages that are only counted."""
 
 MAX_GROUPS = 4
 """Groups of robots.txt that a message quotes; `blocked_for` names every crawler."""
@@ -208,7 +208,7 @@ def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
 
 @lru_cache(maxsize=1024)
 def _others_than_ai(names: tuple[str, ...]) -> tuple[tuple[Agent, ...], Severity]:
-    """The crawlers that are not of AI, and how severe it is that they are denied a URL."""
+    """Return the crawlers that are not AI crawlers, and the severity of blocking them."""
     crawlers = tuple(known for known in map(agent, names) if known.group != AI)
     search = any(known.group == SEARCH or known.name == EVERYBODY for known in crawlers)
     return crawlers, Severity.ERROR if search else Severity.WARNING
@@ -220,7 +220,7 @@ def _crawlers_of_ai(names: tuple[str, ...]) -> tuple[Agent, ...]:
 
 
 def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) -> Message:
-    """Whom robots.txt denies the URL, by which line, and whose group that is in."""
+    """Make a message that names the blocked crawlers, the line that blocks them and its group."""
     followed: dict[tuple[str, bool], list[Agent]] = {}
     for crawler in crawlers:
         group = facts.policy.group_of(crawler)

@@ -1,4 +1,4 @@
-"""Lines and groups of robots.txt: misspelt fields, joined groups, rules without effect."""
+"""Rules on the lines and groups of robots.txt: misspelt fields, joined groups, rules without effect."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from sitemapcrawler.words import counted
 UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
 
 RETIRED = ("noindex", "nofollow")
-"""Fields that Google read until 2019-09-01: `UNSUPPORTED`"""
+"""Fields that Google supported until 2019-09-01: `UNSUPPORTED`"""
 
 
 def _google_reads(note: Note) -> bool:
-    """True where Google takes a misspelt field for the one that is meant; it reads no other fields."""
+    """True unless Google ignores or misreads a misspelt User-agent, Allow or Disallow field."""
     meaning = FIELDS.get(field_of(note.text)[0])
     return meaning is None or google_reading(note.text)[0] == meaning
 
 
 def _by_name(found: list[Note]) -> Iterator[tuple[str, Note, str]]:
-    """Each field of the lines once, as written: with its first line, and words for the other ones."""
+    """Yield each field once: its name, its first line, and a note on the number of other lines."""
     groups: dict[str, list[Note]] = {}
     for note in found:
         groups.setdefault(field_of(note.text)[0] or field_name(note.text), []).append(note)
@@ -127,9 +127,9 @@ SEARCHING = {
 }
 """Product tokens of search engines."""
 MAX_RULES = 1000
-"""Rules of `*` that are compared with those of other groups."""
+"""Rules of `*` to compare with other groups."""
 MAX_GROUPS = 50
-"""Groups with different rules that are compared with `*`."""
+"""Groups with different rules to compare with `*`."""
 
 
 @rule("robots-rule-outside-group", Severity.WARNING, f"{RFC}#section-2.1", Needs.ROBOTS)
@@ -167,7 +167,7 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _agent_fault(value: str) -> tuple[Severity | None, str]:
-    """What is wrong with the value of a User-agent line, and how severe that is where it is less than usual."""
+    """Describe what is wrong with a User-agent value, with a severity if it is lower than the rule's."""
     found = TOKEN.match(value)
     token = found[0] if found else EVERYBODY if value[:1] == EVERYBODY and value[1:2].isspace() else ""
     if not token:
@@ -196,7 +196,7 @@ def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _blocks(facts: RobotsFacts) -> dict[int, RuleBlock]:
-    """The block of each User-agent line."""
+    """Map the line of each User-agent to its block."""
     blocks = {id(block): block for group in facts.policy.groups.values() for block in group.blocks}
     return {line: block for block in blocks.values() for _, line in block.agents}
 
@@ -239,7 +239,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _dropping(policy: Policy) -> Iterator[tuple[Group, list[PathRule]]]:
-    """The groups that lack rules of the one that their crawlers would follow without them, and those rules."""
+    """Yield groups that lack rules of the group their crawlers would otherwise follow, with the missing rules."""
     denied: dict[int, list[tuple[str, PathRule]]] = {}
     known: dict[tuple[int, ...], list[PathRule]] = {}
     for group in policy.groups.values():
@@ -265,14 +265,14 @@ def _other_names(crawler: Agent) -> Iterator[str]:
 
 
 def _allows_all(group: Group) -> bool:
-    """True where a group says in so many words that everything is allowed."""
+    """True if a group explicitly allows everything."""
     return any(block.unrestricted for block in group.blocks) or any(
         clause.pattern.everything for each in group.rules if each.allow for clause in clauses(each)
     )
 
 
 def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]]:
-    """A path for each rule by which a group denies something; none for a group that allows only exceptions."""
+    """Yield a sample path for each rule by which a group disallows something; nothing if it disallows by default."""
     rules = policy.rules_of(group)
     if not rules.allows_by_default:
         return

@@ -1,4 +1,4 @@
-"""Comparison of all files of a site: duplicates, contradictions, repeated media, changes since a baseline."""
+"""Rules that compare all files of a site: duplicates, contradictions, repeated media, changes since a baseline."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ MOVES = "https://developers.google.com/search/docs/crawling-indexing/consolidate
 FROG = "Screaming Frog"
 SECONDS_A_DAY = 86_400
 UNDATED = ("text", LIST, *FEEDS)
-"""Formats whose files have no date, or one of each entry, whatever the site does elsewhere."""
+"""Formats whose files have either no dates or one per entry, independent of the rest of the site."""
 DAY = len("2026-01-05")
-"""Characters of a day."""
+"""Length of a day, in characters."""
 BETWEEN = "\x1f"
-"""Parts two dates as written, of which either may have blanks; no XML document can hold it."""
+"""Separates two dates as written, which may contain spaces; no XML document can contain it."""
 OWN_LISTS = ("feed", "news", "list")
-"""Kinds of files that list pages again by their nature: the latest ones, or those somebody wanted to ask for.
-Source: https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom"""
+"""Kinds of files that repeat pages by design: the latest pages, or those selected by a user. Source:
+https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom"""
 ADDED = """
     CASE WHEN f.kind IN ('image', 'video')
          THEN hash(list_sort([image.loc FOR image IN u.images]),
                    list_sort([coalesce(video.content_loc, video.thumbnail_loc) FOR video IN u.videos])) END"""
-"""SQL for what an entry of a file of images or videos says of them."""
+"""SQL for what an entry of an image or video file adds."""
 RELISTED = f"""
     temp.site_again a JOIN temp.site_files f ON f.file = {file_of("a.place")}
     JOIN urls u ON u.rowid = {row_of("a.place")}
     WHERE f.kind NOT IN {OWN_LISTS} AND u.news IS NULL"""
-"""SQL for the entries of pages that are listed again, in files that may list all pages."""
+"""SQL for repeated entries of pages, in files that may list all pages."""
 
 
 @rule("cross-duplicate-url", Severity.WARNING, BUILD, Needs.SITE, also={FROG: "URLs In Multiple Sitemaps"})
@@ -137,7 +137,8 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
-    """Sites that have several parts, by SQL for the two; `told`: rules that told of an entry by itself."""
+    """Report sites with several values of `part` for the same `whole`, both SQL. `told`: rules that report single
+    entries."""
     site.need(ENTRIES)
     issues = ", ".join(f"'{rule}'" for rule in told)
     faults = f"""
@@ -209,7 +210,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
 
 LOST = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/overview"
 MIN_DROP = 0.1
-"""Share of the URLs that must be gone. A site loses some pages every day."""
+"""Share of URLs that must be gone. A site loses some pages every day."""
 
 
 @rule("cross-count-drop", Severity.WARNING, LOST, Needs.BASELINE)
@@ -252,8 +253,8 @@ def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[SiteMessage]:
-    """One message for each file with such URLs. `sites`: the table of the sites of these files; `said`: what the URLs
-    are."""
+    """Yield one message per file with changed URLs. `sites`: table of the files' sites; `said`: phrase for the
+    change."""
     files = f"""
         SELECT sitemap, count(*), min(loc) FROM urls JOIN temp.{sites} USING (sitemap)
         WHERE change = ? AND site IN ? GROUP BY sitemap ORDER BY sitemap"""
@@ -269,13 +270,13 @@ INDEX_PAGE = rf"^([^?]*/)(?:index|[Dd]efault){EXTENSION}"
 WITH_EXTENSION = rf"^([^?]*[^/?]){EXTENSION}"
 
 MIN_PAGES = 50
-"""Pages with one image or video that are very many: fewer may share one on purpose."""
+"""Number of pages with the same image or video to report. Fewer may share one on purpose."""
 
 MIN_SHARE = 0.1
-"""Their share of the pages of their host with images or videos."""
+"""Share of such pages among those of their host with images or videos."""
 
 BUCKETS = 2**20
-"""Counts that are made first, of which the few high ones are looked at: so memory does not grow with the images."""
+"""Buckets of a first, rough count. Only the few high ones are counted exactly, which bounds memory."""
 
 
 @rule("cross-same-page", Severity.WARNING, MOVES, Needs.SITE)

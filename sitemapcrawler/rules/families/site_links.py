@@ -1,4 +1,5 @@
-"""Links between files and pages of a site: discovery, hreflang, canonicals and redirects; the crawl itself."""
+"""Rules on links between files and pages of a site: discovery, hreflang, canonicals, redirects; and on the crawl
+itself."""
 
 from __future__ import annotations
 
@@ -21,20 +22,21 @@ REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-red
 SUBMIT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#addsitemap"
 PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
 SITEMAPS = ("xml-urlset", "xml-index", "text")
-"""Formats of files that are nothing but sitemaps: a home page links to feeds for readers."""
+"""Formats that only sitemaps have. A home page may link to a feed for its readers."""
 NAMED = """
     SELECT unnest(sitemaps) FROM robots
     UNION ALL SELECT loc FROM children
     UNION ALL SELECT final_url FROM sitemaps
     WHERE found_by NOT IN ('common-path', 'html-link') AND final_url IS NOT NULL"""
-"""SQL for the URLs that robots.txt and indexes name, and those that they lead to."""
+"""SQL for the URLs that robots.txt and indexes name, and for their final URLs."""
 
 
 OF_THE_SITE = f"""
     (final_url IS NULL OR final_url NOT IN (SELECT robots FROM robots))
     AND {site_of_url("robots")} IN (
         SELECT site FROM temp.site_sites UNION SELECT {site_of_url("sitemap")} FROM children)"""
-"""SQL that is true for the robots.txt of a site of the crawl; of one that redirects to another one, that is told of."""
+"""SQL that is true for the robots.txt of a site of the crawl. One that redirects to another site's file is reported
+there."""
 
 
 @rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
@@ -104,12 +106,12 @@ ALL_UNREAD = f"""
     GROUP BY r.robots
     HAVING count(s.outcome) = count(*) AND count(*) FILTER (s.outcome IN ? OR s.outcome = 'truncated') = 0
     ORDER BY r.robots"""
-"""SQL for each robots.txt whose sitemaps were all asked for, in vain."""
+"""SQL for each robots.txt of which all sitemaps were requested and none could be read."""
 FOUND = "SELECT sitemap FROM sitemaps WHERE found_by IN ('common-path', 'html-link') AND outcome IN ? ORDER BY sitemap"
 
 
 def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:
-    """Sitemaps that were found in this way and that nothing else names, in the order of their URLs."""
+    """Sitemaps found in this way that nothing else names, ordered by URL."""
     site.need(WHOLE)
     found = """
         SELECT sitemap, final_url FROM sitemaps JOIN temp.site_sites USING (sitemap)
@@ -253,7 +255,8 @@ def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessage]:
-    """Entries with this kind of reply that lead to another listed page; not to one that does not work, as is told."""
+    """Report entries with this kind of reply that lead to another listed page. A broken target is reported
+    separately."""
     if not site.has("reply"):
         return
     site.need(ENDS)

@@ -1,4 +1,4 @@
-"""HTTP replies to listed URLs: status, network failures, redirects, soft 404, share of broken URLs."""
+"""Rules on HTTP replies to listed URLs: status, network failures, redirects, soft 404, share of broken URLs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
 
 
 def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Message]:
-    """A message with the status, where it is the one that this rule tells; `remark` follows it."""
+    """Yield a message with the status, if this rule is the one to report it; `remark` follows the status."""
     reply = facts.reply
     if isinstance(reply, HttpError) and fault_of(facts) == rule:
         yield Message(f"HTTP status {reply.status}{way(reply)}{remark}", value=str(reply.status))
@@ -115,7 +115,7 @@ NETWORK = f"{ERRORS}#network-and-dns-errors"
 
 
 def _on_failure(facts: ReplyFacts, rule: str) -> Iterator[Message]:
-    """A message with the failure, where it is one that this rule tells."""
+    """Yield a message with the failure, if this rule is the one to report it."""
     reply = facts.reply
     if isinstance(reply, Failed | Cut) and fault_of(facts) == rule:
         yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
@@ -178,8 +178,8 @@ def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
 
 INDEXABLE = "https://developers.google.com/search/docs/crawling-indexing/indexable-file-types"
 SLOW_MS = 1_800
-"""Milliseconds to the first byte of one answer that are too many: "poor" by https://web.dev/articles/ttfb, which
-includes name look-up and connection. They are not measured here: a page that is reported is slow by itself."""
+"""Milliseconds to the first byte that count as slow: "poor" by https://web.dev/articles/ttfb. That limit includes DNS
+and connection, which are not measured here, so a reported page is slow by itself."""
 
 
 @rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
@@ -249,18 +249,18 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
 
 
 MAX_DIRT = 0.01
-"""Share of a sitemap's URLs that may be anything else than 200. Source: Bing, 2012"""
+"""Maximum share of a sitemap's URLs with a status other than 200. Source: Bing, 2012"""
 MAX_KINDS = 4
-"""Kinds of reply that a message counts."""
+"""Kinds of replies that a message counts."""
 
 
 def _answered(file: FileFacts | Drawn) -> int:
-    """Entries that were asked and answered for."""
+    """Number of entries with a definite result."""
     return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
 
 
 def _bad_share(file: FileFacts | Drawn) -> Estimate:
-    """The share of URLs that do not answer with a page, by those that were asked, of those that the sample is of."""
+    """Estimate the share of URLs that do not return a page."""
     asked = _answered(file)
     return estimate(asked - file.replies[ReplyKind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
 
@@ -317,7 +317,7 @@ PERMANENT = frozenset((301, 308))
 """Source: RFC 9110, 15.4"""
 
 MAX_HOPS = 4
-"""Redirects that a message tells one by one; the record has all of them."""
+"""Redirects that a message lists; the record has all of them."""
 
 WHY_NOT = {
     Reason.BLOCKED: "robots.txt forbids it to us",
@@ -405,7 +405,7 @@ def _permanence(status: int) -> str:
 
 
 def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
-    """Where redirects lead. `moved`: what they are, in words that the URL follows."""
+    """Make a message about the target of redirects. `moved`: phrase that the target follows."""
     reply = facts.reply
     if isinstance(reply, Unchecked):
         return Message(f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.hops[-1].url)
@@ -415,5 +415,5 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
 
 
 def _noindex_remark(facts: ReplyFacts) -> str:
-    """A remark on a page that should not be listed either."""
+    """Note on a page that should not be listed anyway."""
     return ", and that page is not to be indexed (noindex)" if getattr(facts.reply, "noindex", None) else ""

@@ -1,4 +1,4 @@
-"""Fetching a sitemap file: status, connection, redirects, robots.txt, Content-Type; refused requests."""
+"""Rules on fetching a sitemap file: status, connection, redirects, robots.txt, Content-Type; refused requests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sitemapcrawler.words import counted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 REPORT = "https://support.google.com/webmasters/answer/7451001"
-"""Help of Search Console's sitemaps report, which lists its errors."""
+"""Help page on the errors of Search Console's sitemaps report."""
 HTTP = "https://www.rfc-editor.org/rfc/rfc9110"
 NO_SITEMAP = ("html", "unknown")
 REFUSING = (403, 429)
-"""Statuses of firewalls and rate limits: RFC 9110, 15.5.4, and RFC 6585, 4."""
+"""Statuses that firewalls and rate limits return: RFC 9110, 15.5.4, and RFC 6585, 4."""
 NO_CONTENT = 204
 REASONS = (
     ("cannot be resolved", "doc-dns-error"),
@@ -31,14 +31,15 @@ REASONS = (
     ("a file is read only where", None),
     ("nsupported URL scheme", None),
 )
-"""What a record's error says -> the rule that names it; None where we refused or stopped, which is no fault of it."""
+"""Part of a record's error, and its rule; None if the crawler itself refused or stopped, which is not a fault of the
+file."""
 XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")
 GZIP_TYPE = re.compile(r"/(?:x-)?gzip(?:-compressed)?$")
 UNTOLD = ("application/octet-stream", "binary/octet-stream")
 
 
 def answer_fault(file: FileFacts) -> str | None:
-    """Id of the rule that says why a file was not answered with a sitemap's bytes; None where it was."""
+    """Id of the rule that explains why a file did not return a sitemap; None if it did."""
     record = file.record
     if record.outcome == "blocked":
         return "doc-blocked-by-robots"
@@ -324,7 +325,7 @@ def _is_https_of(file: FileFacts, url: str | None) -> bool:
 
 
 def _has_no_coding(file: FileFacts) -> bool:
-    """True for an answer whose Content-Encoding is known not to be gzip."""
+    """True for a response whose Content-Encoding is known not to be gzip."""
     return not file.is_local and file.content_encoding is not None and "gzip" not in file.content_encoding
 
 
@@ -333,7 +334,7 @@ def _was_read(file: FileFacts) -> bool:
 
 
 def _led_to_sitemap(file: FileFacts) -> bool:
-    """True where redirects led to something that is no page: read, or read before under its own URL."""
+    """True if redirects led to anything but a page: read now, or earlier under its own URL."""
     return (_was_read(file) or file.record.outcome == "ok") and not _is_page(file)
 
 
@@ -347,10 +348,10 @@ def _is_offsite(file: FileFacts) -> bool:
 ASKED = (Needs.FILE, Needs.REPLY, Needs.ASSET)
 
 NOT_PUBLIC = "which is not public"
-"""What a record's error says of such an address."""
+"""Part of the error for an address that is not public."""
 
 SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
-"""What a record's error says of a URL that is none of http and https."""
+"""Parts of the error for a URL that is neither http nor https."""
 
 
 @rule(
@@ -398,5 +399,5 @@ def _refusal(reply: AddressRefused) -> Message:
 
 
 def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:
-    """True where rules on the URL as it is listed have told its fault."""
+    """True if a rule on the listed URL has already reported the problem."""
     return not facts.reply.hops and any(issue.startswith(("loc-", "image-", "video-")) for issue in facts.record.issues)

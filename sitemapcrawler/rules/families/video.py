@@ -1,4 +1,4 @@
-"""Videos of an entry, in Google's video namespace."""
+"""Rules on videos of an entry, in Google's video namespace."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sitemapcrawler.urls.display import shown
 
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("category", "gallery_loc", "price", "tvshow", "id", "content_segment_loc")
-"""Elements without effect. Source: `RETIREMENT`; the last two left Google's documentation before."""
+"""Elements without effect. Source: `RETIREMENT`; the last two disappeared from Google's documentation earlier."""
 RETIRED_ATTRIBUTES = ("allow_embed", "autoplay")
 """Attributes of `player_loc` without effect. Source: `RETIREMENT`"""
 LOCATIONS = ("content_loc", "player_loc")
 URLS = ("thumbnail_loc", *LOCATIONS)
 PROTOCOLS = ("http", "https", "ftp")
-"""What files can be fetched by. Source: `GOOGLE`"""
+"""Protocols allowed for files. Source: `GOOGLE`"""
 STREAM = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-"""The start of a URL that names a host, whatever its scheme."""
+"""Start of a URL with a host and any scheme."""
 PLATFORM_PAGE = re.compile(
     r"https?://(?:(?:www|m|music|mobile)\.)?(?:"
     r"youtube(?:-nocookie)?\.com/(?:watch|embed/|v/|shorts/|live/|playlist)|youtu\.be/[\w-]"
@@ -36,19 +36,20 @@ PLATFORM_PAGE = re.compile(
     r"|rutube\.ru/(?:video|play/embed)/|vk(?:video)?\.(?:com|ru)/video|bilibili\.com/video/|ok\.ru/video)",
     re.IGNORECASE,
 )
-"""Watch pages and embedded players of video platforms. Files are elsewhere: `player.vimeo.com/external/1.hd.mp4`."""
+"""Watch pages and embedded players of video platforms. Excludes video files, such as
+`player.vimeo.com/external/1.hd.mp4`."""
 MAX_TAGS = 32
-"""Tags of one video. Source: `GOOGLE`"""
+"""Maximum number of tags of a video. Source: `GOOGLE`"""
 
 
 def _text(video: Video, name: str) -> str:
-    """The text of an element that may carry attributes; empty where it is missing."""
+    """Text of an element with optional attributes; empty if it is missing."""
     value = getattr(video, name)
     return (value.get("value") if isinstance(value, dict) else value) or ""
 
 
 def _missing(entry: UrlFacts, name: str) -> Iterator[Message]:
-    """A message for each video without content of a required element."""
+    """Yield a message for each video in which a required element is missing or empty."""
     for video, element in videos(entry):
         if not _text(video, name) and lacks(element, name):
             yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
@@ -142,7 +143,7 @@ def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
-    """What is wrong with the URLs of the videos: the flaw, whether it is the protocol, line and value."""
+    """Yield the problems of the videos' URLs: flaw, whether the protocol is to blame, line and value."""
     for video, element in videos(entry):
         for name in URLS:
             url = _text(video, name)
@@ -226,7 +227,7 @@ def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _retired(video: Video) -> Iterator[tuple[str, str]]:
-    """What a video has of the retired elements and attributes: as a message names it, and the name of the element."""
+    """Yield (name in messages, element name) for retired elements and attributes of a video."""
     yield from ((f"<video:{name}>", name) for name in RETIRED if getattr(video, name) not in (None, []))
     player = video.player_loc if isinstance(video.player_loc, dict) else {}
     yield from ((f"<video:player_loc {name}>", "player_loc") for name in RETIRED_ATTRIBUTES if name in player)
@@ -253,7 +254,7 @@ MAX_UPLOADER = 255
 """Characters. Source: `GOOGLE`"""
 
 MAX_DURATION = 28_800
-"""Seconds, eight hours. Source: `GOOGLE`"""
+"""Seconds (8 hours). Source: `GOOGLE`"""
 
 MAX_RATING = 5.0
 """Source: `GOOGLE`"""
@@ -262,7 +263,7 @@ MAX_NAMED = 5
 """Wrong codes that a message names."""
 
 INTEGER = re.compile(r"\+?[0-9]{1,18}")
-"""A number without sign, of a size that videos may have (seconds, views)."""
+"""A non-negative integer in a plausible range for seconds or views."""
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 
@@ -291,7 +292,7 @@ def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
-    """A message for each video of whose element the text is longer than a limit in characters."""
+    """Yield a message for each video whose element exceeds a limit in characters."""
     for video, element in videos(entry):
         value = _text(video, name)
         if len(value) > limit:
@@ -343,7 +344,7 @@ def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Severity | None = None) -> Message:
-    """A message on a value that is not what it must be. One that is empty says nothing, and harms little."""
+    """Make a message about an invalid value; only a warning if it is empty, which does little harm."""
     if not value:
         return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=Severity.WARNING)
     return Message(f"<video:{name}> is {shown(value)}, not {wanted}", line, value=value, severity=severity)
@@ -405,13 +406,13 @@ def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """The codes that a list may hold."""
+    """Valid codes of a list."""
 
     known: Callable[[str], bool]
     usual: Callable[[str], str]
-    """Gives the case in which they are written."""
+    """Returns the usual case of a code."""
     what: str
-    """Ends the sentence on a code that is not known."""
+    """End of the sentence about an unknown code."""
 
 
 COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; codes are parted by blanks")
@@ -448,7 +449,7 @@ def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _code_list_faults(name: str, given: Mapping[str, str], codes: Codes, line: int | None) -> Iterator[Message]:
-    """Messages on a list of codes and its relationship: {`value`, `relationship`}."""
+    """Yield messages on a list of codes and its relationship: {`value`, `relationship`}."""
     written = given.get("value", "")
     if not written:
         yield _unfit(name, "", "", line)
@@ -495,7 +496,7 @@ def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
         info = (video.uploader or {}).get("info", "").strip()
         place, there = authority(entry.record.loc), authority(info)
         found = flaw(info) if info else None
-        if found is not None and found.kind != "invalid":  # what is no URI at all, the schema names
+        if found is not None and found.kind != "invalid":  # the schema reports text that is not a URI
             message = f"the info of <video:uploader>: {found.text}"
             yield Message(message, line_of(element, "uploader"), value=info)
         elif place and there and _domain(place.host) != _domain(there.host):
@@ -504,5 +505,5 @@ def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _domain(host: str) -> str:
-    """The last two labels: a domain, or more than one (`co.uk`), so that no two hosts of one domain are told apart."""
+    """Last two labels of a host. They may span several domains (`co.uk`), but never split one."""
     return host if host.replace(".", "").isdecimal() else ".".join(host.split(".")[-2:])

@@ -1,4 +1,4 @@
-"""Structure of XML sitemaps: root, namespaces, elements, attributes, and violations of the schemas."""
+"""Rules on the structure of XML sitemaps: root, namespaces, elements, attributes, and schema violations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = "https://www.w3.org/TR/xml-names/#nsc-NSDeclared"
 GOOGLE_NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
 SITEMAPS = ("xml-urlset", "xml-index")
 LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/sitemap/0\.(?:84|90?)/?", re.IGNORECASE)
-"""Namespaces of earlier versions, and spellings of the present one that readers take for it."""
+"""Namespaces of earlier versions, and variants of the current one that readers accept."""
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
 EXTENSIONS = {
     "alternates": ("language version",),
@@ -28,7 +28,7 @@ EXTENSIONS = {
     "videos": ("video",),
     "news": ("news article",),
 }
-"""Field of an extension -> what its elements are called."""
+"""{field of an extension: nouns for its elements}."""
 
 
 @rule("xml-root-unknown", Severity.ERROR, PROTOCOL, Needs.FAULT, also={"Search Console": "Unsupported format"})
@@ -43,7 +43,7 @@ def xml_root_unknown(fault: Fault) -> Iterator[Message]:
 
 
 def _named(file: FileFacts) -> str | None:
-    """The namespace of a sitemap's root; None where there is none to judge."""
+    """Namespace of a sitemap's root; None if the file is not an XML sitemap."""
     return file.document.root_uri if file.record.format in SITEMAPS else None
 
 
@@ -96,7 +96,7 @@ def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
     seen = set()
     for fault in file.document.faults:
         if fault.rule != "xml-ext-namespace-missing" or "xml-root-unknown" in file.document.faults:
-            continue  # without a root that is known nothing is declared
+            continue  # an unknown root declares no namespaces
         found = PREFIX.search(fault.value or "")
         prefix = found[1] if found else ""
         if prefix not in seen:
@@ -125,7 +125,7 @@ def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
 
 def _ignored(ignored: Ignored, file: FileFacts) -> str:
-    """How many elements of an extension are ignored, and whether the file has no others of it."""
+    """State how many elements of an extension are ignored, and whether those are all in the file."""
     field = ignored.namespace.field
     same = [other for other in file.document.ignored.values() if other.namespace is ignored.namespace]
     is_all = len(same) == 1 and getattr(file.document.counts, field) <= ignored.count * ignored.is_read
