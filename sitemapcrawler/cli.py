@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 SETTINGS_MODULE = "sitemapcrawler.settings"
 QUIET = frozenset({"crawl", "fleet", "inspect", "validate"})
-"""Commands that Ctrl-C ends quietly while they start; others, such as `shell`, need Python's own handler."""
+"""Commands that exit quietly on Ctrl-C while they start; others, such as `shell`, need Python's own handler."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one of Scrapy's commands; `argv` begins with the program's name and defaults to `sys.argv`.
+    """Run one of Scrapy's commands; `argv` starts with the program's name and defaults to `sys.argv`.
 
     `sitemapcrawler crawl sitemap -a domain=example.com -O urls.csv` works in an empty folder, and in the folder of
-    another Scrapy project too. Without a command, the commands are listed. Ends with `SystemExit`, whose code is
-    that of the command.
+    another Scrapy project. Without a command, lists the commands. Raises `SystemExit` with the exit code of the
+    command.
     """
     arguments = list(sys.argv if argv is None else argv)
     if arguments[1:] == ["--version"]:
@@ -38,10 +38,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def project_settings() -> Settings:
-    """The settings of this project, made the ones that Scrapy finds.
+    """Return the settings of this project, and make Scrapy find them.
 
-    Scrapy takes the settings module from the environment before it looks for a `scrapy.cfg` nearby. A module named
-    there for another project is therefore overwritten, for this process and those it starts.
+    Scrapy takes the settings module from the environment before it looks for a `scrapy.cfg` nearby. A module set there
+    for another project is therefore overwritten, for this process and its children.
     """
     from scrapy.settings import Settings
 

@@ -1,7 +1,7 @@
-"""Signals that come before a crawl runs: during imports the process ends quietly, afterwards the crawl stops in order.
+"""Signals that arrive before a crawl runs: a quiet exit during imports, an orderly stop afterwards.
 
-Scrapy hears Ctrl-C and SIGTERM once its reactor runs, and stops an engine that has begun. Earlier signals would give a
-traceback, or end the process without feeds.
+Scrapy handles Ctrl-C and SIGTERM once its reactor runs, and only stops an engine that has started. Earlier signals
+would print a traceback, or end the process without feeds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler, CrawlerProcessBase
 
 POLL_S = 0.01
-"""Seconds between two looks at whether the engine has begun."""
+"""Seconds between two checks of whether the engine has started."""
 
 
 @contextmanager
 def quiet_interrupts() -> Iterator[None]:
-    """Within, Ctrl-C ends the process as the system does it, without a traceback: the shell sees code 130."""
+    """Context in which Ctrl-C ends the process as the system does, without a traceback: the shell sees code 130."""
     ours = threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -36,10 +36,8 @@ def quiet_interrupts() -> Iterator[None]:
 
 
 def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Event:
-    """Hold a stop that comes before the engine runs until it does. Call it before the crawl and the reactor start.
-
-    Returns an event that is set when the crawl is told to stop. A second signal still ends the process at once.
-    """
+    """Postpone a stop that arrives before the engine runs. Call it before the crawl and the reactor start. Returns an
+    event that is set when the crawl is told to stop. A second signal still ends the process at once."""
     from scrapy import signals
     from twisted.internet import reactor
 
@@ -50,10 +48,10 @@ def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Ev
         over = closed.is_set() or crawler not in process.crawlers
         return over or (begun.is_set() and crawler.engine.running)
 
-    async def stop_async() -> None:  # which a closing engine calls too
+    async def stop_async() -> None:  # a closing engine calls it too
         if not closed.is_set():
             if stopped.is_set():
-                return  # a second signal: the reactor waits for this call, and is to end at once
+                return  # a second signal: the reactor waits for this call, and must end at once
             stopped.set()
         while not can_stop():
             await asyncio.sleep(POLL_S)
@@ -64,13 +62,13 @@ def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Ev
     crawler.stop_async = stop_async  # type: ignore[method-assign]  # Scrapy would not stop an engine that begins
     held = _hold()
     if held is not None:
-        # Scrapy's own handlers are installed when the reactor has started, before any delayed call.
+        # Scrapy installs its own handlers when the reactor has started, before any delayed call.
         reactor.callWhenRunning(reactor.callLater, 0, _deliver, held)
     return stopped
 
 
 def _hold() -> list[int] | None:
-    """Signals that come from now on until Scrapy hears them; None outside of the main thread, where none come."""
+    """Collect signals until Scrapy handles them; None outside the main thread, which receives none."""
     if threading.current_thread() is not threading.main_thread():
         return None
     held: list[int] = []

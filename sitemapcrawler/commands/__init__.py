@@ -1,7 +1,7 @@
 """Scrapy commands, one per module: crawl, inspect, validate and fleet.
 
-Checks first that the packages they need are installed: Scrapy imports this package before it looks for a command, and
-a server that runs this project from an egg installs no dependencies.
+Importing this package checks that the required packages are installed: Scrapy imports it before it looks for a command,
+and a server that runs this project from an egg installs no dependencies.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ NEEDED = {
     "jinja2": "jinja2>=3.1.6,<4",
     "pygal": "pygal>=3.0.5,<4",
 }
-"""{module: requirement}, as in pyproject.toml, without optional packages and those that Scrapy brings."""
+"""{module: requirement}, as in pyproject.toml, without optional packages and Scrapy's own dependencies."""
 SCRAPY = (2, 18)
-"""Oldest version of Scrapy that is supported."""
+"""Oldest supported version of Scrapy."""
 
 
 def lacking() -> list[str]:
-    """Requirements that are not installed."""
+    """Return the requirements that are not installed."""
     found = [requirement for module, requirement in NEEDED.items() if find_spec(module) is None]
     return [f"scrapy>={SCRAPY[0]}.{SCRAPY[1]},<3", *found] if scrapy.version_info[:2] < SCRAPY else found
 
 
 def require() -> None:
-    """End the process with one line that names every missing package; exit code 1."""
+    """Exit with code 1 and one line that names every missing package, if there is one."""
     if lack := lacking():
         sys.exit(f"sitemapcrawler: {sys.executable} lacks what this needs; install {' '.join(map(repr, lack))} there")
 

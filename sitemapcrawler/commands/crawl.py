@@ -22,15 +22,14 @@ logger = logging.getLogger("sitemapcrawler")
 
 
 class Command(CrawlCommand):
-    """Scrapy's command for our spider; other spiders of a project run as they always do."""
+    """Scrapy's command for our spider; other spiders of a project run as usual."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Scrapy's options, and `--no-progress`."""
         super().add_options(parser)
         add_progress_option(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check everything that the command line says. One line and exit code 2 for what cannot work."""
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
         assert self.settings is not None
         open_stderr()
         try:
@@ -45,7 +44,7 @@ class Command(CrawlCommand):
                 scrapy_cloud.adapt(self.settings)
             check(self.settings, opts.spargs if ours else None)
         except ValueError as error:
-            if scrapy_cloud.runs_there(self.settings):  # which takes a line on standard error for news
+            if scrapy_cloud.runs_there(self.settings):  # which logs standard error as information
                 logger.error("%s", error)
                 sys.exit(BAD_ARGUMENT)
             refuse(str(error), self.settings)
@@ -53,7 +52,7 @@ class Command(CrawlCommand):
             quieten()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl, and turn how it ended into the exit code."""
+        """Crawl, and set the exit code."""
         if len(args) != 1:
             raise UsageError
         assert self.crawler_process is not None

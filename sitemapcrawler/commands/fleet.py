@@ -1,4 +1,4 @@
-"""`scrapy fleet`: crawls thousands of domains, each in a process of its own, into one data set."""
+"""`scrapy fleet`: crawls thousands of domains into one data set, each in its own process."""
 
 from __future__ import annotations
 
@@ -31,23 +31,22 @@ from sitemapcrawler.running import FEED_LOST, check, quieten
 
 
 class Option(NamedTuple):
-    """An option of the command, with a value."""
+    """Command option with a value."""
 
     name: str
     metavar: str
     help: str
     default: str | None = None
     parse: Callable[[str], object] = str
-    """Reads the value, or raises ValueError with what is wrong about it."""
+    """Parses the value; raises ValueError with the reason if it is invalid."""
     accepted: str = ""
 
     @property
     def flag(self) -> str:
-        """As it is written."""
         return f"--{self.name.replace('_', '-')}"
 
     def value_of(self, text: str | None) -> object:
-        """The value; None where there is none. ValueError, one line."""
+        """Parse the value; None if not given. Raises ValueError, one line."""
         try:
             return None if text is None else self.parse(text)
         except ValueError as error:
@@ -56,7 +55,7 @@ class Option(NamedTuple):
 
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
 AGAIN = ("unread", "partial", "finished")
-"""States of domains that are done."""
+"""States in which a domain counts as done."""
 OPTIONS = (
     Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
     Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
@@ -105,9 +104,9 @@ NOT_HERE: dict[str, str] = {
         "crawl, which is about one site",
     ),
 }
-"""Arguments of the spider that are said otherwise, or are for one site."""
+"""Spider arguments that a fleet does not take with -a, and what to use instead."""
 NEEDED = ("ray", "pyarrow", "fsspec")
-"""Packages of the extra."""
+"""Packages of the extra `fleet`."""
 
 
 class Command(ScrapyCommand):
@@ -116,15 +115,12 @@ class Command(ScrapyCommand):
     requires_crawler_process = False
 
     def syntax(self) -> str:
-        """What stands behind the name of the command."""
         return "[options] DOMAIN|@FILE... --out FOLDER|URL"
 
     def short_desc(self) -> str:
-        """One line."""
         return "Crawl many domains at once, here or on a Ray cluster, into one data set"
 
     def long_desc(self) -> str:
-        """The same, and the exit codes."""
         return (
             f"{self.short_desc()}. Domains that the data set has already are skipped: a run that was stopped goes on. "
             "Exit codes: 0 every domain has a result, 1 the output cannot be written or the cluster is gone, 2 wrong "
@@ -132,7 +128,6 @@ class Command(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Ours, and those of all commands."""
         super().add_options(parser)
         for option in OPTIONS:
             told = "" if option.default is None else f" (default: {option.default})"
@@ -154,7 +149,7 @@ class Command(ScrapyCommand):
         add_progress_option(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check everything that the command line says. One line and exit code 2 for what cannot work."""
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
         open_stderr()
         try:
             super().process_options(args, opts)
@@ -181,7 +176,7 @@ class Command(ScrapyCommand):
         check(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name})
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the fleet; the exit code tells how it ended."""
+        """Run the fleet, and set the exit code."""
         from sitemapcrawler.fleet.running import FAILURES, run  # Ray is slow to import, and optional
 
         assert self.settings is not None
@@ -199,7 +194,8 @@ class Command(ScrapyCommand):
 
 
 def arguments(opts: argparse.Namespace) -> dict[str, str]:
-    """The arguments of each crawl, `domain` left out. ValueError, one line, for one that is none of a fleet's."""
+    """Return the arguments of each crawl, without `domain`. Raises ValueError, one line, for one that a fleet does not
+    take."""
     found = spider_arguments(opts.spargs)
     for name, value in found.items():
         if name in NOT_HERE:
@@ -209,7 +205,7 @@ def arguments(opts: argparse.Namespace) -> dict[str, str]:
 
 
 def passed(settings: BaseSettings) -> dict[str, tuple[Any, int]]:
-    """The settings that are not Scrapy's own, for processes on other machines: {name: (value, priority)}."""
+    """Return the settings that are not Scrapy's own, for processes on other machines: {name: (value, priority)}."""
     found = {name: (settings[name], settings.getpriority(name) or 0) for name in settings}
     return {
         name: (dict(value) if isinstance(value, BaseSettings) else value, priority)

@@ -1,4 +1,4 @@
-"""`scrapy inspect`: shows a sitemap, or the sitemaps of a site, at a glance."""
+"""`scrapy inspect`: shows an overview of a sitemap, or of the sitemaps of a site."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
-"""What is shown."""
+"""Output modes."""
 LEFT = "nobody reads the output"
-"""Reason of a crawl's end, of which nothing is said."""
+"""Reason for ending a crawl without a message."""
 MAX_ERRORS = 20
-"""Lines about single files or errors, at most."""
+"""Maximum lines about single files or errors."""
 
 
 class Errors(logging.Handler):
@@ -58,10 +58,9 @@ class Errors(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first line of an error."""
         try:
             message = record.getMessage()
-        except Exception:  # an argument that does not fit: the message itself says enough
+        except Exception:  # the arguments do not fit: show the message without them
             message = str(record.msg)
         line = inert((message.strip().splitlines() or [""])[0])
         if len(self.lines) < MAX_ERRORS and line not in self.lines:
@@ -72,7 +71,7 @@ class Inspector:
     """Runs the spider and shows the result."""
 
     def __init__(self, target: Target, expanded: bool, show: str, complain: Callable[[str], None]) -> None:
-        """`complain`: takes a line for standard error."""
+        """`complain`: writes a line to standard error."""
         self.output = StandardOutput(self._stop)
         self.errors = Errors()
         is_robots = target.kind != DOMAIN and is_robots_url(target.value)
@@ -84,7 +83,7 @@ class Inspector:
         self._closing: asyncio.Task[None] | None = None
 
     def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
-        """Inspect; the exit code."""
+        """Inspect, and return the exit code."""
         self._crawler = crawler
         crawler.signals.connect(self._add, signals.item_scraped)
         crawler.signals.connect(self.output.watch, signals.engine_started)
@@ -106,7 +105,7 @@ class Inspector:
                 self._tell(row)
 
     def _tell(self, record: SitemapRecord) -> None:
-        """Say of one of several files that it cannot be read; of a great many, that there are more."""
+        """Report a file that cannot be read, if it is one of several; after `MAX_ERRORS`, only that there are more."""
         if not self.output.is_open:
             return
         self._complaints += 1
@@ -115,10 +114,8 @@ class Inspector:
         elif self._complaints == MAX_ERRORS + 1:
             self._complain("more files cannot be read; the command without --urls shows how many")
 
-    # The end.
-
     def _conclude(self, code: int) -> None:
-        """Shows the result, and the reason if it is incomplete."""
+        """Show the result, and the reason if it is incomplete."""
         inspection = self._inspection
         if self._show == JSON:
             self.output.write(document.text(inspection, json_row))
@@ -137,7 +134,7 @@ class Inspector:
         return Screen(width, output.encoding.lower().startswith("utf"), wants_colour(sys.stdout))
 
     def _complaint(self, code: int) -> str | None:
-        """Why not everything was read, in one line; None if the output shows it."""
+        """Return one line on why not everything was read; None if the output shows it."""
         single, partial = self._inspection.single, self._inspection.summary.partial
         if code == NOTHING_READ:
             return f"{inert(self._inspection.name)}: {self._why_nothing(single)}"
@@ -171,7 +168,7 @@ class Inspector:
         return next((one.line for one in named if urls.visit_key(one.url) == key), None)
 
     def _stop(self) -> None:
-        """Ends the crawl at once, because nothing can be written any more."""
+        """End the crawl at once, because nothing more can be written."""
         crawler: Any = self._crawler
         if crawler is None or crawler.engine is None or self._closing is not None or not crawler.engine.running:
             return
@@ -184,18 +181,18 @@ SETTINGS: dict[str, Any] = {
     "SITEMAP_STORE": False,
     "SITEMAP_STOP_GRACE": 0.0,
     "SITEMAP_ITEMS": "batches",
-    "CONCURRENT_ITEMS": 2,  # of a file that is read, as many batches wait for a slow reader of the output
+    "CONCURRENT_ITEMS": 2,  # batches of a file that wait for a slow reader of the output
     "FEEDS": {},
     "JOBDIR": None,
     "LOG_ENABLED": False,
 }
-"""What an inspection needs otherwise than a crawl; what stands on the command line counts more."""
+"""Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
 LOGGING = ("LOG_ENABLED", "LOG_FILE", "LOG_LEVEL")
 PASSED = (
     "probe", "include", "exclude", "follow", "since", "max_urls", "max_sitemaps", "max_depth", "max_time",
 )  # fmt: skip
-"""Arguments of the spider that `-a` takes here; the others are about judging."""
+"""Spider arguments that `-a` accepts here; the others are about rules."""
 ONE = "takes one URL, file or domain"
 
 
@@ -203,15 +200,12 @@ class Command(ScrapyCommand):
     """Shows one sitemap, the tree below an index, or the sitemaps of a site."""
 
     def syntax(self) -> str:
-        """What stands behind the name of the command."""
         return "[options] URL|FILE|DOMAIN"
 
     def short_desc(self) -> str:
-        """One line."""
         return "Show what a sitemap, or the sitemaps of a site, are and hold"
 
     def long_desc(self) -> str:
-        """The same, and how the target is understood."""
         return (
             f"{self.short_desc()}. A URL or a file is read; of a domain (example.com, http://127.0.0.1:8000/) the "
             "sitemaps are found. Exit codes: 0 shown, 1 the output cannot be written, 2 wrong argument, 3 stopped "
@@ -219,7 +213,6 @@ class Command(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Ours, and those of all commands."""
         super().add_options(parser)
         parser.add_argument("--discover", action="store_true", help="find the sitemaps of the site that a URL is on")
         parser.add_argument("--expand", action="store_true", help="read what indexes list, and sum it up")
@@ -236,7 +229,7 @@ class Command(ScrapyCommand):
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check everything that the command line says. One line and exit code 2 for what cannot work."""
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
         assert self.settings is not None
         if sys.stdout is None:
             complain(CLOSED)
@@ -246,7 +239,7 @@ class Command(ScrapyCommand):
             opts.target = _target(args, opts)
             opts.spargs = _arguments(opts.target, opts)
             self.settings.setdict(SETTINGS, PRIORITY)
-            opts.no_progress = opts.no_progress or opts.urls  # which others print while it would be drawn
+            opts.no_progress = opts.no_progress or opts.urls  # printed URLs would mix with the display
             apply_progress_option(self.settings, opts)
             check(self.settings, opts.spargs)
         except (ValueError, UsageError) as error:
@@ -257,7 +250,7 @@ class Command(ScrapyCommand):
             quieten()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Inspect, and turn how it ended into the exit code."""
+        """Inspect, and set the exit code."""
         assert self.crawler_process is not None and self.settings is not None
         show = URLS if opts.urls else JSON if opts.json else OVERVIEW
         inspector = Inspector(opts.target, opts.expand, show, complain)
@@ -279,7 +272,7 @@ def _target(args: list[str], opts: argparse.Namespace) -> Target:
 
 
 def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
-    """The arguments of the spider."""
+    """Return the arguments of the spider. Raises ValueError, one line, for one that inspect does not take."""
     arguments = spider_arguments(opts.spargs)
     for name, value in arguments.items():
         if name not in PASSED:
@@ -289,6 +282,6 @@ def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
 
 
 def json_row(record: Any) -> dict[str, Any]:
-    """A record as the object of a JSON feed."""
+    """Convert a record to the object of a JSON feed."""
     row: dict[str, Any] = json.loads(JsonText(Rows()).lines([record]))
     return row

@@ -1,4 +1,4 @@
-"""What the commands share: options, and errors on standard error."""
+"""Shared parts of the commands: options, and errors on standard error."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from sitemapcrawler.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert
 
 TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
-"""A logger that calls an error what a record tells."""
+"""Logger that reports as errors what records contain already."""
 
 
 def open_stderr() -> None:
-    """Where standard error is closed, let it go nowhere: a feed would take its place, and what is written there."""
+    """Redirect a closed standard error to the null device; else a feed could get its descriptor, and error messages."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--no-progress` to the options of a command that crawls."""
     parser.add_argument("--no-progress", action="store_true", help="show no live display of how far the crawl is")
 
 
 def apply_progress_option(settings: BaseSettings, options: argparse.Namespace) -> None:
-    """Switch the display off where the command line says so, or where a debugger will have the terminal."""
+    """Disable the progress display if the command line says so, or for a debugger, which needs the terminal."""
     if options.no_progress or getattr(options, "pdb", False):
         settings.set("SITEMAP_PROGRESS", False, priority="cmdline")
 
 
 def without_options(arguments: Sequence[str]) -> list[str]:
-    """What a command line names beside its options; behind `--` whatever stands there. ValueError, one line, where
-    something looks like an option."""
+    """Return the positional arguments; after `--`, all arguments. Raises ValueError, one line, for an unknown
+    option."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for text in arguments[:end]:
         if text.startswith("-") and text != STDIN:
@@ -52,7 +51,7 @@ def without_options(arguments: Sequence[str]) -> list[str]:
 
 
 def spider_arguments(pairs: list[str]) -> dict[str, str]:
-    """The arguments of the spider that options `-a` give. ValueError, one line, for what is no pair."""
+    """Parse the values of `-a` into spider arguments. Raises ValueError, one line, if one is not NAME=VALUE."""
     try:
         return arglist_to_dict(pairs)
     except ValueError:
@@ -60,12 +59,12 @@ def spider_arguments(pairs: list[str]) -> dict[str, str]:
 
 
 def leave_out_retries() -> None:
-    """Leave out of the log what a command tells by itself: that a URL was asked in vain."""
+    """Drop log messages about exhausted retries, which the command reports itself."""
     logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
 
 
 def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:
-    """One line on standard error, and in the log file that settings name; exit code 2."""
+    """Exit with code 2 and one line on standard error, and in the log file that settings name."""
     complain(message)
     if settings is not None and settings["LOG_FILE"]:
         _log(message, settings)
@@ -73,7 +72,8 @@ def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:
 
 
 def _log(message: str, settings: BaseSettings) -> None:
-    """Append to the log file as Scrapy would, which has not opened it yet: all that is seen of a job on a server."""
+    """Append to the log file in Scrapy's format, before Scrapy opens it. On a server, only the log of a job is
+    visible."""
     line = logging.makeLogRecord({"name": "sitemapcrawler", "levelname": "ERROR", "msg": inert(message, MAX_LINE)})
     form = logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
     log = Path(settings["LOG_FILE"])
@@ -82,6 +82,6 @@ def _log(message: str, settings: BaseSettings) -> None:
 
 
 def complain(message: str) -> None:
-    """One line on standard error; nothing where that is closed."""
+    """Write one line to standard error, unless it is closed."""
     if sys.stderr is not None:
         print(f"sitemapcrawler: {inert(message, MAX_LINE)}", file=sys.stderr)

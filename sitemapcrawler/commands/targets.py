@@ -1,10 +1,10 @@
 """Targets of a command: URLs, local files and domains, distinguished by their form and by which files exist.
 
 - `https://example.com/sitemap.xml` is a URL; without a path (`https://example.com/`) it is a domain.
-- What exists as a file is a file, whatever its name. A `file:` URL is one.
-- `example.com/sitemap.xml`, a host with a dot or a port before the first slash, is a URL: https.
-- What else has a slash, ends like a sitemap (`sitemap.xml`) or is a mere word, is a file, and must be there.
-- All else is a domain: `example.com`, `localhost`, `127.0.0.1:8000`.
+- An existing file is a file, whatever its name. So is a `file:` URL.
+- `example.com/sitemap.xml`, a host with a dot or a port before the first slash, is an https URL.
+- Anything else with a slash or a sitemap's suffix (`sitemap.xml`), or a single word, is a file, and must exist.
+- Anything else is a domain: `example.com`, `localhost`, `127.0.0.1:8000`.
 - `-` is standard input, for commands that read it.
 """
 
@@ -30,15 +30,15 @@ HOST = re.compile(r"localhost|.*[.:].*", re.IGNORECASE | re.DOTALL)
 LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
 STDIN = "-"
 SHOWN_STDIN = "<stdin>"
-"""Name that compilers use."""
+"""Name of standard input in messages, as compilers write it."""
 MAX_SHOWN = 300
-"""Characters of a target in a message."""
+"""Maximum characters of a target in a message."""
 SEPARATORS = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One target."""
+    """Target of a command."""
 
     kind: str
     """domain, file or url."""
@@ -49,7 +49,7 @@ class Target:
 
     @property
     def argument(self) -> str:
-        """The argument of the spider."""
+        """Spider argument that takes the target."""
         return "domain" if self.kind == DOMAIN else "sitemap"
 
 
@@ -60,23 +60,22 @@ class Targets:
     sites: list[str] = field(default_factory=list)
     """Items of the argument `domain`."""
     sitemaps: list[str] = field(default_factory=list)
-    """Items of the argument `sitemap`: URLs, and `file:` URLs of files, in the order in which they were named."""
+    """Items of the argument `sitemap`, in the order given: URLs, and `file:` URLs of files."""
     names: dict[str, str] = field(default_factory=dict)
-    """{`file:` URL: the path as it was named}."""
+    """{`file:` URL: path as the user gave it}."""
 
     @property
     def reads_stdin(self) -> bool:
-        """True if standard input is one of the files."""
         return urls.STANDARD_INPUT in self.names
 
     @property
     def local(self) -> bool:
-        """True if all are local files."""
+        """True if all targets are local files."""
         return not self.sites and len(self.names) == len(self.sitemaps)
 
 
 def read_targets(named: Iterable[str]) -> Targets:
-    """Parses targets, including standard input. ValueError, one line, for an invalid one."""
+    """Parse targets, including standard input. Raises ValueError, one line, for an invalid one."""
     targets = Targets()
     for text in named:
         found = Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)
@@ -88,7 +87,7 @@ def read_targets(named: Iterable[str]) -> Targets:
 
 
 def target(text: str) -> Target:
-    """Parses a target. ValueError, one line, if it is invalid."""
+    """Parse a target. Raises ValueError, one line, if it is invalid."""
     text = text.strip()
     try:
         return _target(text)
@@ -97,7 +96,7 @@ def target(text: str) -> Target:
 
 
 def site_of(found: Target) -> Target:
-    """Site of a URL. ValueError, one line, for a file, which has none."""
+    """Return the site of a URL as a target. Raises ValueError, one line, for a file, which has no site."""
     if found.kind == FILE:
         raise ValueError(f"{_display(found.text)}: is a file; accepted: a URL or a domain whose sitemaps are found")
     if found.kind == DOMAIN:
@@ -119,7 +118,7 @@ def _target(text: str) -> Target:
     if urls.is_web(text):
         return _of_url(text, text)
     if "://" in text and not text.lower().startswith("file:"):
-        return _of_url(text, values.sitemap(text))  # which says what is wrong with it
+        return _of_url(text, values.sitemap(text))  # raises ValueError with the reason
     if text.lower().startswith("file:") or _is_there(text):
         return _of_file(text)
     if values.BARE_URL.match(text) and not FILE_NAME.search(text.partition("/")[0]):
@@ -133,7 +132,7 @@ def _target(text: str) -> Target:
 
 
 def _is_there(text: str) -> bool:
-    """True for what exists, but for a folder that has the name of a host: a copy of its site, as tools make them."""
+    """True for an existing path, except a folder named like a host, as tools that copy sites create them."""
     try:
         like_host = "." in text.strip(".") and not SEPARATORS.search(text)
         return os.path.lexists(text) and not (like_host and Path(text).is_dir())
@@ -145,7 +144,7 @@ def _of_url(text: str, url: str) -> Target:
     plain = url.partition("#")[0]
     if not re.search(r"[/?].", plain.partition("://")[2]):
         return Target(DOMAIN, text, str(values.start(plain)))
-    # A comma may begin another item of the argument; to servers its escape is the same.
+    # A comma may start another item of the argument; to servers its escape is the same.
     return Target(URL, text, values.COMMA_BEFORE_URL.sub("%2C", values.sitemap(url)))
 
 

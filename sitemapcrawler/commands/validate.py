@@ -43,32 +43,35 @@ from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_inp
 from sitemapcrawler.urls.display import MAX_URL, inert
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
-"""Exit codes."""
+"""Exit codes of the command."""
 READ, STOPPED, NOTHING_READ = 0, 3, 4
-"""Exit codes of `running.exit_code` after which findings decide, of STOPPED where the user named the limit that was
-reached; all others say that the run is not to be relied on."""
+"""Exit codes of `running.exit_code` after which findings decide; STOPPED only if the user set the limit that was
+reached. With any other code, the run is not reliable."""
 FORMATS = ("text", "json", "sarif", "junit")
-"""The first is the default."""
+"""Output formats, the default first."""
 METHODS = ("head", "get", "off")
-"""What --verify takes; the first is meant where nothing is said."""
+"""Values of --verify; the first applies to the option without a value."""
 THRESHOLDS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
     "never": (),
 }
-"""Severities that fail a run, by the value of --fail-on; the first is the default."""
+"""Severities that fail a run, by value of --fail-on; the first is the default."""
 LINES = "sitemapcrawler.feeds.lines.LinesExporter"
 RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
-"""Records of the format json: all but the URLs."""
+"""Record types of the format json: all but the URLs."""
 NAMED = {"domain", "sitemap", "urls"}
-"""Arguments of the spider that are named without -a."""
+"""Spider arguments that are given as targets, without -a."""
 
 logger = logging.getLogger("sitemapcrawler")
 
 
 def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Mapping[str, str]) -> dict[str, str]:
-    """Arguments of the spider. `options`: those of the command, None where they are not given; `given`: by -a, which
-    count before these. Files alone are read without a network, unless something asks for one. ValueError, one line."""
+    """Return the arguments of the spider. Files alone are read offline, unless an argument requires requests.
+
+    `options`: options of the command, None if not given. `given`: arguments of -a, which take precedence. Raises
+    ValueError, one line, if -a names a target.
+    """
     if taken := NAMED & given.keys():
         raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
     arguments = {**{name: value for name, value in options.items() if value is not None}, **given}
@@ -83,14 +86,14 @@ def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Map
 
 
 def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
-    """ValueError, one line, for a word that an option does not take."""
+    """Raise ValueError, one line, for a value that an option does not accept."""
     if value not in accepted:
         raise ValueError(f"{option} {quoted(value)}: accepted: {', '.join(accepted)}")
 
 
 def named_in(arguments: Sequence[str]) -> list[str]:
-    """What a command line names beside its options; behind `--` whatever stands there. ValueError where something
-    looks like an option, or nothing is there."""
+    """Return the positional arguments; after `--`, all arguments. Raises ValueError if there are none, or for an
+    unknown option."""
     named = without_options(arguments)
     if not named:
         raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
@@ -98,14 +101,14 @@ def named_in(arguments: Sequence[str]) -> list[str]:
 
 
 def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
-    """Have the run write one feed. `format`: one of FORMATS; `options`: those of the exporter of text. ValueError, one
-    line, where it cannot be written."""
+    """Configure the feed of the run. Raises ValueError, one line, if it cannot be written. `format`: one of FORMATS.
+    `options`: those of the exporter of text."""
     feed: dict[str, Any] = {"format": format, "overwrite": True}
     if format == "text":
         settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
     elif format == "json":
-        # ASCII alone, which no terminal and no character set can spoil.
+        # ASCII survives every terminal and character set.
         feed |= {"item_classes": RECORDS, "indent": 0, "encoding": "ascii"}
     settings.set("FEEDS", {place: feed}, "cmdline")
     prepare_feeds(settings)
@@ -117,20 +120,19 @@ class ValidationResult:
 
     summary: SummaryRecord | None = None
     unreached: dict[str, str] = field(default_factory=dict)
-    """{URL that the user named: why its host gave no answer}."""
+    """{URL that the user named: why its host did not answer}."""
     reached: bool = False
     """True if any host answered."""
     read: bool = False
     """True if a file could be read, at least in part."""
     why_not: str | None = None
-    """The first file that could not be read, and why."""
+    """First file that could not be read, and why."""
     robots: Collection[str] = ()
-    """Robots files that the user named, by URL."""
+    """URLs of robots.txt files among the targets."""
     named: Collection[str] = ()
-    """Names of the arguments of the spider that were given."""
+    """Names of the spider arguments that were given."""
 
     def add(self, item: Any) -> None:
-        """Adds an item of the crawl."""
         if isinstance(item, SummaryRecord):
             self.summary = item
         elif isinstance(item, SitemapRecord):
@@ -153,7 +155,7 @@ class ValidationResult:
             self.why_not = f"{inert(record.robots, MAX_URL)}: {inert(record.error or record.outcome)}"
 
     def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
-        """The exit code of the command. `code`: that of the crawl; `lost`: a site gave no answer."""
+        """Return the exit code of the command. `code`: exit code of the crawl. `lost`: a site did not answer."""
         if self.summary is None or lost or self.unreached or not self.reached:
             return NOT_RUN
         asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
@@ -165,11 +167,11 @@ class ValidationResult:
 
     @property
     def _says_why(self) -> bool:
-        """True where findings tell what is wrong: where nothing can be read, some rule calls that an error."""
+        """True if findings explain the failure: if nothing can be read, some rule reports an error."""
         return self.summary is not None and bool(self.summary.severities.get(Severity.ERROR))
 
     def explain(self, lost: bool) -> None:
-        """Log what kept the run from doing what it was asked, as far as the log does not have it."""
+        """Log why the run could not do what was requested, unless the log says so already."""
         for url, reason in self.unreached.items():
             logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
         if self.summary is not None and not (self.summary.sitemaps or self.robots or lost):
@@ -185,19 +187,19 @@ ARGUMENTS = {
     "ignore": ("RULES", "rules and families of rules not to run"),
     "baseline": ("PATH", "an earlier job or feed: rules on what has changed since run as well"),
 }
-"""Options that are arguments of the spider: what they take, what they are for."""
+"""Options that are spider arguments: (value, help)."""
 WIDTH = 100
-"""Columns of a rule's page at most."""
+"""Maximum columns of a rule's page."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
-"""The log, unless its level is chosen: what a person must know."""
+"""Log settings unless a level is chosen: only errors."""
 
 
 class ValidatingSpider(AuditSpider):
-    """Judges a robots.txt that the user named by itself: the sitemaps that it names are not read."""
+    """Spider that checks a robots.txt among the targets by itself, without reading the sitemaps that it names."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check the settings, columns of feeds included; ValueError for a bad one."""
+        """Complete and check the settings, including columns of feeds. Raises ValueError for an invalid one."""
         super().update_settings(settings)
         check_columns(settings)
 
@@ -209,21 +211,18 @@ class ValidatingSpider(AuditSpider):
 
 
 class Command(ScrapyCommand):
-    """Runs our spider in this process on what is named, with one feed of findings."""
+    """Runs our spider in this process on the targets, with one feed of findings."""
 
     _folder: tempfile.TemporaryDirectory[str] | None = None
-    """Where the findings wait until they are poured into standard output; None where they go to a file."""
+    """Folder of the findings until they are copied to standard output; None if they go to a file."""
 
     def syntax(self) -> str:
-        """What may be named."""
         return "[options] URL|FILE|-|DOMAIN ..."
 
     def short_desc(self) -> str:
-        """For the list of commands."""
         return "Check sitemaps (URLs, files, sites): prints findings, exit code 1 where there are errors"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Options that are arguments of the spider, and those on the output."""
         parser.error = refuse  # type: ignore[method-assign]  # one line in place of the usage
         add = parser.add_argument
         add("--format", metavar="|".join(FORMATS), default="text", help="of the output; default: text")
@@ -239,7 +238,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check everything that was said. One line and exit code 2 for what cannot work."""
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
         open_stderr()
         super().process_options(args, opts)
         self.requires_crawler_process = not (opts.explain or opts.list_rules)
@@ -255,18 +254,18 @@ class Command(ScrapyCommand):
             refuse(f"{error.filename or 'a temporary file'} cannot be written: {error.strerror}")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Judge and write, or print the pages of rules; how it ended becomes the exit code."""
+        """Validate, or print the pages of rules; set the exit code."""
         try:
             self.exitcode = self._validate(opts) if self.requires_crawler_process else self._explain(opts)
         except ValueError as error:
             refuse(str(error))
 
     def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Turn options into settings and arguments of the spider."""
+        """Convert options to settings and spider arguments."""
         assert self.settings is not None
         check_choice("--format", opts.format, FORMATS)
         check_choice("--fail-on", opts.fail_on, THRESHOLDS)
-        if opts.verify not in (None, *METHODS):  # what follows --verify alone is no method
+        if opts.verify not in (None, *METHODS):  # it took a target as its value
             args, opts.verify = [opts.verify, *args], METHODS[0]
         named = targets.read_targets(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
@@ -275,7 +274,7 @@ class Command(ScrapyCommand):
         self._set_log(opts)
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
-            with quiet_interrupts():  # which Scrapy's own console script does not have
+            with quiet_interrupts():  # Scrapy's own console script lacks this
                 spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
             set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names, robots=self._robots)
@@ -288,7 +287,7 @@ class Command(ScrapyCommand):
 
     @property
     def _feed(self) -> Path:
-        """The file that waits for standard output."""
+        """File of the findings until they are copied to standard output."""
         assert self._folder is not None
         return Path(self._folder.name, "findings")
 
@@ -318,7 +317,7 @@ class Command(ScrapyCommand):
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:
-        """Prints the pages of rules, or the list of all, including the user's own."""
+        """Print the pages of rules, or the list of all, including the user's own."""
         assert self.settings is not None
         load_rules(self.settings)
         rules, paint = all_rules(), painter(wants_colour(sys.stdout))

@@ -1,4 +1,4 @@
-"""Feeds and where they are stored: CSV, JSON, Parquet, SARIF, JUnit XML, lines, and the folder of a report.
+"""Feed formats and storages: CSV, JSON, Parquet, SARIF, JUnit XML, text lines, and the report folder.
 
-May import Scrapy, `report`, `terminal`, `rules` and what lies below. Start reading in `exporters.py`.
+May import Scrapy, `report`, `terminal`, `rules` and the layers below. Start reading in `exporters.py`.
 """

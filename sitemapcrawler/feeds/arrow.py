@@ -1,17 +1,16 @@
-"""Records as Apache Arrow tables, for Parquet. Needs pyarrow; imported only where it is used.
+"""Records as Apache Arrow tables, for Parquet. Requires pyarrow; imported only where it is used.
 
-The type of a column follows from the type hint of its field:
+The type hint of a field determines the type of its column:
 
     str, int, float, bool       string, int64, double, bool
     a dataclass                 struct of its fields
-    dict[str, X]                map from string to X; plain text in its place becomes the map {`value`: text}
+    dict[str, X]                map from string to X; a plain string becomes the map {`value`: text}
     list or sequence of X       list of X
-    anything else, such as      JSON text; null where it is empty
+    anything else, such as      JSON text; null if empty
     trees of elements
 
-Null stays null, an empty list or map stays empty. Text is kept as it is, but for lone surrogates, which no UTF-8
-holds: they become U+FFFD. What stands in a text column and is no text is written as text (a date, for instance);
-what is no number is null among numbers.
+Null stays null; empty lists and maps stay empty. Lone surrogates, which UTF-8 cannot encode, become U+FFFD. In a text
+column, other values (a date, for instance) become text; in a numeric column, non-numbers become null.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from itemadapter import ItemAdapter
 
 from sitemapcrawler.feeds.jsontext import Fields, JsonText, Rows, names
 
-pa: Any = import_module("pyarrow")  # an import statement would ask type checkers for types that pyarrow lacks
+pa: Any = import_module("pyarrow")  # an import statement would need type stubs, which pyarrow lacks
 
 SCALARS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 UNFIT = (TypeError, ValueError, OverflowError)
@@ -49,15 +48,14 @@ class Column:
     type: Any
     """The `pyarrow.DataType`."""
     array: Callable[[Sequence[Any]], Any]
-    """Turns values into a `pyarrow.Array`."""
+    """Converts values to a `pyarrow.Array`."""
 
 
 class Columns:
-    """The columns of a table of records of one type.
+    """Columns of a table of records of one type.
 
-    `fields`: those to write, a mapping gives them other names; None: all, in the order of their declaration. A field
-    that the record type does not have is a column of nulls. `constants` are columns before these, and the text that
-    each row has there.
+    `fields`: fields to write; a mapping renames them; None: all, in declaration order. A field that the record type
+    lacks is a column of nulls. `constants`: leading columns, and the text of all their rows.
     """
 
     def __init__(self, record: type, fields: Fields | None = None, constants: Mapping[str, str] = NOTHING) -> None:
@@ -70,14 +68,14 @@ class Columns:
         self._columns = [(attrgetter(name), own[name]) if name in own else (_nothing, ABSENT) for name in titles]
 
     def table(self, records: Sequence[Any]) -> Any:
-        """The records as a `pyarrow.Table`, one row each."""
+        """Convert the records to a `pyarrow.Table`, one row each."""
         arrays = [pa.repeat(pa.scalar(text, SCALARS[str]), len(records)) for text in self._constants]
         arrays += [column.array(list(map(value, records))) for value, column in self._columns]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
 def column_of(hint: Any) -> Column:
-    """Column for a type hint; see the module docstring."""
+    """Return the column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
     kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else Any
     if kind in SCALARS:
@@ -95,13 +93,12 @@ def column_of(hint: Any) -> Column:
 
 @cache
 def _columns(kind: Any) -> dict[str, Column]:
-    """The column of each field of a dataclass."""
     hints = get_type_hints(kind)
     return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
 def _field(title: str, column: Column, kind: Any, name: str) -> Any:
-    """A `pyarrow.Field`, described by the string under the field of the dataclass."""
+    """Return a `pyarrow.Field`, with the attribute docstring of the dataclass field as its description."""
     description = _descriptions(kind).get(name)
     return pa.field(title, column.type, metadata={"description": description} if description else None)
 
@@ -143,7 +140,7 @@ def _struct(kind: Any) -> Column:
         nulls = [value is None for value in values]
         if all(nulls):
             return pa.nulls(len(values), pa.struct(fields))
-        # None has none of the fields, and so is null in all of them.
+        # None lacks all the fields, so it becomes null in each of them.
         parts = [column.array([getattr(value, name, None) for value in values]) for name, column in columns.items()]
         return pa.StructArray.from_arrays(parts, fields=fields, mask=pa.array(nulls))
 
@@ -174,7 +171,8 @@ def _map(inner: Column) -> Column:
 
 
 def _offsets(values: Sequence[Any]) -> Any:
-    """Start of each list among the parts of all, null for a null list, and the end of the last one."""
+    """List offsets: where each list starts in the concatenated parts (null for a null list), then where the last one
+    ends."""
     lengths = [len(value) if value else 0 for value in values]
     offsets: list[int | None] = list(accumulate(lengths, initial=0))
     if None in values:
@@ -191,4 +189,4 @@ def _json_text(value: Any) -> str | None:
 ABSENT = _scalar(pa.string())
 """Column of a field that a record does not have."""
 JSON = Column(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))
-"""Column for values without an Arrow type."""
+"""Column for values without an Arrow type, as JSON."""

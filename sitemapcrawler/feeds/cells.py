@@ -11,18 +11,17 @@ from types import NoneType
 from typing import Any
 
 SEPARATORS = ",;\t\r\n"
-"""Characters at which spreadsheets split lines, depending on the country of the user."""
+"""Characters at which spreadsheets split lines into cells, depending on the user's locale."""
 DELIMITER = ","
-"""Default delimiter."""
 
 _UNSEEN = r"""[\s\x00-\x20\x7f-\xa0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"']*+"""
-"""Invisible characters and quotes: a formula may follow them."""
+"""Invisible characters and quotes, which may precede a formula."""
 _UNSEEN_WITHIN = rf"(?:(?![\t\r\n]){_UNSEEN[:-2]})*+"
-"""The same behind a separator, up to the next one: the time that a text takes grows with its length alone."""
+"""The same after a separator, stopping at the next one, which keeps matching time linear."""
 _SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
-"""Begins a formula, also full-width. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
+"""Start of a formula, including full-width forms. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
 _FORMULA = re.compile(rf"'*+[\t\r\n]|{_UNSEEN}{_SIGN}")
-"""Also behind a `'` that was there before, so that each text has a cell of its own."""
+"""Text to prefix with `'`. Leading `'` are skipped, so that no two texts give the same cell."""
 _NUMBER = r"-[0-9]+(?:\.[0-9]+)?"
 _JSON_NUMBER = rf"{_NUMBER}(?:[eE][+-]?[0-9]+)?[,\]}}]"
 
@@ -31,11 +30,11 @@ _TEXTS = frozenset({str, NoneType})
 
 
 class Cells:
-    """Makes the cells of a table.
+    """Converts values to cells that a spreadsheet does not run as formulas.
 
-    `delimiter`: what stands between them; None where cells are quoted in a way that spreadsheets do not know, so that
-    they split cells at each of `SEPARATORS`. `written`: gives a text as the encoding of the table has it, where that
-    leaves out or puts in characters.
+    `delimiter`: cell separator; None if the dialect quotes cells in a way that spreadsheets do not know, so that they
+    split lines at each of `SEPARATORS`. `written`: returns a text as the table's encoding represents it, if that drops
+    or replaces characters.
     """
 
     def __init__(self, delimiter: str | None = DELIMITER, written: Callable[[str], str] | None = None) -> None:
@@ -47,8 +46,8 @@ class Cells:
         self._written = written
 
     def disarmed(self, text: str) -> str:
-        """The text, with a `'` where a spreadsheet would run it as a formula, be it as a whole or behind what it takes
-        for the end of a cell; negative numbers stay."""
+        """Insert `'` where a spreadsheet would run the text, or what it takes for a cell of it, as a formula. Negative
+        numbers stay unchanged."""
         if self._written:
             text = self._written(text)
         if self._is_split(text):
@@ -56,21 +55,20 @@ class Cells:
         return f"'{text}" if _FORMULA.match(text) and not re.fullmatch(_NUMBER, text) else text
 
     def armed(self, text: str) -> str:
-        """The text that `disarmed` has made this one of; any other as it is."""
+        """Reverse `disarmed`; any other text is returned unchanged."""
         shown = text.removeprefix("'")
         candidates = (self._put_in.sub(r"\1", shown), shown, self._put_in.sub(r"\1", text))
         return next((candidate for candidate in candidates if self.disarmed(candidate) == text), text)
 
     def disarmed_json(self, text: str) -> str:
-        """JSON of the same meaning, with an escape for each sign that a spreadsheet would take for the beginning of a
-        formula."""
+        """Escape signs in JSON that a spreadsheet would take for the start of a formula; the value stays the same."""
         if self._written:
             text = self._written(text)
         return self._inner_json.sub(_escaped, text) if self._is_split(text) else text
 
     def cell(self, value: Any, structure: Callable[[Any], str]) -> Any:
-        """Text (disarmed) or number for one value: nothing for null and what is empty, true or false, and what
-        `structure` makes of a list or an object."""
+        """Convert one value to disarmed text or a number. Null and empty values become an empty cell; `structure`
+        converts lists and objects."""
         if isinstance(value, str):
             return self.disarmed(value)
         if isinstance(value, bool):
@@ -82,7 +80,7 @@ class Cells:
         return structure(value) if value else ""
 
     def column(self, values: Sequence[Any], structure: Callable[[Any], str]) -> Iterable[Any]:
-        """The cells of one column; the same as `cell` for each value, faster."""
+        """Convert a column; same result as `cell` for each value, but faster."""
         kinds = set(map(type, values))
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
             return values
@@ -96,8 +94,8 @@ class Cells:
 
 
 def cells_of(dialect: Any, encoding: str | None = None, errors: str | None = None) -> Cells:
-    """The cells of a table in a dialect of `csv.writer`. `errors`: how it is encoded, None where what `encoding` cannot
-    hold becomes backslash escapes."""
+    """Return the cells for a dialect of `csv.writer`. `errors`: error handler of the encoding; None if characters that
+    `encoding` lacks become backslash escapes."""
     is_usual = dialect.quoting != csv.QUOTE_NONE and dialect.quotechar == '"' and dialect.doublequote
     delimiter = dialect.delimiter if is_usual and dialect.escapechar is None else None
     return Cells(delimiter, partial(_written, encoding or "utf-8", errors) if errors else None)

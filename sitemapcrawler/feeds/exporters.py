@@ -1,4 +1,4 @@
-"""Feed formats JSON, CSV and Parquet, one class each, named in the FEED_EXPORTERS setting.
+"""Feed formats JSON, CSV and Parquet: the exporters of the FEED_EXPORTERS setting.
 
 Each accepts batches and single records, and writes one row per record, with one write per item. JSON and CSV write
 other items (of users' own pipelines) as Scrapy's exporters do.
@@ -30,19 +30,18 @@ BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
 URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
 ROW_GROUP = 50_000
-"""Rows of a row group, the unit that readers skip and share out. As many as one sitemap may list: enough to compress
-well, and few enough to wait in memory. Source: https://www.sitemaps.org/protocol.html#index"""
+"""Rows per row group, the unit in which readers skip and share work. As many as one sitemap may list: enough to
+compress well, few enough to hold in memory. Source: https://www.sitemaps.org/protocol.html#index"""
 ROW_GROUP_BYTES = 64 * 1024 * 1024
-"""Bytes in memory at which a row group is written though it has fewer rows, those of pages with many images."""
+"""Bytes in memory at which a smaller row group is written, such as one of pages with many images."""
 ROWS_AT_ONCE = 1000
-"""Records that become columns together: one by one, each takes ninety times as long."""
+"""Records converted to columns together; converting them one by one takes ninety times as long."""
 
 
 class RecordFilter(ItemFilter):
-    """Filter of a feed by `item_classes` that are record types: accepts a batch if it accepts its records."""
+    """Feed filter by `item_classes` that are record types; accepts a batch if it accepts its records."""
 
     def accepts(self, item: Any) -> bool:
-        """True if the feed accepts the item."""
         if not self.item_classes or super().accepts(item):
             return True
         if isinstance(item, UrlBatch):
@@ -52,14 +51,14 @@ class RecordFilter(ItemFilter):
 
 
 class JsonLinesExporter(BaseItemExporter):
-    """`jsonl`, `jsonlines`, `jl`: one JSON object per line, every record type; null and empty fields are left out.
+    """`jsonl`, `jsonlines`, `jl`: one JSON object per line, all record types; null and empty fields are omitted.
 
-    Characters that `encoding` (default UTF-8) cannot hold, lone surrogates too, are written as `\\uXXXX` escapes.
-    Further keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they cost speed.
+    Characters that `encoding` (default UTF-8) cannot encode, including lone surrogates, become `\\uXXXX` escapes. Other
+    keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they make encoding slower.
     """
 
     def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
-        """`item_classes`: types of record to write; all without it."""
+        """`item_classes`: record types to write; default: all."""
         super().__init__(dont_fail=True, **kwargs)
         self._classes = tuple(load_object(kind) for kind in item_classes)
         encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
@@ -69,11 +68,10 @@ class JsonLinesExporter(BaseItemExporter):
         self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
 
     def export_item(self, item: Any) -> None:
-        """Writes the records of the item, one line each."""
+        """Write the item's records, one per line."""
         self.outlet.write_utf8(self._lines(item))
 
     def finish_exporting(self) -> None:
-        """Flushes buffers."""
         self.outlet.finish()
 
     def _lines(self, item: Any) -> bytes:
@@ -86,7 +84,7 @@ class JsonLinesExporter(BaseItemExporter):
 
 
 class JsonExporter(JsonLinesExporter):
-    """`json`: one array of all records. `indent` as in Scrapy: None on one line, 0 a line each, else pretty."""
+    """`json`: one array of all records. `indent` as in Scrapy: None: one line, 0: one line per record, else pretty."""
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
@@ -94,11 +92,11 @@ class JsonExporter(JsonLinesExporter):
         self._separator = b""
 
     def start_exporting(self) -> None:
-        """Opens the array."""
+        """Open the array."""
         self.outlet.write_utf8(b"[" + self._newline)
 
     def export_item(self, item: Any) -> None:
-        """Writes the records of the item as elements of the array."""
+        """Write the item's records as array elements."""
         lines = self._lines(item)
         if not lines:
             return
@@ -112,19 +110,18 @@ class JsonExporter(JsonLinesExporter):
         self._separator = between
 
     def finish_exporting(self) -> None:
-        """Closes the array."""
+        """Close the array."""
         self.outlet.write_utf8(self._newline + b"]" + self._newline)
         super().finish_exporting()
 
 
 class CsvExporter(BaseItemExporter):
-    """`csv`: one table of the url records; other types of record are not written.
+    """`csv`: one table of the URL records; other record types are not written.
 
-    Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects are JSON text, lists of texts
-    joined by `join_multivalued` where that is given; null and what is empty are empty cells. What a spreadsheet would
-    run, also one that splits lines elsewhere, has a `'` before it (`cells.Cells`). What a character set cannot hold
-    is written as a backslash escape.
-    Appending writes no second header. Further keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
+    Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects become JSON text; lists of texts are
+    joined by `join_multivalued` if it is set. Null and empty values become empty cells. Text that any spreadsheet would
+    run as a formula gets a leading `'` (`cells.Cells`). Characters that the encoding lacks become backslash escapes.
+    Appending writes no second header. Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 
     def __init__(
@@ -145,7 +142,7 @@ class CsvExporter(BaseItemExporter):
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
     def export_item(self, item: Any) -> None:
-        """Writes the url records of the item, one row each."""
+        """Write the item's URL records, one per row."""
         if not is_ours(item):
             self._put_other(item)
         elif urls := [record for record in records(item) if isinstance(record, UrlRecord)]:
@@ -153,7 +150,7 @@ class CsvExporter(BaseItemExporter):
         self._hand_over()
 
     def finish_exporting(self) -> None:
-        """Writes the header of an empty table and flushes buffers."""
+        """Write the header if there were no rows, and flush."""
         self._start(URL_FIELDS)
         self._hand_over()
         self.outlet.finish()
@@ -171,7 +168,7 @@ class CsvExporter(BaseItemExporter):
         self._writer.writerow([self._cells.cell(value, self._other_structure) for _, value in fields])
 
     def _start(self, fields: Iterable[str]) -> dict[str, str]:
-        """{field: title} of the columns; the first call fixes them and writes the header."""
+        """Return {field: title} of the columns; the first call fixes them and writes the header."""
         if not self.fields_to_export:
             self.fields_to_export = list(fields)
         columns = names(self.fields_to_export)
@@ -186,7 +183,7 @@ class CsvExporter(BaseItemExporter):
         return self._cells.disarmed_json(self._json.text(value))
 
     def _other_structure(self, value: Any) -> str:
-        """As Scrapy writes it, except that lists and objects become JSON text."""
+        """Convert a value as Scrapy does, except that lists and objects become JSON text."""
         if _is_texts(value):
             return self._cells.disarmed(("," if self._join is None else self._join).join(value))
         if isinstance(value, (list, tuple, dict)) or is_item(value):
@@ -210,17 +207,16 @@ def _is_texts(value: object) -> bool:
 
 
 class ParquetExporter(BaseItemExporter):
-    """`parquet`: one table of the url records, or of those that `item_classes` names; other types of record, and items
-    that are none, are not written.
+    """`parquet`: one table of the URL records, or of the record type in `item_classes`; other items are not written.
 
-    Columns are the fields of the record in order, or `fields`; a field it does not have is a column of nulls. Their
-    types and what becomes of null, empty lists and text are told in `feeds/arrow.py`; each column carries its
-    `description`. Keyword arguments (`item_export_kwargs`) are `row_group_size` in rows, `constants`, a mapping of
-    columns that stand before all others to the text that each row has there, and those of
-    `pyarrow.parquet.ParquetWriter`, such as `compression` (zstd by default) and `compression_level`. `encoding`,
-    `indent` and `export_empty_fields` change nothing.
+    Columns are the fields of the record in order, or `fields`; a field that it lacks is a column of nulls.
+    `feeds/arrow.py` describes column types and conversions; each column carries its `description`. Keyword arguments
+    (`item_export_kwargs`) are `row_group_size` in rows; `constants`, a mapping of leading columns to the text of all
+    their rows; and those of `pyarrow.parquet.ParquetWriter`, such as `compression` (default: zstd) and
+    `compression_level`. `encoding`, `indent` and `export_empty_fields` have no effect.
 
-    Nothing can fail before `start_exporting`: Scrapy would open the storage again for each item.
+    Arguments are checked in `start_exporting`: if the constructor failed, Scrapy would reopen the storage for each
+    item.
     """
 
     def __init__(
@@ -231,7 +227,7 @@ class ParquetExporter(BaseItemExporter):
         constants: Mapping[str, str] = MappingProxyType({}),
         **kwargs: Any,
     ) -> None:
-        """`item_classes`: the type of record to write; of several, `UrlRecord` must be one, and is written."""
+        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written."""
         super().__init__(dont_fail=True, **kwargs)
         self._file = file
         self._size = row_group_size
@@ -241,8 +237,8 @@ class ParquetExporter(BaseItemExporter):
         self._waiting: list[Any] = []
 
     def start_exporting(self) -> None:
-        """Begin the file. ImportError without pyarrow, ValueError where rows stand in the file already, and what
-        `ParquetWriter` raises for its arguments."""
+        """Start the file. Raises ImportError without pyarrow, ValueError for a wrong argument or a file that already
+        has rows, and what `ParquetWriter` raises for its arguments."""
         if getattr(self._file, "appending", False):
             raise ValueError("parquet cannot be appended to; use overwrite")
         if not isinstance(self._size, int) or self._size < 1:
@@ -265,7 +261,7 @@ class ParquetExporter(BaseItemExporter):
         )
 
     def export_item(self, item: Any) -> None:
-        """Adds the records of the item, and writes row groups that are full."""
+        """Add the item's records, and write full row groups."""
         if isinstance(item, UrlBatch) and self.record is UrlRecord:
             self._waiting += item.urls
         elif not isinstance(item, UrlBatch) or item.judged:
@@ -274,7 +270,7 @@ class ParquetExporter(BaseItemExporter):
             self._convert(len(self._waiting) // ROWS_AT_ONCE * ROWS_AT_ONCE)
 
     def finish_exporting(self) -> None:
-        """Writes the rest and the end of the file."""
+        """Write the remaining rows and the end of the file."""
         self._convert(len(self._waiting))
         self._write(self._rows)
         self._writer.close()
@@ -293,7 +289,7 @@ class ParquetExporter(BaseItemExporter):
                 self._write(self._rows)
 
     def _write(self, rows: int) -> None:
-        """Writes a row group of the first rows."""
+        """Write the first `rows` rows as a row group."""
         if rows:
             table = self._join(self._tables)
             self._writer.write_table(table.slice(0, rows), row_group_size=rows)
@@ -305,7 +301,7 @@ class ParquetExporter(BaseItemExporter):
 
 
 class Sink(Outlet):
-    """The file object that pyarrow writes to. The storage closes the file."""
+    """File object that pyarrow writes to. The storage closes the file."""
 
     closed = False
 
@@ -313,19 +309,18 @@ class Sink(Outlet):
         super().__init__(file, "utf-8", "strict")
 
     def write(self, data: bytes) -> int:
-        """Writes bytes unchanged."""
         self._write(data)
         return len(data)
 
     def flush(self) -> None:
-        """Does nothing: the storage flushes."""
+        """Do nothing: the storage flushes."""
 
     def close(self) -> None:
-        """Does nothing: the storage closes."""
+        """Do nothing: the storage closes."""
 
 
 def try_options(options: Mapping[str, Any]) -> None:
-    """Writes one record to nowhere with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
+    """Write one record to memory with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
     exporter = ParquetExporter(io.BytesIO(), **options)
     exporter.start_exporting()
     exporter.export_item(exporter.record())

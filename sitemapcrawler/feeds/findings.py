@@ -1,8 +1,8 @@
 """Feed formats of findings for code hosts and CI systems: JUnit XML and SARIF.
 
-Both are written as streams: a JUnit suite when its file has been read, so that its counts are known; of SARIF the
-rules first, then result by result, and facts about the crawl at the end.
-Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
+Both are streamed. A JUnit suite starts with its counts, so it is written when its file has been read. A SARIF log lists
+the rules first, then the results as they come, and facts about the crawl at the end. Source:
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
 """
 
 from __future__ import annotations
@@ -30,36 +30,37 @@ from sitemapcrawler.rules.catalogue import markdown
 from sitemapcrawler.urls.display import MAX_URL, inert
 
 OPEN_FILES = 1000
-"""Files whose findings are counted at the same time: more than are read concurrently, few enough for memory."""
+"""Files whose findings are counted at a time: more than are read concurrently, few enough for memory."""
 
 _IN_URI = string.punctuation.translate(str.maketrans("", "", '"#<>\\^`{|}[]'))
-"""Punctuation that a URI without fragment holds as it is (RFC 3986, 2), `%` of its escapes too."""
+"""Punctuation that needs no escape in a URI without fragment (RFC 3986, 2), including the `%` of escapes."""
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _LITERAL_HOST = re.compile(r"\w+://(?:[^/?#@]*@)?\[[0-9A-Fa-f:.]+\]")
 MAX_LINES = 100
-"""Findings of one rule and file that are listed; CI systems load the whole report into memory."""
+"""Findings listed per rule and file; CI systems load the whole report into memory."""
 FAILURES = ("error", "warning")
-"""Severities that fail a test, the worst first."""
+"""Severities that fail a test, worst first."""
 CRAWL = "crawl"
-"""Name of the suite about the crawl itself."""
+"""Name of the suite on the crawl itself."""
 NO_FINDINGS = "no findings"
 """Name of the test of a file without findings."""
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-"""SARIF's level by severity (3.27.10)."""
+"""SARIF level by severity (3.27.10)."""
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
-"""GitHub's name for it, by which it orders. Source: https://docs.github.com/en/code-security/reference/code-scanning"""
+"""GitHub's `problem.severity`, which orders results. Source:
+https://docs.github.com/en/code-security/reference/code-scanning"""
 MAX_DESCRIPTION = 1024
-"""Characters of a rule's description. Source: as of PROBLEMS."""
+"""Maximum characters of a rule's description. Source: as for PROBLEMS."""
 SRCROOT = "%SRCROOT%"
-"""What relative places are relative to, by convention (3.14.14)."""
+"""Base of relative paths, by convention (3.14.14)."""
 COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
-"""Fields of the summary that the run repeats as its properties."""
+"""Summary fields that the run repeats as properties."""
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
 
 def findings_of(item: Any) -> list[FindingRecord]:
-    """Findings of an item, in order; fast for entries and files without any."""
+    """Return the findings of an item, in order; fast for entries and files without any."""
     if isinstance(item, UrlBatch) and not item.judged:
         return []
     return [record for record in records(item) if isinstance(record, FindingRecord)]
@@ -68,8 +69,8 @@ def findings_of(item: Any) -> list[FindingRecord]:
 class Places:
     """Paths of sitemaps as code hosts resolve them: relative to the folder in which the crawl was started.
 
-    `roots`: {beginning of URLs: path that stands for it}, the longest first; `{"https://example.com/": "public/"}`
-    says where the files of a site come from, `{"https://": ""}` makes paths of all its URLs.
+    `roots`: {URL prefix: path that replaces it}; the longest prefix wins. `{"https://example.com/": "public/"}` maps
+    the URLs of a site to its source files, `{"https://": ""}` turns all https URLs into paths.
     """
 
     def __init__(self, roots: Mapping[str, str] | None = None, folder: Path | None = None) -> None:
@@ -77,7 +78,7 @@ class Places:
         self._roots = sorted({here: "", **(roots or {})}.items(), key=lambda root: -len(root[0]))
 
     def reference(self, url: str) -> tuple[str, bool]:
-        """URI reference of a sitemap, and True if it is relative to the folder."""
+        """Return the URI reference of a sitemap, and whether it is relative to the folder."""
         url = url.partition("#")[0]
         path = self._path(url).lstrip("/")[:MAX_URL]
         if path:
@@ -92,16 +93,14 @@ class Places:
 
 
 class Fingerprints:
-    """Identity of findings across crawls: rule, file, and listed URL or value, but not the line.
-
-    Digits of a value are ignored, since sizes and counts change. Equal findings are numbered in the order of the file.
-    """
+    """Identity of findings across crawls: rule, file, and listed URL or value, but not the line. Digits of a value are
+    ignored, since sizes and counts change. Equal findings are numbered in file order."""
 
     def __init__(self) -> None:
         self._files: dict[str, Counter[bytes]] = {}
 
     def fingerprint(self, finding: FindingRecord, uri: str) -> str:
-        """`hash:number`, GitHub's format."""
+        """Return `hash:number`, GitHub's format."""
         about = finding.url or re.sub(r"\d", "", finding.value or "")
         identity = "\0".join((finding.rule, uri, about)).encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(identity).digest()[:8]
@@ -110,7 +109,7 @@ class Fingerprints:
         return f"{digest.hex()}:{counts[digest]}"
 
     def close(self, sitemap: str) -> None:
-        """Drops the counts of a file that has been read."""
+        """Drop the counts of a file that has been read."""
         self._files.pop(sitemap, None)
 
     def _counts(self, sitemap: str) -> Counter[bytes]:
@@ -120,7 +119,8 @@ class Fingerprints:
 
 
 def _reference(text: str, escaped: str = "") -> str:
-    """A text as a URI reference; characters that are not allowed, and those of `escaped`, are percent-encoded."""
+    """Convert a text to a URI reference; characters that are not allowed, and those of `escaped`, are
+    percent-encoded."""
     address = _LITERAL_HOST.match(text)
     start = address[0] if address else ""
     kept = "".join(set(_IN_URI).difference(escaped))
@@ -128,12 +128,13 @@ def _reference(text: str, escaped: str = "") -> str:
 
 
 class JUnitExporter(BaseItemExporter):
-    """`junit`: a suite for each sitemap, in it a test for each rule that found something; other records are not
-    written. Errors and warnings fail the test, what is worth knowing is its output. A file without findings has one
-    test that passes, or is skipped where nothing could be read. The last suite is about the crawl itself.
+    """`junit`: one suite per sitemap, with one test per rule that reports findings; other records are not written.
 
-    Keyword argument (`item_export_kwargs`) is `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
-    `indent` and `export_empty_fields` change nothing.
+    Errors and warnings fail the test; `info` findings are its output. A file without findings has one test, which
+    passes, or is skipped if the file could not be read. The last suite is about the crawl itself.
+
+    Keyword argument (`item_export_kwargs`): `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
+    `indent` and `export_empty_fields` have no effect.
     """
 
     def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -144,13 +145,13 @@ class JUnitExporter(BaseItemExporter):
         self._crawl = Suite(CRAWL)
 
     def start_exporting(self) -> None:
-        """Writes the head. ValueError if the file is not empty."""
+        """Write the start of the document. Raises ValueError if the file is not empty."""
         if self.outlet.appending:
             raise ValueError("junit cannot be appended to; use overwrite")
         self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
 
     def export_item(self, item: Any) -> None:
-        """Adds the findings of the item, and writes the suite of a file that has been read."""
+        """Add the item's findings, and write the suite of a file that has been read."""
         for finding in findings_of(item):
             self._suite(finding.sitemap).add(finding)
         if isinstance(item, SitemapRecord) and item.sitemap:
@@ -163,7 +164,7 @@ class JUnitExporter(BaseItemExporter):
             self._crawl.conclude(item)
 
     def finish_exporting(self) -> None:
-        """Writes the remaining suites, that of the crawl, and the end."""
+        """Write the remaining suites, the one on the crawl last."""
         for sitemap in list(self._suites):
             self._write(sitemap)
         self.outlet.write_text(f"{self._crawl}</testsuites>\n")
@@ -183,29 +184,28 @@ class JUnitExporter(BaseItemExporter):
 
 
 class Suite:
-    """Tests of one file, or of the crawl; str() is a `testsuite` element."""
+    """Tests of one file, or of the crawl; `str()` returns a `testsuite` element."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.tests: dict[str, Case] = {}
-        """By rule."""
+        """Tests by rule id."""
         self._others: list[str] = []
         self._properties = ""
         self._skipped = self._errors = 0
 
     def add(self, finding: FindingRecord) -> None:
-        """Adds a finding to the test of its rule."""
         if finding.rule not in self.tests:
             self.tests[finding.rule] = Case(self.name, finding.rule)
         self.tests[finding.rule].add(finding)
 
     def add_empty(self, name: str, skipped: str | None = None) -> None:
-        """Adds a test that passes, or is skipped for this reason."""
+        """Add a test that passes, or is skipped for the given reason."""
         self._skipped += skipped is not None
         self._others.append(_test(self.name, name, "" if skipped is None else _element("skipped", message=skipped)))
 
     def conclude(self, summary: SummaryRecord) -> None:
-        """Adds the result of the crawl, and a test that fails if it ended early."""
+        """Add the result of the crawl, and a test that fails if it ended early."""
         figures = {name: getattr(summary, name) for name in ("started", "elapsed_s", "sitemaps", "urls")}
         properties = (_element("property", name=name, value=value) for name, value in figures.items())
         self._properties = _element("properties", "".join(properties))
@@ -225,7 +225,7 @@ class Suite:
 
 
 class Case:
-    """Findings of one rule in one file; str() is a `testcase` element."""
+    """Findings of one rule in one file; `str()` returns a `testcase` element."""
 
     def __init__(self, place: str, rule: str) -> None:
         self._place = place
@@ -234,10 +234,10 @@ class Case:
         self._count = 0
         self._first = ""
         self.severity = ""
-        """The worst of its findings."""
+        """Worst severity of its findings."""
 
     def add(self, finding: FindingRecord) -> None:
-        """Adds a finding; the first `MAX_LINES` are listed."""
+        """Add a finding; only the first `MAX_LINES` are listed."""
         self._count += 1
         if self._count <= MAX_LINES:
             self._lines.append(self._line(finding))
@@ -263,17 +263,17 @@ def _test(place: str, name: str, content: str = "") -> str:
 
 
 def _element(tag: str, content: str = "", /, **attributes: object) -> str:
-    """An element; the content is markup."""
+    """Return an XML element; the content is markup."""
     written = "".join(f" {key}={quoteattr(str(value))}" for key, value in attributes.items())
     return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
 
 
 class SarifExporter(BaseItemExporter):
-    """`sarif`: a SARIF 2.1.0 log of one run, a result a line; other records are not written.
+    """`sarif`: a SARIF 2.1.0 log of one run, one result per line; other records are not written.
 
-    Keyword argument (`item_export_kwargs`) is `roots`, see `findings.Places`. `fields`, `encoding` (SARIF is UTF-8),
-    `indent` and `export_empty_fields` change nothing. A finding without a file is a notification of the run: a
-    result without a place makes GitHub refuse all of them.
+    Keyword argument (`item_export_kwargs`): `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
+    `indent` and `export_empty_fields` have no effect. A finding without a file becomes a notification of the run,
+    because GitHub rejects all results if one has no location.
     """
 
     def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -286,11 +286,11 @@ class SarifExporter(BaseItemExporter):
         self._separator = b"\n"
 
     def start_exporting(self) -> None:
-        """Writes the rules. ValueError if the file is not empty."""
+        """Write the rules. Raises ValueError if the file is not empty."""
         if self.outlet.appending:
             raise ValueError("sarif cannot be appended to; use overwrite")
         rules: dict[str, Rule] = {}
-        for rule in all_rules():  # one that needs different facts in different places is there for each
+        for rule in all_rules():  # a rule that takes several kinds of facts is registered for each
             rules.setdefault(rule.id, rule)
         self._index = {id: index for index, id in enumerate(rules)}
         driver = {"name": "sitemapcrawler", "version": __version__, "rules": list(map(descriptor, rules.values()))}
@@ -305,7 +305,6 @@ class SarifExporter(BaseItemExporter):
         self.outlet.write_utf8(head.removesuffix(b"}]}") + b',"results":[')
 
     def export_item(self, item: Any) -> None:
-        """Writes the findings of the item."""
         results = [result for finding in findings_of(item) if (result := self._result(finding))]
         if results:
             text = b",\n".join(map(msgspec.json.encode, results))
@@ -317,7 +316,7 @@ class SarifExporter(BaseItemExporter):
             self._summary = item
 
     def finish_exporting(self) -> None:
-        """Writes the facts about the crawl, and the end of the log."""
+        """Write the facts about the crawl, and the end of the log."""
         tail: dict[str, Any] = {"invocations": [self._invocation()]}
         if self._summary:
             tail["properties"] = {name: _plain(getattr(self._summary, name)) for name in COUNTS}
@@ -361,7 +360,7 @@ class SarifExporter(BaseItemExporter):
 
 
 def descriptor(rule: Rule) -> dict[str, Any]:
-    """`reportingDescriptor` of a rule (3.49)."""
+    """Return the `reportingDescriptor` of a rule (3.49)."""
     text, short, reason = rule.documentation, rule.what, rule.why
     full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
     is_url = rule.source.startswith(("http://", "https://"))

@@ -1,4 +1,4 @@
-"""The report folder: names of its files, and checks of an existing one."""
+"""The report folder: names of its files, and checks of an existing folder."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from typing import Any
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 
 PAGE = "report.html"
-"""The page, which is published last: if it exists, the report is complete."""
+"""The report page. It is published last: if it exists, the report is complete."""
 SUMMARY = "summary.json"
-"""The summary record, which is published first."""
+"""The summary record. It is published first."""
 FEEDS: Mapping[str, type] = MappingProxyType(
     {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
 )
-"""Record type of each feed, by its name without suffix."""
+"""Record type of each feed, by name without suffix."""
 PARQUET = "parquet"
 FORMATS = ("jsonl", PARQUET)
-"""Formats of feeds, and their suffixes."""
+"""Feed formats, which are also the suffixes."""
 NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
-"""Temporary files of a killed crawl."""
+"""Temporary files left by a killed crawl."""
 
 
 def folder(text: str) -> str:
-    """Path of a folder that a report may be written to; ValueError if it may not. Creates nothing."""
+    """Return the path of a folder that a report may be written to, without creating it. Raises ValueError if the folder
+    cannot be used."""
     try:
         path = Path(text).resolve()
         if path.is_dir():
@@ -38,7 +39,7 @@ def folder(text: str) -> str:
             place = path
         else:
             place = next(one for one in (path, *path.parents) if one.exists())
-    except (OSError, RuntimeError) as error:  # of a loop of links
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         raise ValueError(f"cannot be looked at, {getattr(error, 'strerror', None) or error}") from None
     if not place.is_dir():
         raise ValueError("is no folder" if place == path else f"{str(place)!r} is no folder")
@@ -48,7 +49,7 @@ def folder(text: str) -> str:
 
 
 def summary_of(path: Path) -> dict[str, Any] | None:
-    """Summary in a report folder, if any."""
+    """Return the summary in a report folder, if any."""
     try:
         held = json.loads((path / SUMMARY).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -57,7 +58,7 @@ def summary_of(path: Path) -> dict[str, Any] | None:
 
 
 def unfinished(path: Path) -> str | None:
-    """Why the report in a folder is incomplete; None if it is complete or missing."""
+    """Return why the report in a folder is incomplete; None if it is complete or missing."""
     summary = summary_of(path)
     if summary is None:
         return None
@@ -67,7 +68,7 @@ def unfinished(path: Path) -> str | None:
 
 
 def _check_held(path: Path) -> None:
-    """ValueError if a folder holds anything but an earlier report and temporary files."""
+    """Raise ValueError if a folder holds anything but an earlier report and temporary files."""
     held = {one.name: one.is_file() for one in path.iterdir() if not _PART.fullmatch(one.name)}
     strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)
     if strange:

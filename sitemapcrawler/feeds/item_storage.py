@@ -1,4 +1,4 @@
-"""Scrapy extension: writes rows to the item storage of Zyte Scrapy Cloud. `audit.scrapy_cloud` enables it."""
+"""Scrapy extension: writes rows to the item storage of Zyte Scrapy Cloud. Enabled by `audit.scrapy_cloud`."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from sitemapcrawler.items import records
 logger = logging.getLogger(__name__)
 
 MAX_ITEM = 2**20
-"""Characters of JSON that an item may have: `maxitemsize` in `scrapinghub.hubstorage.batchuploader`."""
+"""Maximum characters of an item's JSON: `maxitemsize` in `scrapinghub.hubstorage.batchuploader`."""
 LONGEST = 4
-"""Characters that a byte of UTF-8 becomes at most: two bytes of a letter are an escape of six."""
+"""Upper bound of characters per UTF-8 byte: a two-byte letter becomes a six-character escape."""
 LEFT_OUT = "_left_out"
-"""Field of an item that names the fields that were dropped."""
+"""Field that names the dropped fields of an item."""
 STAT = "sitemap/items_cut"
 
 
 class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
-    """Writes one row for each record and finding, without null and empty fields, as in JSON feeds."""
+    """Writes one row per record and finding, without null and empty fields, as in JSON feeds."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._json = JsonText(Rows())
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Writes the rows of our items, and other items unchanged."""
+        """Write the rows of our items, and other items unchanged."""
         if not is_ours(item):
             super().item_scraped(item, spider)
             return
@@ -58,7 +58,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
 
 
 def cut(row: dict[str, Any]) -> dict[str, Any]:
-    """A row that is small enough for the storage: its largest fields are dropped, and named in `_left_out`."""
+    """Shrink a row until the storage accepts it: drop its largest fields and name them in `_left_out`."""
     sizes = {name: len(jsonencode(value)) for name, value in row.items()}
     left_out: list[str] = []
     fitting = row

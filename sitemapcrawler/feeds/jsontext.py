@@ -16,18 +16,18 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 from sitemapcrawler.items import KEPT_WHEN_EMPTY
 
 ESCAPES = "sitemapcrawler-json"
-"""Error handler for encoding JSON: a character the encoding cannot hold becomes `\\uXXXX`."""
+"""Error handler for encoding JSON: a character that the encoding lacks becomes `\\uXXXX`."""
 UNHOLDABLE = (UnicodeEncodeError, OverflowError)
 """What msgspec raises for a lone surrogate, and for a number of more than 64 bits."""
 Fields = Mapping[str, str] | Iterable[str]
-"""Which fields to write, in this order: names, or {name: name in the row}."""
+"""Fields to write, in this order: names, or {name: name in the row}."""
 _SCALARS = frozenset({str, int, float, bool, NoneType})
 _LISTS = (list, Sequence)
-_NO_DEFAULT = object()  # equal to no value, so that no value is left out
+_NO_DEFAULT = object()  # equal to no value, so nothing is omitted
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)  # nothing is decoded with it
+    assert isinstance(error, UnicodeEncodeError)  # the handler is only used to encode
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
@@ -35,10 +35,8 @@ codecs.register_error(ESCAPES, _escaped)
 
 
 class JsonText:
-    """Compact JSON of records (by their `rows`) and other values.
-
-    `options`: arguments of `json.JSONEncoder`, which then encodes everything.
-    """
+    """Compact JSON of records (by their `rows`) and other values. `options`: arguments of `json.JSONEncoder`, which
+    then encodes everything."""
 
     def __init__(self, rows: Rows, options: Mapping[str, Any] | None = None) -> None:
         self._rows = rows
@@ -46,7 +44,7 @@ class JsonText:
         self._slow = ScrapyJSONEncoder(**{"ensure_ascii": False, "separators": (",", ":"), **(options or {})})
 
     def lines(self, records: Sequence[Any]) -> bytes:
-        """One line of UTF-8 for each record; none for records without any of the fields."""
+        """Encode each record as one line of UTF-8; skip records without any of the fields."""
         rows = self._rows.make(records)
         if self._fast:
             try:
@@ -64,21 +62,21 @@ class JsonText:
         return self.line(msgspec.to_builtins(row, enc_hook=str))
 
     def line(self, value: Any) -> bytes:
-        """One line of UTF-8 for anything that Scrapy can encode."""
+        """Encode any value that Scrapy can encode as one line of UTF-8."""
         text = self._slow.encode(value)
-        if "NaN" in text or "Infinity" in text:  # not JSON: null instead, as msgspec writes
+        if "NaN" in text or "Infinity" in text:  # not valid JSON: write null, as msgspec does
             text = self._slow.encode(json.loads(text, parse_constant=lambda name: None))
         return text.encode("utf-8", ESCAPES) + b"\n"
 
     def pretty(self, line: bytes, indent: int) -> bytes:
-        """Indents a line of JSON; no newline at the end."""
+        """Indent a line of JSON; no newline at the end."""
         try:
             return msgspec.json.format(line, indent=indent)
-        except msgspec.DecodeError:  # the escape of a lone surrogate
+        except msgspec.DecodeError:  # it rejects the escape of a lone surrogate
             return json.dumps(json.loads(line), indent=indent, ensure_ascii=False).encode("utf-8", ESCAPES)
 
     def text(self, value: Any) -> str:
-        """A list, an object or a dataclass, without its null and empty fields."""
+        """Encode a list, an object or a dataclass, without its null and empty fields."""
         return self._row(self._rows.plain(value)).decode()[:-1]
 
 
@@ -88,16 +86,13 @@ def is_record(kind: type) -> bool:
 
 
 def names(fields: Fields) -> dict[str, str]:
-    """{field: its name in the row}, in the order of the row."""
+    """Return {field: its name in the row}, in row order."""
     return dict(fields) if isinstance(fields, Mapping) else {name: name for name in fields}
 
 
 class Rows:
-    """Turns records into rows.
-
-    `fields`: those to write; None: all, in the order of their declaration. `keep_empty`: null fields, empty lists
-    and fields that a record does not have are written too.
-    """
+    """Turns records into rows. `fields`: fields to write; None: all, in declaration order. `keep_empty`: also write
+    null fields, empty lists, and fields that a record lacks."""
 
     def __init__(self, fields: Fields | None = None, keep_empty: bool = False) -> None:
         self._fields = None if fields is None else names(fields)
@@ -106,13 +101,13 @@ class Rows:
         self._makers: dict[type, Callable[[Iterable[Any]], list[Any]]] = {}
 
     def make(self, records: Sequence[Any]) -> list[Any]:
-        """One row for each record, in order, except records without any of the fields."""
+        """Return one row per record, in order; skip records without any of the fields."""
         if len(set(map(type, records))) == 1:
             return self._maker(type(records[0]))(records)
         return [row for kind, alike in groupby(records, type) for row in self._maker(kind)(alike)]
 
     def plain(self, value: Any) -> Any:
-        """The value with a row in place of every dataclass in it."""
+        """Return the value with every dataclass in it replaced by a row."""
         if isinstance(value, (list, tuple)):
             kinds = set(map(type, value))
             if len(kinds) == 1 and dataclasses.is_dataclass(kind := kinds.pop()):
@@ -141,7 +136,7 @@ class Rows:
             gc=False,
         )
         values = ", ".join(self._expressions(kind, columns))
-        # Compiled, as dataclasses compile their __init__: attrgetter and map took twice the time (bench/).
+        # Compiled, as dataclasses compile their __init__: attrgetter and map took twice as long (bench/).
         maker: Callable[[Iterable[Any]], list[Any]] = eval(
             f"lambda records: [row({values}) for r in records]", {"row": struct, "plain": self.plain}
         )
@@ -177,12 +172,12 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _is_scalar(hint: Any) -> bool:
-    """True for text, numbers and the like: written as they are."""
+    """True for text, numbers and the like, which are written unchanged."""
     return hint is not None and _SCALARS.issuperset(_alternatives(hint))
 
 
 def _is_list_of_scalars(hint: Any) -> bool:
-    """True for a list of such, or none: written as it is too, without a look at each part."""
+    """True for a list of scalars, or an optional one: written unchanged, without checking each part."""
     kinds = [kind for kind in _alternatives(hint) if kind is not NoneType]
     return bool(kinds) and all(get_origin(kind) in _LISTS and _SCALARS.issuperset(get_args(kind)) for kind in kinds)
 

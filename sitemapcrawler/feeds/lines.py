@@ -1,7 +1,7 @@
-"""Findings as lines for people and editors, like those of a compiler: file, line, column, severity, rule, message.
+"""Findings as compiler-style lines for people and editors: file, line, column, severity, rule, message.
 
-Lines are sorted by file (as named on the command line, then by URL) and by line, so they are the same in every run,
-though files are read concurrently and rules on the whole site run last. All lines are therefore written at the end.
+Lines are sorted by file (in command-line order, then by URL) and by line, so that every run gives the same output.
+Files are read concurrently and rules on the whole site run last; therefore all lines are written at the end.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted
 
 MAX_LISTED = 200
-"""Characters of a listed URL behind a message: two lines of a terminal."""
+"""Characters of a listed URL after a message: two lines of a terminal."""
 CRAWL = "crawl"
-"""Replaces the file if a finding is about none."""
+"""Shown in place of the file for a finding without one."""
 UNREAD = {
     "offline": "that an index lists; no request is made for a file, and --base-url tells which stand beside it on disk",
     "max_depth": "that are too deep in indexes (max_depth)",
@@ -35,7 +35,7 @@ UNREAD = {
     "max_site_time": "of a site that took too long for what it lists (SITEMAP_MAX_SITE_TIME)",
     "follow": "that do not match follow",
 }
-"""Words for sitemaps that were skipped, by reason."""
+"""Words for skipped sitemaps, by reason."""
 UNJUDGED = {
     "image-blocked-by-robots": "images: the robots.txt of their host is not known",
     "video-asset-blocked": "videos: the robots.txt of their host is not known",
@@ -44,12 +44,11 @@ UNJUDGED = {
 
 
 class LinesExporter(BaseItemExporter):
-    """One line `path:line:column severity rule message` for each finding, then a summary. Unknown lines and columns are
-    omitted.
+    """One line `path:line:column severity rule message` per finding, then a summary.
 
-    Keyword arguments (`item_export_kwargs`): `names`, {URL of a file: path to display}, in the order of the output;
-    `colour`, True for a terminal; `robots`, URLs of the robots.txt files that were named, which count as files. Text
-    that `encoding` cannot hold is escaped. `fields` and `indent` are ignored.
+    Unknown lines and columns are omitted. Keyword arguments (`item_export_kwargs`): `names`, {URL of a file: path to
+    display}, in output order; `colour`, True for a terminal; `robots`, URLs of robots.txt files among the targets,
+    which count as files. Characters that `encoding` lacks are escaped. `fields` and `indent` have no effect.
     """
 
     def __init__(
@@ -66,14 +65,14 @@ class LinesExporter(BaseItemExporter):
         self._order = {url: number for number, url in enumerate(self._names)}
         self._paint = painter(colour)
         self._robots = len(robots)
-        # 100 findings of each rule and file are too many for memory; beyond 2 MB they wait in a file without a name.
+        # Findings may exceed the memory at 100 per rule and file; beyond 2 MB SQLite moves them to a nameless file.
         self._lines = sqlite3.connect("")
         self._lines.execute("CREATE TABLE lines (number, file, line, position, text)")
         self._count = 0
         self._summary: SummaryRecord | None = None
 
     def export_item(self, item: Any) -> None:
-        """Keeps the findings of the item."""
+        """Store the item's findings."""
         if found := findings_of(item):
             self._count += len(found)
             rows = [(*self._key(finding), self._line(finding)) for finding in found]
@@ -82,7 +81,7 @@ class LinesExporter(BaseItemExporter):
             self._summary = item
 
     def finish_exporting(self) -> None:
-        """Writes all of them, and the summary."""
+        """Write all findings, and the summary."""
         for (line,) in self._lines.execute("SELECT text FROM lines ORDER BY number, file, line, position, text"):
             self.outlet.write_text(f"{line}\n")
         self._lines.close()
@@ -106,14 +105,14 @@ class LinesExporter(BaseItemExporter):
         return f"{painted} {inert(finding.rule)} {self._renamed(inert(finding.message))}{url}"
 
     def _renamed(self, message: str) -> str:
-        """A message that names files of this machine as the user does."""
+        """Replace the URLs of local files in a message by the paths that the user gave."""
         for url, name in self._names.items() if "file:" in message else ():
             message = message.replace(f"'{url}'", f"'{inert(name, MAX_URL)}'")
         return message
 
 
 def display_path(url: str) -> str:
-    """The path of a local file, relative to the current folder if it is in there; any other URL unchanged."""
+    """Return the path of a local file, relative to the current folder if it is inside; any other URL unchanged."""
     path = local_path(url)
     if path is None:
         return url
@@ -123,8 +122,8 @@ def display_path(url: str) -> str:
 
 
 def summary_lines(summary: SummaryRecord, written: int | None, paint: Paint, robots: int = 0) -> list[str]:
-    """The result of a run in a few lines. `written`: findings that became lines, None if unknown. `robots`: number of
-    robots.txt files that were named."""
+    """Summarise a run in a few lines. `written`: findings that became lines, None if unknown. `robots`: number of
+    robots.txt files among the targets."""
     counts = {name: summary.severities.get(name, 0) for name in SEVERITIES}
     found = ", ".join(paint(findings(count, name), name) for name, count in counts.items() if count)
     end = f"; the rest was not read ({summary.partial})" if summary.partial in LIMITS else ""

@@ -1,4 +1,4 @@
-"""The report folder of a crawl: its feeds, `summary.json` and `report.html`, replaced when all of them are complete."""
+"""The report folder of a crawl: feeds, `summary.json` and `report.html`, replaced once all of them are complete."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from sitemapcrawler.report.model import Report
 logger = logging.getLogger(__name__)
 
 INDENT = 2
-"""Spaces of a level in the summary."""
+"""Spaces per level in the summary."""
 LOST = "sitemap/report_lost"
 """Stat: why there is no report."""
 
 
 def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
-    """Renames complete files to their places, {place: file}, in this order, and removes what is unwanted.
+    """Rename complete files to their places, {place: file}, in this order, and remove the unwanted ones.
 
-    The last place is emptied first: a file there means that all others are complete. So a kill leaves the earlier
-    files, the new ones, or some without the last one. FeedLost if a file cannot be replaced; nothing was changed
-    unless the file system fails in the middle.
+    The last place is emptied first: a file there means that all others are complete. A kill therefore leaves the
+    earlier files, the new ones, or some without the last one. Raises FeedLost if a file cannot be replaced; nothing has
+    changed then, unless the file system failed midway.
     """
     for place in (*unwanted, *parts):
         if place.is_dir():
@@ -65,20 +65,20 @@ def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
 
 
 class ReportStorage(AtomicFileStorage):
-    """`report:` and the name of a feed in the report folder; `Reporting` publishes it together with the others."""
+    """Storage for `report:` and the name of a feed in the report folder; `Reporting` publishes all feeds together."""
 
-    lost = True  # for the log, which names feeds that are in their place
+    lost = True  # the log then does not list this feed as written
     _reporting: Reporting
 
     def open(self, spider: Spider) -> FeedFile:
-        """Returns the file to write to, and creates the folder."""
+        """Create the folder, and return the file to write to."""
         reporting = spider.crawler.get_extension(Reporting)
         assert reporting is not None
         self._spider, self._reporting = spider, reporting
         return reporting.create(self.path.partition(":")[2])
 
     def store(self, file: IO[bytes]) -> None:
-        """Passes the file to the report."""
+        """Pass the file to the report."""
         assert isinstance(file, FeedFile)
         check_readable(file, self._spider)
         self._reporting.add(file)
@@ -91,19 +91,19 @@ class Reporting:
     def __init__(self, crawler: Crawler, folder: Path) -> None:
         self.folder = folder
         self.report: Report | None = None
-        """Content of the page; None until the crawl has ended, and if it cannot be determined."""
+        """Content of the page; None until the crawl has ended, or if it cannot be determined."""
         self._stats = crawler.stats
         self._feeds = report_feeds(crawler.settings)
         self._is_new = not folder.exists()
         self._had_page = (folder / PAGE).exists()
         self._folders: list[Path] = []
-        """Folders that were created for it, the innermost first."""
+        """Folders created for the report, innermost first."""
         self._created: list[FeedFile] = []
         self._complete: dict[str, Path] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The report of this crawl; NotConfigured if none was requested."""
+        """Create the extension. Raises NotConfigured if no report was requested."""
         params = getattr(crawler.spider, "params", None)
         if params is None or params.report is None:
             raise NotConfigured
@@ -113,11 +113,11 @@ class Reporting:
 
     @property
     def names(self) -> list[str]:
-        """Names of the files beside the page."""
+        """Names of the files other than the page."""
         return [SUMMARY, *self._feeds]
 
     def create(self, name: str) -> FeedFile:
-        """A file of the report, under a temporary name. One that cannot be created discards everything."""
+        """Create a report file under a temporary name. If that fails, return one that discards everything."""
         target = self.folder / name
         try:
             if not self.folder.exists():
@@ -129,7 +129,7 @@ class Reporting:
             return null_file(target, error, self._fail)
 
     def add(self, file: FeedFile) -> None:
-        """Closes a file and keeps it until all others are complete."""
+        """Close a file, and keep it until all others are complete."""
         failure = file.finish()
         if failure is not None or file.part is None:
             self._fail(file.target, failure or OSError(errno.EIO, os.strerror(errno.EIO)))
@@ -137,7 +137,7 @@ class Reporting:
             self._complete[file.target.name] = file.part
 
     def finish(self) -> None:
-        """Writes the summary and the page, and publishes all files."""
+        """Write the summary and the page, and publish all files."""
         try:
             if self.report is not None and not self._is_lost:
                 json = JsonText(Rows())
@@ -146,7 +146,7 @@ class Reporting:
             if not self._is_lost and self._complete.keys() != {*self.names, PAGE}:
                 self._lose("the crawl did not come to its end")
             if not self._is_lost:
-                # The page comes last: where it is, everything else is.
+                # The page comes last: if it exists, all other files do.
                 parts = {self.folder / name: self._complete[name] for name in (*self.names, PAGE)}
                 publish(parts, [self.folder / name for name in sorted(NAMES - self._complete.keys())])
                 logger.info("wrote %s", self.folder / PAGE)
@@ -174,7 +174,7 @@ class Reporting:
         self.add(file)
 
     def _discard(self) -> None:
-        """Removes files that were not renamed, and empty folders that were created for a lost report."""
+        """Remove files that were not renamed, and empty folders created for a lost report."""
         for file in self._created:
             if file.part is not None:
                 with suppress(OSError):  # the folder may have been locked
@@ -187,7 +187,7 @@ class Reporting:
         self._lose(error.strerror or str(error))
 
     def _lose(self, why: str) -> None:
-        """Logs once that there is no report, and what has become of an earlier one."""
+        """Log once that there is no report, and whether an earlier one is kept."""
         if not self._is_lost:
             self._stats.set_value(LOST, why)
             is_kept = not self._had_page or (self.folder / PAGE).exists()
@@ -196,7 +196,7 @@ class Reporting:
 
 
 def check_report(settings: BaseSettings, report: str | None) -> None:
-    """ValueError, one line, for a report that cannot be made with these settings."""
+    """Raise ValueError, one line, for a report that cannot be made with these settings."""
     if report is None:
         return
     given = f"argument report={report!r}"
@@ -216,13 +216,13 @@ def check_report(settings: BaseSettings, report: str | None) -> None:
 
 
 def report_feeds(settings: BaseSettings) -> list[str]:
-    """Names of the feeds of a report that `add_feeds` has added."""
+    """Return the names of the report feeds that `add_feeds` added."""
     return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
 
 
 def add_feeds(settings: BaseSettings) -> None:
-    """Add the feeds of a report to the FEEDS setting, Parquet where pyarrow is installed. Nothing that is set for other
-    feeds holds for them."""
+    """Add the feeds of a report to the FEEDS setting, Parquet only if pyarrow is installed. Options of other feeds do
+    not apply to them."""
     feeds: dict[Any, Any] = settings.getdict("FEEDS")
     written = names_in(settings, "FEED_EXPORTERS")
     formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]

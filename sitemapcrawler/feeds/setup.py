@@ -1,4 +1,4 @@
-"""Feed set-up: completes the FEEDS setting and checks formats, places, columns and names before any request."""
+"""Feed set-up: completes the FEEDS setting, and checks formats, places, columns and names before any request."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Sum
 FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
 """Feed formats of the FEED_EXPORTERS setting."""
 ALIASES = frozenset({"jsonlines", "jl"})
-"""Other names of `jsonl`, accepted but not advertised."""
+"""Aliases of `jsonl`, accepted but not advertised."""
 APPENDABLE = frozenset({"csv", "jsonl", "jsonlines", "jl"})
-"""Formats that a later crawl can add rows to."""
+"""Formats that a later crawl can append to."""
 
 MIXED = frozenset({"json", "jsonl", "jsonlines", "jl"})
-"""Formats that hold records of several types."""
+"""Formats that hold several record types."""
 FINDINGS = frozenset({"junit", "sarif"})
-"""Formats that hold the findings."""
+"""Formats that hold findings only."""
 
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
 
 REPORT = "report"
-"""Scheme of the feeds of the argument `report`."""
+"""URI scheme of the feeds of the argument `report`."""
 
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
@@ -45,38 +45,35 @@ FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 Feeds = Mapping[Any, Mapping[str, Any]]
 """The FEEDS setting: {URI or path: options}."""
 RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
-"""Types of record."""
 PACKAGE = "sitemapcrawler."
-"""Start of the import path of our own components."""
+"""Import path prefix of our own components."""
 TABLES = ("csv", "parquet")
-"""Formats that hold records of one type."""
+"""Formats that hold one record type."""
 MAX_PART = 100
-"""Bytes of a value within a file name: names end at 255."""
+"""Maximum bytes of a value within a file name; file names are limited to 255."""
 HASH_DIGITS = 8
-"""Hexadecimal digits that distinguish values whose parts would be the same."""
+"""Hexadecimal digits of the hash that tells shortened values apart."""
 _UNSAFE = re.compile(r"[^\w.,+-]+")
 
 
 def named_formats(targets: Iterable[str] | None, formats: Collection[str] = FORMATS) -> list[str]:
-    """Values of `-o` or `-O` with their formats, also where Scrapy finds none: `urls.csv.gz:csv`. ValueError, one line,
-    for an unknown format."""
+    """Add the format to values of `-o` or `-O`, also where Scrapy finds none: `urls.csv.gz:csv`. Raises ValueError, one
+    line, for an unknown format."""
     return [_named_format(target, formats) for target in targets or ()]
 
 
 def prepared(
     feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES
 ) -> dict[Any, dict[str, Any]]:
-    """The FEEDS setting, completed and checked. ValueError, one line, for a feed that cannot work.
-
-    `formats` and `schemes` are the names in FEED_EXPORTERS and FEED_STORAGES that are not None.
-    """
+    """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `formats` and
+    `schemes`: names in FEED_EXPORTERS and FEED_STORAGES that are not None."""
     completed = {uri: _completed(str(uri), options) for uri, options in feeds.items()}
     check_feeds(completed, formats, schemes)
     return completed
 
 
 def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES) -> None:
-    """ValueError, one line, for a feed whose format, character encoding, place or appending cannot work."""
+    """Raise ValueError, one line, for a feed whose format, encoding, place or append mode cannot work."""
     for uri, options in feeds.items():
         name = format_of(uri, options)
         _check_format(str(uri), name, formats)
@@ -93,7 +90,7 @@ def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Colle
 
 
 def local_path(uri: str | Path) -> Path | None:
-    """Path of a local feed; None for others (standard output, S3, FTP, ...)."""
+    """Return the path of a local feed; None for others (standard output, S3, FTP, ...)."""
     if isinstance(uri, Path):
         return uri
     scheme = urlsplit(uri).scheme
@@ -103,14 +100,14 @@ def local_path(uri: str | Path) -> Path | None:
 
 
 def format_of(uri: str | Path, options: Mapping[str, Any]) -> str:
-    """Format of a feed, from its options or its suffix."""
+    """Return the format of a feed, from its options or its suffix."""
     return str(options.get("format") or _suffix(str(uri)))
 
 
 def is_foreign_link(path: Path) -> bool:
-    """True for a symbolic link of another user than root and the current one. In a folder that is shared, such as /tmp,
-    it may lead to any file of ours."""
-    # Unlike that of a Path, this does not raise if we have no permission.
+    """True for a symbolic link of a user other than root and the current one. In a shared folder such as /tmp, it may
+    point to any file of ours."""
+    # Unlike Path.is_symlink, this does not raise without permission.
     is_link = os.path.islink(path)  # noqa: PTH114
     return is_link and hasattr(os, "geteuid") and path.lstat().st_uid not in (0, os.geteuid())
 
@@ -142,8 +139,8 @@ def _suffix(uri: str) -> str:
 
 
 def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Adds the format (by suffix), compression of `.gz` and a filter for `item_classes`; drops an `overwrite` that
-    standard output would warn about."""
+    """Add the format (by suffix), gzip for `.gz` and a filter for `item_classes`. Drops an `overwrite` that standard
+    output would warn about."""
     completed = {"format": _suffix(uri), **options}
     if uri.endswith(".gz"):
         completed.setdefault("postprocessing", [GZIP])
@@ -164,7 +161,7 @@ def _check_format(uri: str, name: str, formats: Collection[str]) -> None:
 
 
 def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
-    """Writes a row to nowhere: only that shows whether pyarrow accepts `item_export_kwargs`."""
+    """Check Parquet options by writing a row to memory, the only way to find out whether pyarrow accepts them."""
     if uri.endswith(".gz") or GZIP in options.get("postprocessing", ()):
         raise ValueError(f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out")
     # Imported here: the exporters import this module.
@@ -174,7 +171,7 @@ def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
         try_options(options.get("item_export_kwargs") or {})
     except ImportError:
         raise ValueError("feed format parquet needs pyarrow: pip install pyarrow") from None
-    except Exception as error:  # pyarrow raises whatever comes
+    except Exception as error:  # pyarrow raises errors of many types
         raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
 
 
@@ -216,7 +213,7 @@ def _check_appending(uri: str | Path, options: Mapping[str, Any]) -> None:
 
 
 def check_columns(settings: BaseSettings) -> None:
-    """ValueError, one line, for a feed with an unknown field, or a record type that its format does not hold.
+    """Raise ValueError, one line, for a feed with an unknown field, or a record type that its format cannot hold.
 
     Fields are not checked if a feed may hold the user's own items: by its `item_classes`, or because a pipeline or
     spider middleware of the user may change items.
@@ -236,7 +233,7 @@ def check_columns(settings: BaseSettings) -> None:
 
 
 def _kinds(uri: str, format: str, classes: Iterable[Any]) -> Collection[type]:
-    """Types of record that a feed holds; empty if it also holds the user's own items."""
+    """Return the record types that a feed holds; empty if it also holds the user's own items."""
     given = list(map(partial(_loaded, uri), classes))
     held = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
     if format == "csv" and held and UrlRecord not in held:
@@ -286,7 +283,7 @@ def _named(kinds: Collection[type]) -> str:
 
 
 class FeedNameParts(dict[str, Any]):
-    """Values for `%(name)s` in feed names; each text becomes a safe part of a name, never a path."""
+    """Values for `%(name)s` in feed names; each text becomes a safe part of a file name, never a path."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
@@ -294,8 +291,8 @@ class FeedNameParts(dict[str, Any]):
 
 
 def part_of_name(text: str) -> str:
-    """A text as part of a file name: letters, digits and `_ . , + -`. If it is changed or cut, it ends with digits of
-    its hash."""
+    """Convert a text to a part of a file name: letters, digits and `_ . , + -`. A text that is changed or cut ends with
+    digits of its hash."""
     safe = _UNSAFE.sub("-", text).strip(".-")
     if safe == text and 0 < len(safe.encode()) <= MAX_PART:
         return safe
@@ -305,12 +302,12 @@ def part_of_name(text: str) -> str:
 
 
 def names_in(settings: BaseSettings, setting: str) -> list[str]:
-    """Names in a setting of components that are not None."""
+    """Return the names in a component setting whose components are not None."""
     return [name for name, path in settings.getwithbase(setting).items() if path is not None]
 
 
 def prepare_feeds(settings: BaseSettings) -> None:
-    """Completes and checks the FEEDS setting. ValueError, one line, for a feed that cannot work."""
+    """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work."""
     feeds = settings.getdict("FEEDS")
     if feeds:
         schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
@@ -319,8 +316,8 @@ def prepare_feeds(settings: BaseSettings) -> None:
 
 
 def write_anew(settings: BaseSettings, job: str) -> None:
-    """Overwrites feeds that are named after the job, as Scrapyd does (`items/PROJECT/SPIDER/JOB.jl`), unless their
-    options say otherwise: a job that is resumed writes everything again."""
+    """Overwrite feeds that are named after the job, as Scrapyd names them (`items/PROJECT/SPIDER/JOB.jl`). A resumed
+    job writes everything again. Options of a feed take precedence."""
     feeds: dict[Any, Any] = settings.getdict("FEEDS")
     for uri, options in feeds.items():
         path = local_path(uri)
@@ -330,7 +327,7 @@ def write_anew(settings: BaseSettings, job: str) -> None:
 
 
 def check_places(settings: BaseSettings, read: Iterable[str]) -> None:
-    """ValueError, one line, for a feed that would overwrite a file that the crawl reads. `read`: `file:` URLs."""
+    """Raise ValueError, one line, for a feed that would overwrite an input file of the crawl. `read`: `file:` URLs."""
     files = {Path(name).resolve() for url in read if (name := urls.local_path(url)) is not None}
     for uri in settings.getdict("FEEDS"):
         path = local_path(uri)

@@ -1,7 +1,7 @@
-"""Where feeds are written: files that replace an earlier feed only when they are complete, and standard output.
+"""Feed storages: files that replace an earlier feed only when they are complete, and standard output.
 
-A feed is written to a temporary file beside its place, which is then renamed. A crawl that is killed at any moment
-leaves the earlier feed or the new one, and perhaps the temporary file; the next run of the job removes that.
+A feed is written to a temporary file next to its place, which is then renamed. A crawl that is killed at any moment
+leaves the earlier feed or the new one, and perhaps the temporary file; the next run of the job removes it.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NAME_IN_PART = 60
-"""Characters of a feed's name in the name of its temporary file: file names end at 255 bytes."""
+"""Characters of a feed's name in the name of its temporary file; file names are limited to 255 bytes."""
 PRIVATE = 0o600
 """Mode of a temporary file."""
 PERMISSIONS = 0o777
-"""Mode bits that a new feed takes over: not set-user-ID and the like."""
+"""Mode bits that a new feed takes over; excludes set-user-ID and the like."""
 TAIL = 4
-"""Bytes: the longest end of line, that of UTF-32."""
+"""Bytes of the longest line end, that of UTF-32."""
 STANDARD_OUTPUT = Path("standard output")
-"""Its name in messages."""
+"""Stands for standard output in messages."""
 own_parts: set[Path] = set()
 """Temporary files of this process."""
 OnFailure = Callable[[Path, OSError], None]
@@ -53,15 +53,15 @@ _NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
 
 
 class FeedLost(OSError):
-    """A feed could not be written. The text is one line."""
+    """A feed could not be written. The message is one line."""
 
 
 class AtomicFileStorage(FileFeedStorage):
-    """`file:` URIs and paths. An earlier feed stays until the new one is complete; with `overwrite` off, the new one
-    starts with a copy of its rows.
+    """Storage for `file:` URIs and paths.
 
-    A link is followed, except one of another user, which the feed replaces. Devices and named pipes are written
-    directly. Of two crawls that write to the same file at the same time, the one that ends later wins.
+    An earlier feed stays until the new one is complete; with `overwrite` off, the new one starts with a copy of its
+    rows. A link is followed, except one of another user, which the feed replaces. Devices and named pipes are written
+    directly. If two crawls write to the same file at the same time, the one that ends later wins.
     """
 
     lost = False
@@ -69,7 +69,7 @@ class AtomicFileStorage(FileFeedStorage):
     _spider: Spider | None = None
 
     def open(self, spider: Spider) -> FeedFile:
-        """Returns the file to write to, and creates its folder. `store` reports errors."""
+        """Create the folder, and return the file to write to. `store` reports errors."""
         path, self._spider = Path(self.path), spider
         try:
             return stream(path, self.write_mode) if is_stream(path) else self._part(place_of(path))
@@ -77,7 +77,7 @@ class AtomicFileStorage(FileFeedStorage):
             return null_file(path, error)
 
     def store(self, file: IO[bytes]) -> None:
-        """Renames the file to its place. FeedLost if it could not be written; the earlier feed stays then."""
+        """Rename the file to its place. Raises FeedLost if it could not be written; the earlier feed then stays."""
         assert isinstance(file, FeedFile)
         check_readable(file, self._spider)
         logging.getLogger("scrapy.extensions.feedexport").addFilter(shorten_lost_feed)
@@ -106,10 +106,10 @@ class AtomicFileStorage(FileFeedStorage):
 
 
 class StandardOutputStorage(AtomicFileStorage):
-    """`stdout:` URIs, and `-`."""
+    """Storage for `stdout:` URIs, and `-`."""
 
     def open(self, spider: Spider) -> FeedFile:
-        """Returns standard output. `store` reports errors."""
+        """Return standard output. `store` reports errors."""
         self._spider = spider
         try:
             return standard_output()
@@ -118,25 +118,25 @@ class StandardOutputStorage(AtomicFileStorage):
 
 
 def shorten_lost_feed(record: logging.LogRecord) -> bool:
-    """Log filter: replaces the traceback of a lost feed by its one line."""
+    """Log filter: replace the traceback of a lost feed by its one-line message."""
     if record.exc_info and isinstance(record.exc_info[1], FeedLost):
         record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
     return True
 
 
 def check_readable(file: FeedFile, spider: Spider | None) -> None:
-    """Fails the file if records of the crawl could not be read from its database."""
+    """Fail the file if records of the crawl could not be read from its database."""
     if getattr(spider, "unreadable", False):
         file.fail(OSError(errno.EIO, "records of the job could not be read"))
 
 
 def place_of(path: Path) -> Path:
-    """The file that a path names: links are followed, except one of another user in its last part."""
+    """Resolve a path to the file that it names, without following a last component that is another user's link."""
     return path.parent.resolve() / path.name if is_foreign_link(path) else path.resolve()
 
 
 def replace(target: Path, part: Path) -> None:
-    """Renames a complete file to its place; FeedLost if that fails."""
+    """Rename a complete file to its place. Raises FeedLost if that fails."""
     try:
         part.replace(target)
     except OSError as error:
@@ -145,14 +145,14 @@ def replace(target: Path, part: Path) -> None:
 
 
 def set_mode(target: Path, part: Path) -> None:
-    """Gives a file the mode of the one that it replaces, or that of any new file."""
+    """Give a file the mode of the one that it replaces, or that of any new file."""
     with suppress(OSError):  # a file system without modes
         replaces = target.exists() and not target.is_symlink()
         part.chmod(target.stat().st_mode & PERMISSIONS if replaces else mode_of_new_files())
 
 
 def mode_of_new_files() -> int:
-    """Mode of a file that the umask leaves; the system returns a umask only in exchange for another one."""
+    """Return the mode that the umask leaves to a new file. The umask can only be read by setting it."""
     umask = os.umask(0o077)
     os.umask(umask)
     return 0o666 & ~umask
@@ -167,16 +167,17 @@ def _discard(file: FeedFile, failure: OSError) -> None:
 
 
 def log_failure(target: Path, error: OSError) -> None:
-    """Logs that a file cannot be written."""
     logger.error("%s cannot be written: %s", target, error.strerror)
 
 
 class FeedFile(io.BufferedWriter):
-    """The file that a feed is written to. After the first error it accepts everything and writes nothing; the error is
-    reported once and `store` refuses the feed. So a full disk does not log a traceback for every item.
+    """File that a feed is written to. After the first error it accepts everything and writes nothing.
+
+    The error is reported once, and `store` refuses the feed. A full disk therefore does not log a traceback for every
+    item.
 
     `target`: place of the feed. `part`: its temporary file, None if the target is written directly. `appending`: it
-    starts with rows of an earlier feed, of which `tail` are the last bytes.
+    starts with rows of an earlier feed; `tail` holds their last bytes.
     """
 
     def __init__(self, raw: _Raw, target: Path, part: Path | None = None, on_failure: OnFailure = log_failure) -> None:
@@ -190,15 +191,15 @@ class FeedFile(io.BufferedWriter):
 
     @property
     def failure(self) -> OSError | None:
-        """The first error, if any."""
+        """First error, if any."""
         return self._raw.failure
 
     def fail(self, error: OSError) -> None:
-        """Writes no more, because of this error."""
+        """Stop writing because of this error."""
         self._raw.fail(error)
 
     def begin_with(self, earlier: Path) -> None:
-        """Copies the rows of an earlier feed. A link is not followed."""
+        """Copy the rows of an earlier feed. A link is not followed."""
         with io.FileIO(earlier, opener=_no_link) as source:
             shutil.copyfileobj(source, self)
             size = source.tell()
@@ -207,7 +208,7 @@ class FeedFile(io.BufferedWriter):
         self.appending = size > 0
 
     def finish(self) -> OSError | None:
-        """Writes everything to the disk and closes; returns the first error."""
+        """Write everything to the disk and close; return the first error."""
         try:
             with self:
                 self.flush()
@@ -233,17 +234,17 @@ class _Raw(io.FileIO):
 
     def fail(self, error: OSError) -> None:
         self.failure = error
-        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has what it wanted
+        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has all it needs
             self.on_failure(self.target, error)
 
 
 def stream(path: Path, mode: str) -> FeedFile:
-    """A device or named pipe, which is written directly. Raises OSError."""
+    """Open a device or named pipe, which is written directly. Raises OSError."""
     return FeedFile(_Raw(path, mode), path)
 
 
 def standard_output() -> FeedFile:
-    """Standard output, which stays open when the feed is closed. Raises OSError."""
+    """Duplicate standard output, which stays open when the feed is closed. Raises OSError."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed")
     sys.stdout.flush()
@@ -255,15 +256,15 @@ def standard_output() -> FeedFile:
 
 
 def null_file(path: Path, error: OSError, on_failure: OnFailure = log_failure) -> FeedFile:
-    """A failed file that discards everything, in place of one that cannot be created."""
+    """Return a failed file that discards everything, in place of one that cannot be created."""
     file = FeedFile(_Raw(os.devnull, "wb"), path, None, on_failure)
     file.fail(error)
     return file
 
 
 def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
-    """A new file of mode 0600 beside the target. A name that is taken is skipped: a killed crawl with the same process
-    ID may have left it, or another user a link. Raises OSError."""
+    """Create a file of mode 0600 next to the target. Raises OSError. Names that exist are skipped: a killed crawl with
+    the same process ID may have left the file, or another user a link."""
     beginning = target.with_name(_beginning(target, os.getpid()))
     for suffix in itertools.chain(["part"], (f"{number}.part" for number in itertools.count(1))):
         part = Path(f"{beginning}{suffix}")
@@ -273,7 +274,7 @@ def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
             continue
         own_parts.add(part)
         return file
-    raise AssertionError  # names do not end
+    raise AssertionError  # names never run out
 
 
 def _private(path: str, flags: int) -> int:
@@ -289,7 +290,7 @@ def _beginning(target: Path, pid: int) -> str:
 
 
 def leftover_parts(path: Path, pid: int) -> Iterator[Path]:
-    """The temporary files of a feed that a process has left, whatever its `%(name)s` were replaced by."""
+    """Yield the temporary files of a feed that a process left behind, whatever replaced its `%(name)s`."""
     if _FIELD.search(str(path)):
         folder, name = map(_pattern, (str(path.parent.relative_to(path.anchor)), path.name))
         certain = name.partition("*")[0]
@@ -302,18 +303,18 @@ def leftover_parts(path: Path, pid: int) -> Iterator[Path]:
 
 
 def _pattern(text: str) -> str:
-    """A `glob` pattern of everything that a text with fields may become."""
+    """Return a `glob` pattern that matches all expansions of a text with fields."""
     literals, fields = _FIELD.split(text), _FIELD.findall(text)
     filled = ["%" if field == "%%" else "*" for field in fields]
     return "".join(glob.escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))
 
 
 class Outlet:
-    r"""Writes text of an exporter to the file of a feed, in one encoding. On a terminal, invisible characters become
-    escapes (`\u009b`), which mean the same in JSON, unless the text is `painted`: it has escape sequences of ours.
+    r"""Writes the text of an exporter to the file of a feed, in one encoding.
 
-    `appending`: the file starts with earlier rows. `deserted`: its reader has gone (`| head`); nothing more is
-    written, and the crawl continues.
+    On a terminal, invisible characters become escapes (`\u009b`), which mean the same in JSON. `painted` turns this
+    off, for text with our own escape sequences. `appending`: the file starts with earlier rows. `deserted`: its reader
+    has gone (`| head`); nothing more is written, and the crawl continues.
     """
 
     def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
@@ -329,18 +330,16 @@ class Outlet:
             self._end_line()
 
     def write_utf8(self, data: bytes | memoryview) -> None:
-        """Writes UTF-8."""
         if self._is_utf8 and not self._to_terminal:
             self._write(data)
         else:
             self.write_text(str(data, "utf-8"))
 
     def write_text(self, text: str) -> None:
-        """Writes text."""
         self._write(self._encoder.encode(_NOT_PLAIN.sub(_escaped, text) if self._to_terminal else text))
 
     def finish(self) -> None:
-        """Flushes standard output, while a reader that has gone can still be noticed."""
+        """Flush standard output while a closed pipe can still be noticed."""
         if self._is_standard_output:
             self._attempt(self._target.flush)
 
@@ -358,11 +357,11 @@ class Outlet:
 
     @property
     def _is_standard_output(self) -> bool:
-        """True if none of our storages is in between."""
+        """True if the exporter writes to standard output itself, not to one of our storages."""
         return self._target is getattr(sys.stdout, "buffer", None)  # missing if a log replaced standard output
 
     def _end_line(self) -> None:
-        """Completes the last line of a feed that another program wrote."""
+        """Complete the last line of a feed that another program wrote."""
         tail: bytes = getattr(self._target, "tail", b"") if self._target is self._file else b""
         newline = self._encoder.encode("\n")
         if tail and not tail.endswith(newline):
@@ -375,13 +374,13 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _target(file: Any) -> Any:
-    """The storage's file behind the plugins of `postprocessing`."""
+    """Return the storage's file behind the plugins of `postprocessing`."""
     return file.file if isinstance(file, PostProcessingManager) else file
 
 
 def _appends(file: Any) -> bool:
-    """True if a file starts with earlier rows: as our storage says, else by its size, since tell() counts gzip's
-    header."""
+    """True if a file starts with earlier rows. Our storages say so; for others, the size decides, since tell() counts
+    gzip's header."""
     appending = getattr(file, "appending", None)
     if appending is None:
         return "a" in str(getattr(file, "mode", "")) and os.fstat(file.fileno()).st_size > 0

@@ -1,4 +1,4 @@
-"""What a terminal shows: the live display, the `inspect` screen, colours, units and standard streams.
+"""Terminal output: the live progress display, the `inspect` screen, colours, units and standard streams.
 
 May import `rules`, `reader`, `items` and `urls`. Start reading in `gauge.py` and `inspect/screen.py`.
 """

@@ -26,11 +26,11 @@ GONE = (OSError, ValueError)
 """Raised by writes to a terminal that is gone or closed."""
 
 Tell = Callable[[int, bool], Sequence[Row]]
-"""Gives the rows, for the columns of the terminal and whether it takes more than ASCII."""
+"""Returns the rows, given the columns of the terminal and whether it shows more than ASCII."""
 
 
 class Display:
-    """Rows at the bottom of the terminal. Between `start` and `stop`, log lines and what is printed go above them."""
+    """Rows at the bottom of the terminal. Between `start` and `stop`, log lines and printed text appear above them."""
 
     def __init__(self, terminal: TextIO, tell: Tell) -> None:
         self._terminal = terminal
@@ -51,7 +51,7 @@ class Display:
         self._above = Above(self, terminal)
 
     def start(self) -> None:
-        """Starts a thread that draws, so that a busy crawl does not stop the clock."""
+        """Start drawing in a thread, so that a busy crawl does not stop the clock."""
         self._above.take_over()
         atexit.register(self.stop)
         with self._lock:
@@ -60,7 +60,7 @@ class Display:
         self._thread.start()
 
     def stop(self) -> None:
-        """Removes the rows and restores the streams."""
+        """Remove the rows and restore the streams."""
         atexit.unregister(self.stop)
         self._done.set()
         if threading.current_thread() is not self._thread:
@@ -68,11 +68,11 @@ class Display:
         with self._lock, suppress(*GONE):
             self._shown = Text()
             self._live.stop()
-        with suppress(*GONE):  # without our lock: it takes those of log handlers, and whoever logs has these first
+        with suppress(*GONE):  # outside our lock: it takes log handlers' locks, which loggers take before ours
             self._above.give_back()
 
     def write(self, text: str) -> None:
-        """Writes whole lines above the rows, unchanged."""
+        """Write whole lines above the rows, unchanged."""
         with self._lock:
             if self._live.is_started:
                 self._console.print(Segments([Segment(text)]), end="", soft_wrap=True)
@@ -86,18 +86,18 @@ class Display:
                 with self._lock:
                     self._update()
                     self._live.refresh()
-            except GONE:  # the crawl goes on
+            except GONE:  # the crawl continues without a display
                 self._done.set()
 
     def _update(self) -> None:
-        # What is looked at changes meanwhile; the next look comes soon. Nothing is logged here, since whoever logs
-        # holds the lock of a log handler and may wait for ours.
+        # The crawl changes while it is measured; the next update comes soon. Log nothing here: a thread that logs holds
+        # the lock of a handler and may wait for ours.
         with suppress(Exception):
             self._shown = frame(self._tell(self._console.width, not self._console.options.ascii_only))
 
 
 class Above:
-    """A stream whose lines appear above the rows of a display. Replaces the streams that end on its terminal."""
+    """Stream whose lines appear above the rows of a display. Replaces the streams that end on its terminal."""
 
     def __init__(self, display: Display, terminal: TextIO) -> None:
         self._display = display
@@ -111,7 +111,7 @@ class Above:
         return getattr(self._terminal, name)
 
     def write(self, text: str) -> int:
-        """Writes complete lines, and keeps the rest until its newline comes."""
+        """Write complete lines, and keep the rest until its newline arrives."""
         with self._lock:
             whole, newline, self._begun = (self._begun + text).rpartition("\n")
             if newline:
@@ -119,17 +119,16 @@ class Above:
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write several texts."""
         self.write("".join(lines))
 
     def flush(self) -> None:
-        """Writes an incomplete line: it may be a prompt."""
+        """Write an incomplete line, which may be a prompt."""
         with self._lock:
             if self._begun:
                 self.write("\n")
 
     def take_over(self) -> None:
-        """Replaces standard output, standard error and the streams of log handlers that end on this terminal."""
+        """Replace standard output, standard error and the streams of log handlers that end on this terminal."""
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
             if same_terminal(stream, self._terminal):
@@ -141,7 +140,7 @@ class Above:
                 handler.setStream(self)
 
     def give_back(self) -> None:
-        """Restores the streams."""
+        """Restore the replaced streams."""
         self.flush()
         for name, stream in self._streams.items():
             if getattr(sys, name) is self:
@@ -154,7 +153,7 @@ class Above:
 
 
 def frame(rows: Sequence[Row]) -> Text:
-    """Rows as rich draws them: below each other, and cut rather than wrapped."""
+    """Join rows into a text for rich; long rows are cut, not wrapped."""
     text = Text(no_wrap=True, overflow="crop", end="")
     for at, row in enumerate(rows):
         text.append("\n" if at else "")

@@ -13,9 +13,9 @@ from sitemapcrawler.items import ENDED
 from sitemapcrawler.terminal.progress import Checks, HostProgress, Progress
 
 SHORTEST_S = 0.5
-"""Seconds before a speed is shown."""
+"""Seconds to measure before a speed is shown."""
 SHOWN_HOSTS = 6
-"""Hosts in a measurement, at most."""
+"""Maximum hosts in a measurement."""
 RECENT_S = 5.0
 """Seconds for which an idle host stays in the display, so that it does not flicker."""
 
@@ -25,11 +25,11 @@ class Moment:
     """Counts at one moment of a crawl."""
 
     at: float
-    """Seconds of the monotonic clock."""
+    """Monotonic clock, in seconds."""
     urls: int
-    """URLs that came out of all pipelines; items of other spiders."""
+    """URLs that passed all pipelines; items for other spiders."""
     checked: Mapping[str, int] = field(default_factory=dict)
-    """URLs that were verified, by host; not all hosts need be there."""
+    """URLs that were verified, by host; may lack hosts."""
     checked_in_all: int = 0
 
 
@@ -37,12 +37,12 @@ class Pace:
     """Speeds over the last seconds of a crawl."""
 
     def __init__(self, window: float) -> None:
-        """`window`: seconds over which they are taken."""
+        """`window`: seconds to measure over."""
         self._window = window
         self._moments: deque[Moment] = deque()
 
     def add(self, now: Moment) -> None:
-        """Adds the counts of a moment, and drops those outside the window."""
+        """Add the counts of a moment, and drop those outside the window."""
         while len(self._moments) > 1 and now.at - self._moments[1].at >= self._window:
             self._moments.popleft()
         self._moments.append(now)
@@ -62,7 +62,7 @@ class Pace:
         return (self._moments[-1].checked_in_all - self._moments[0].checked_in_all) / seconds
 
     def seconds_for(self, host: str, count: int) -> float | None:
-        """Seconds for checking `count` more URLs of a host; None if unknown."""
+        """Estimate the seconds for checking `count` more URLs of a host; None if unknown."""
         first, last = self._moments[0].checked.get(host), self._moments[-1].checked.get(host)
         if first is None or last is None or last <= first or (seconds := self._seconds) is None:
             return None
@@ -77,19 +77,16 @@ class Pace:
 
 
 def expected(listed: int, begun: float, files: int) -> float | None:
-    """Estimates the URLs of a crawl from those `listed` so far; None if unknown.
-
-    `begun`: files of URLs that were read, including fractions. `files`: all known ones. Assumes that they are alike on
-    average.
-    """
+    """Estimate the URLs of a crawl from those `listed` so far; None if unknown. `begun`: files of URLs that were read,
+    including fractions. `files`: all known ones. Assumes that files are alike on average."""
     if begun >= files:
         return float(listed)
     return listed / begun * files if begun > 0 and listed else None
 
 
 def seconds_left(pace: Pace, rest: float, by_host: Mapping[str, int]) -> float | None:
-    """How long it takes to check `rest` more URLs: what all hosts need together, or the slowest alone. None where
-    nothing was checked lately. `by_host`: the URLs that wait at some of the hosts."""
+    """Estimate the seconds for checking `rest` more URLs: the larger of all hosts together and the slowest alone.
+    `by_host`: URLs that wait at some of the hosts. Returns None if nothing was checked lately."""
     if rest <= 0:
         return 0.0
     speed = pace.checked
@@ -100,11 +97,11 @@ def seconds_left(pace: Pace, rest: float, by_host: Mapping[str, int]) -> float |
 
 
 class Gauge:
-    """Measures a crawl. A measurement changes nothing, so any thread may take one; one at a time."""
+    """Measures a crawl without changing it. Any thread may take a measurement, one at a time."""
 
     def __init__(self, crawler: Any, ours: bool, window: float, rests: Any = None) -> None:
-        """`ours`: the spider is one of sitemaps. `window`: seconds over which speed is taken. `rests`: tells for how
-        many seconds a download slot rests."""
+        """`ours`: the spider audits sitemaps. `window`: seconds over which speed is measured. `rests`: returns the
+        seconds for which a download slot rests."""
         self._crawler = crawler
         self._spider = crawler.spider
         self._ours = ours
@@ -115,7 +112,7 @@ class Gauge:
         self._in_earlier: int | None = None
 
     def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
-        """Current progress. `shown`: hosts at most."""
+        """Measure the current progress. `shown`: maximum hosts."""
         now = time.monotonic()
         told = self._audit(now) if self._ours else self._other(now)
         hosts, others = self._hosts(shown)
@@ -173,7 +170,8 @@ class Gauge:
         return self._in_earlier or 0
 
     def _of_urls(self, begun: float, known: int) -> tuple[float, int]:
-        """How many files of URLs were read, and are known: without indexes, and all of them once everything is read."""
+        """Return how many files of URLs were read, and are known: without indexes, and all of them once reading has
+        ended."""
         indexes = self._stat("sitemap/format/xml-index")
         whole = self._spider.phase is not None
         return (known if whole else begun) - indexes, known - indexes
@@ -186,7 +184,7 @@ class Gauge:
         return Checks(done, known, in_all, self._pace.checked, left)
 
     def _to_check(self, known: int, urls: float | None) -> float | None:
-        """How many URLs will be known to check when all `urls` are: as many of the rest as of those before."""
+        """Estimate the URLs to check once all `urls` are listed, assuming the same share as so far."""
         offered = self._spider.status.offered
         rest = None if urls is None else urls - self._spider.selection.earlier - offered
         if rest is None or (rest > 0 and not offered):
@@ -209,7 +207,8 @@ class Gauge:
         return slots
 
     def _hosts(self, shown: int) -> tuple[tuple[HostProgress, ...], int]:
-        """The busiest hosts, with those of the previous measurement preferred; number of other busy hosts."""
+        """Return the busiest hosts, preferably those of the previous measurement, and the number of other busy
+        hosts."""
         slots = self._slots
         busy = {name: len(slot.active) for name, slot in list(slots.items()) if is_busy(slot)}
         stay = [name for name in self._shown if name in busy][:shown]
@@ -226,5 +225,5 @@ class Gauge:
 
 
 def is_busy(slot: Any) -> bool:
-    """True for a download slot with requests, or that had some a moment ago."""
+    """True for a download slot that has requests, or had some a moment ago."""
     return bool(slot.active) or time.monotonic() - slot.lastseen < RECENT_S

@@ -10,29 +10,29 @@ from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, duration, shortened
 
 QUIET = ("judging the site", "writing feeds")
-"""Phases in which nothing is asked for."""
+"""Phases without requests."""
 NOTHING_FOUND = "no problems so far"
 IN_LINE = 3
-"""Hosts of a line in the log."""
+"""Maximum hosts in a log line."""
 LONGEST_NAME = 70
-"""Characters of a host's name."""
+"""Maximum characters of a host's name."""
 SLOWEST = 0.01
-"""In each second or minute; what is slower stands still."""
+"""Lowest speed that is shown, per second or minute."""
 COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 FAINT = "bright_black"
 GAP = "  "
 LABEL = 9
-"""Columns of what stands before a row."""
+"""Columns of the label before a row."""
 BAR = (8, 30)
-"""Columns of a bar: fewer tell nothing, more tell no more."""
+"""Minimum and maximum columns of a bar."""
 COUNTS = 43
-"""Columns of what is said of a host besides its name, gaps included."""
+"""Columns of a host's row after its name, gaps included."""
 SHORTEST_NAME = 12
-"""Columns that a name has on any terminal."""
+"""Minimum columns of a host's name on a narrow terminal."""
 WIDE = 120
-"""Columns from which on a terminal is wide."""
+"""Columns from which a terminal counts as wide."""
 Row = list[tuple[str, str]]
-"""Parts of a row: (text, style of rich)."""
+"""Parts of a row: (text, rich style)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class HostProgress:
 
     name: str
     in_flight: int
-    """Requests sent and not answered."""
+    """Requests sent but not answered."""
     waiting: int
     """Queued requests."""
     delay: float
     """Seconds between two requests."""
     rests: float = 0.0
-    """Seconds until it is asked again, after it was overloaded."""
+    """Seconds until the next request after an overload."""
     url: str | None = None
     """One of the URLs in flight."""
 
@@ -58,15 +58,15 @@ class Checks:
 
     done: int
     known: int
-    """URLs that were checked or are to be, as far as is known."""
+    """URLs checked and to be checked, as far as known."""
     in_all: float | None
-    """The same when all files are read: `known` where they are, else an estimate; None where nothing tells yet."""
+    """The same once all files are read: `known` if they are, else an estimate; None if unknown."""
     per_second: float | None = None
     seconds_left: float | None = None
 
     @property
     def exact(self) -> bool:
-        """True where it is known how many there are to check."""
+        """True if the number of URLs to check is known."""
         return self.in_all == self.known
 
 
@@ -79,29 +79,29 @@ class Progress:
     elapsed: float
     """Seconds."""
     urls: int
-    """URLs that were listed so far; items of other spiders."""
+    """URLs listed so far; items for other spiders."""
     per_second: float | None = None
     files: int | None = None
     """Files that were read; None for other spiders."""
     known_files: int = 0
-    """Files that were asked for or wait for it; 0 where that means nothing."""
+    """Files requested or queued; 0 if not applicable."""
     share: float | None = None
-    """What of these files was read, parts of files too, from 0 to 1; None where none is known."""
+    """Share of these files that was read, partial files included, from 0 to 1; None if no file is known."""
     answers: int = 0
-    """Answers to requests."""
+    """Responses received."""
     severities: Mapping[str, int] = field(default_factory=dict)
     """Findings by severity."""
     in_flight: int = 0
     waiting: int = 0
     hosts: tuple[HostProgress, ...] = ()
-    """The busiest, by name."""
+    """Busiest hosts, by name."""
     other_hosts: int = 0
     checks: Checks | None = None
-    """None where nothing is verified."""
+    """None if nothing is verified."""
 
 
 def line(progress: Progress) -> str:
-    """Everything in one line of any length."""
+    """Format everything as one line of any length."""
     parts = [files(progress), urls(progress) + in_brackets(progress.per_second)]
     if progress.files is not None:
         parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
@@ -117,7 +117,7 @@ def line(progress: Progress) -> str:
 
 
 def files(progress: Progress) -> str:
-    """How many files were read of those known, empty before there are any; of other spiders, how many answers came."""
+    """Files read of those known, empty before any is known; for other spiders, the responses."""
     if progress.files is None:
         return counted(progress.answers, "answer")
     if not progress.files and not progress.known_files:
@@ -128,20 +128,20 @@ def files(progress: Progress) -> str:
 
 
 def urls(progress: Progress) -> str:
-    """How many URLs were listed, empty before any file is known; of other spiders, how many items came."""
+    """URLs listed, empty before any file is known; for other spiders, the items."""
     if not progress.urls and progress.files == progress.known_files == 0:
         return ""
     return counted(progress.urls, "item" if progress.files is None else "URL")
 
 
 def severities(progress: Progress) -> list[tuple[str, str]]:
-    """(severity, how many findings) of those there are, the worst first."""
+    """Return (severity, number of findings in words) for each severity with findings, worst first."""
     counts = ((severity, progress.severities.get(severity, 0)) for severity in SEVERITIES)
     return [(one, findings(count, one)) for one, count in counts if count]
 
 
 def checked(checks: Checks) -> str:
-    """How many URLs were checked, and of how many, as far as that is known."""
+    """URLs checked, and of how many, as far as known."""
     if checks.in_all is None:
         return f"{checks.done:,}"
     if checks.exact:
@@ -155,7 +155,7 @@ def time_left(seconds: float | None) -> str:
 
 
 def speed(number: float | None, unit: str = "s") -> str:
-    """`5,670/s`, `3.2/min`; empty where nothing moves or it is too early to say."""
+    """Format a speed as `5,670/s` or `3.2/min`; empty if it is unknown or close to 0."""
     if number is None or number < SLOWEST:
         return ""
     return f"{number:,.0f}/{unit}" if number >= 10 else f"{number:.2g}/{unit}"
@@ -169,30 +169,30 @@ def pause(host: HostProgress) -> str:
 
 
 def name(host: HostProgress, room: int = LONGEST_NAME) -> str:
-    """Name of a host in at most `room` characters."""
+    """Name of a host, shortened to `room` characters."""
     return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
 
 
 def clock(seconds: float) -> str:
-    """A time as a clock shows it: `0:07`, `1:02:03`."""
+    """Format seconds like a clock: `0:07`, `1:02:03`."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 def rounded(estimate: float) -> int:
-    """An estimate rounded to two digits."""
+    """Round an estimate to two digits."""
     whole = round(estimate)
     return round(whole, 2 - len(str(whole)))
 
 
 def in_brackets(number: float | None, unit: str = "s") -> str:
-    """A speed behind what it is the speed of."""
+    """Format a speed in brackets, to follow its quantity."""
     shown = speed(number, unit)
     return f" ({shown})" if shown else ""
 
 
 def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
-    """The rows for a terminal of `width` columns, of which the last is left free; none is empty."""
+    """Rows for a terminal of `width` columns, the last of which stays free; no row is empty."""
     room = max(1, width - 1)
     found = [_first(progress, room, unicode)]
     if progress.checks is not None:
@@ -205,12 +205,12 @@ def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
 
 
 def max_hosts(width: int) -> int:
-    """Hosts that have a row on a terminal of this width."""
+    """Maximum hosts shown on a terminal of this width."""
     return 6 if width >= WIDE else 3
 
 
 def fitted(row: Row, room: int) -> Row:
-    """A row without the parts at its end for which there is no room. The first is cut."""
+    """Drop the parts at the end of a row that do not fit. The first part is cut."""
     kept: Row = []
     for text, style in row:
         if len(text) > room:
@@ -228,7 +228,7 @@ def bar(share: float, columns: int, unicode: bool = True) -> Row:
 
 
 def _first(progress: Progress, room: int, unicode: bool) -> Row:
-    """What is done, and how much of it."""
+    """Phase, counts, speed and elapsed time; with a bar if nothing is verified."""
     counts = [(files(progress), ""), (urls(progress), ""), (speed(progress.per_second), "cyan")]
     row = [(progress.phase, "bold"), *apart(*counts, (clock(progress.elapsed), FAINT))]
     if progress.share is None or progress.checks is not None or progress.phase in QUIET:
@@ -249,7 +249,7 @@ def _problems(progress: Progress) -> Row:
 
 
 def _asking(progress: Progress, width: int) -> list[Row]:
-    """A row for each host."""
+    """One row per host."""
     if not progress.hosts:
         return [[("asking".ljust(LABEL), FAINT), ("nobody at the moment", FAINT)]]
     room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
@@ -276,12 +276,12 @@ def _host(label: str, shown: str, host: HostProgress, width: int) -> Row:
 
 
 def apart(*parts: tuple[str, str]) -> Row:
-    """Parts that are not empty, each behind a gap."""
+    """Non-empty parts, each preceded by a gap."""
     return [(GAP + text, style) for text, style in parts if text]
 
 
 def bar_in_rest(row: Row, share: float, room: int, unicode: bool) -> Row:
-    """A bar in what is left of a row, where that is enough."""
+    """Bar in the rest of a row; empty if there is not enough room."""
     least, most = BAR
     free = room - sum(len(text) for text, _ in row) - len(GAP)
     return bar(share, min(free, most), unicode) if free >= least else []

@@ -1,4 +1,4 @@
-"""Standard streams and terminals: what they can show, colours, and output whose reader may go away."""
+"""Standard streams and terminals: their capabilities, colours, and output whose reader may go away."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import IO, Any, TextIO
 from sitemapcrawler.rules.catalogue import Paint
 
 NOT_LIVE = ("", "dumb", "unknown")
-"""Values of TERM that cannot move the cursor."""
+"""Values of TERM for terminals that cannot move the cursor."""
 NO = ("", "0", "false", "no")
-"""Values of CI that mean: not on a CI system."""
+"""Values of CI that mean: no CI system."""
 CLOSED = "standard output is closed"
 CHUNK = 1 << 16
 """Bytes copied at a time: the capacity of a pipe."""
@@ -31,11 +31,11 @@ STYLES = {
     "id": "bold",
     "label": "bold",
 }
-"""Style of rich for each kind of text."""
+"""Rich style of each kind of text."""
 
 
 def can_be_live(stream: Any) -> bool:
-    """True for a foreground terminal whose cursor can be moved, outside CI."""
+    """True for a foreground terminal with a movable cursor, outside CI."""
     if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
         return False
     if os.environ.get("TERM", "" if os.name != "nt" else "windows") in NOT_LIVE:
@@ -47,12 +47,12 @@ def is_terminal(stream: Any) -> bool:
     """True for a stream that ends on a terminal."""
     try:
         return os.isatty(stream.fileno())
-    except (AttributeError, OSError, ValueError):  # none, closed, or not of the system
+    except (AttributeError, OSError, ValueError):  # missing, closed, or without a file descriptor
         return False
 
 
 def in_foreground(stream: Any) -> bool:
-    """False for a process that the shell runs in the background (`command &`)."""
+    """False if the shell runs the process in the background (`command &`)."""
     try:
         return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
     except (AttributeError, OSError):  # no job control here
@@ -60,17 +60,17 @@ def in_foreground(stream: Any) -> bool:
 
 
 def same_terminal(one: Any, other: Any) -> bool:
-    """True for two streams that end on the same terminal."""
+    """True if both streams end on the same terminal."""
     if not is_terminal(one) or not is_terminal(other):
         return False
     return one is other or os.fstat(one.fileno()).st_rdev == os.fstat(other.fileno()).st_rdev
 
 
 def spool_input(limit: int = 0) -> None:
-    """Copies standard input to an unnamed temporary file and makes /dev/stdin refer to it, so that it can be read like
-    any file. ValueError, one line, if it cannot be read.
+    """Copy standard input to an unnamed temporary file and make /dev/stdin refer to it.
 
-    `limit`: bytes to read, plus one that shows that there are more; 0: all.
+    The file can be read like any other. Raises ValueError, one line, if standard input cannot be read. `limit`: bytes
+    to read, plus one that shows that there are more; 0: all.
     """
     if sys.stdin is None:
         raise ValueError("standard input is closed")
@@ -94,17 +94,15 @@ def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
 
 
 class StandardOutput:
-    """Writes text to standard output, and notices when its reader goes away.
-
-    Characters that its encoding cannot hold become backslash escapes.
-    """
+    """Standard output that notices when its reader goes away. Characters that its encoding lacks become backslash
+    escapes."""
 
     def __init__(self, ended: Callable[[], None] = lambda: None) -> None:
         """`ended`: called once, when nothing more can be written."""
         self.gone = False
         """True if the reader has gone (`| head`)."""
         self.error = None if sys.stdout is not None else CLOSED
-        """Why nothing can be written, in a few words."""
+        """Why nothing can be written, in a few words; None if it can."""
         self._ended = ended
         self._turn = asyncio.Lock()
         self._unwatch: Callable[[], object] = lambda: None
@@ -118,18 +116,18 @@ class StandardOutput:
         return not self.gone and self.error is None
 
     def write(self, text: str) -> None:
-        """Writes text now."""
+        """Write text at once."""
         if self.is_open and text:
             self._take_note(self._put(text))
 
     async def send(self, text: str) -> None:
-        """Writes text after everything sent before, without blocking the event loop while the reader is slow."""
+        """Write text after everything sent before, without blocking the event loop on a slow reader."""
         async with self._turn:
             if self.is_open and text:
                 self._take_note(await asyncio.to_thread(self._put, text))
 
     def _put(self, text: str) -> Exception | None:
-        """Writes text; returns the error, if any."""
+        """Write text; return the error, if any."""
         if self._file is None:
             return None
         try:
@@ -147,16 +145,16 @@ class StandardOutput:
             self._end()
 
     def leave(self) -> None:
-        """Stops writing, because the reader has gone."""
+        """Stop writing because the reader has gone."""
         if self.is_open:
             self.gone = True
             self._end()
 
     def watch(self) -> None:
-        """Notices in the running event loop that the reader goes while there is nothing to write."""
+        """Notice in the running event loop that the reader goes away while there is nothing to write."""
         if self._file is None or not self.is_open:
             return
-        with suppress(OSError, NotImplementedError):  # of what is no pipe, it is noticed when it is written to
+        with suppress(OSError, NotImplementedError):  # anything but a pipe is noticed when written to
             number = self._file.fileno()
             if stat.S_ISFIFO(os.fstat(number).st_mode):
                 loop = asyncio.get_running_loop()
@@ -171,17 +169,15 @@ class StandardOutput:
 
 
 def silence(stream: IO[Any]) -> None:
-    """Discards what is still buffered, so that the interpreter's last flush does not fail.
-
-    Source: https://docs.python.org/3/library/signal.html#note-on-sigpipe
-    """
+    """Discard buffered output, so that the interpreter's last flush does not fail. Source:
+    https://docs.python.org/3/library/signal.html#note-on-sigpipe"""
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def pour(source: IO[bytes]) -> None:
-    """Writes a whole file to standard output; ends quietly if the reader has gone. ValueError, one line, if writing
-    fails."""
+    """Write a whole file to standard output; end quietly if the reader has gone. Raises ValueError, one line, if
+    writing fails."""
     try:
         descriptor = sys.stdout.fileno()
         os.set_blocking(descriptor, True)
@@ -196,27 +192,27 @@ def pour(source: IO[bytes]) -> None:
 
 
 def put(text: str) -> None:
-    """Writes text to standard output, with escapes for what its encoding cannot hold. ValueError as for `pour`."""
+    """Write text to standard output, escaping characters that its encoding lacks. Raises ValueError like `pour`."""
     pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """True for a terminal that shows colours; NO_COLOR and TERM are honoured."""
+    """True for a terminal that shows colours; honours NO_COLOR and TERM."""
     if stream is None or not stream.isatty():
         return False
-    from rich.console import Console  # here, since few runs have a terminal
+    from rich.console import Console  # imported here: few runs have a terminal
 
     console = Console(file=stream)
     return console.color_system is not None and not console.no_color
 
 
 def plain(text: str, kind: str) -> str:
-    """Returns the text unchanged: a `Paint` without colours."""
+    """Return the text unchanged: a `Paint` without colours."""
     return text
 
 
 def painter(colour: bool) -> Paint:
-    """A function that styles text, with colours or without."""
+    """Return a function that styles text, with colours or without."""
     if not colour:
         return plain
     from rich.color import ColorSystem
