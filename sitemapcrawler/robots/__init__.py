@@ -1,4 +1,4 @@
-"""robots.txt as text: groups, verdicts by RFC 9309 and by Google's parser, crawlers, Sitemap lines.
+"""Parsing of robots.txt: groups, verdicts by RFC 9309 and by Google's parser, crawlers, Sitemap lines.
 
 May import `urls`. Fetches nothing. Start reading in `policy.py`.
 """

@@ -1,7 +1,7 @@
-"""The crawlers that robots.txt is judged for: one table, and the reading of names that a user gives.
+"""Table of the crawlers that robots.txt is checked for, and parsing of crawler names.
 
-Each entry stands in the documentation of its operator, at `source`; a crawler without such a page is not listed, apart
-from Bytespider, which too many sites name to leave out.
+Every crawler is documented by its operator at `source`. The exception is Bytespider, which is listed because so many
+sites block it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from enum import StrEnum
 SEARCH, AI = "search", "ai"
 """Names of the groups."""
 GOOGLE = "Google"
-"""The operator whose crawlers read as google/robotstxt does."""
+"""Operator whose crawlers use google/robotstxt."""
 EVERYBODY = "*"
-"""The name of the group of those without a group of their own (RFC 9309, 2.2.1)."""
+"""Name of the group for crawlers without their own (RFC 9309, 2.2.1)."""
 TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
-"""A product token. RFC 9309, 2.2.1 has letters, `_` and `-`; digits and dots exist (360Spider, archive.org_bot)."""
-MAX_NAME = 100  # characters; the longest real ones have about 30
+"""A product token. RFC 9309, 2.2.1 allows letters, `_` and `-`; some tokens also have digits and dots (360Spider,
+archive.org_bot)."""
+MAX_NAME = 100  # characters; the longest known ones have about 30
 
 
 class Purpose(StrEnum):
     """What a crawler fetches pages for."""
 
     SEARCH = "search"
-    """The index of a search engine, or of an assistant that cites what it found."""
+    """The index of a search engine, or of an assistant that cites its sources."""
     TRAINING = "training"
-    """The training of AI models."""
+    """Training of AI models."""
     USER_FETCH = "user fetch"
-    """A person asked for this page, or for an answer that takes it."""
+    """A user requested this page, or an answer based on it."""
     ADS = "ads"
     """Placing or checking advertisements."""
     UNKNOWN = "unknown"
@@ -38,22 +39,22 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One crawler as robots.txt knows it."""
+    """A crawler as robots.txt identifies it."""
 
     name: str
-    """Product token, as its operator writes it; compared whole and without regard to case."""
+    """Product token as its operator writes it; compared in full, ignoring case."""
     group: str = ""
-    """`search`, `ai`, or empty for one that has to be asked for by name."""
+    """`search`, `ai`, or empty for a crawler that must be selected by name."""
     operator: str = ""
     purpose: Purpose = Purpose.UNKNOWN
     source: str = ""
-    """Page of the operator that says so."""
+    """The operator's documentation."""
     fallbacks: tuple[str, ...] = ()
-    """Tokens whose group it follows where it has none of its own, in order, before `*`."""
+    """Tokens whose group the crawler follows if it has none of its own, in order, before `*`."""
     bound_by_star: bool = True
-    """False for a crawler that ignores the group `*`."""
+    """False if the crawler ignores the group `*`."""
     obeys: bool = True
-    """False where the operator says that it may fetch a page in spite of robots.txt."""
+    """False if its operator states that it may ignore robots.txt."""
 
 
 _GOOGLE = "https://developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers"
@@ -107,7 +108,7 @@ AGENTS = (
     Agent("MistralAI-Index", AI, "Mistral AI", Purpose.SEARCH, _MISTRAL),
     Agent("MistralAI-User", AI, "Mistral AI", Purpose.USER_FETCH, _MISTRAL),
     Agent("YouBot", AI, "You.com", Purpose.SEARCH, _YOU),
-    # A page that is denied to those below can still be found in a search: only by name.
+    # Pages blocked for the following crawlers can still be found in a search, so these are selected by name only.
     Agent("Googlebot-Image", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
     Agent("Googlebot-News", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
     Agent("Googlebot-Video", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
@@ -116,14 +117,14 @@ AGENTS = (
     Agent("Mediapartners-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
 )
 BY_NAME = {agent.name.lower(): agent for agent in AGENTS}
-"""By product token in lower case."""
+"""Crawlers by product token in lower case."""
 _GROUPS = {group: tuple(agent for agent in AGENTS if agent.group == group) for group in (SEARCH, AI)}
 
 
 def agent(name: str) -> Agent:
-    """The crawler of that name, in any case; one that is not in the table has no fallbacks and follows `*`.
+    """Return the crawler of that name, ignoring case. An unknown one has no fallbacks and follows `*`.
 
-    Raises ValueError for a name that no product token can be.
+    Raises ValueError if the name is not a valid product token.
     """
     known = BY_NAME.get(name.lower())
     if known is not None:
@@ -134,21 +135,22 @@ def agent(name: str) -> Agent:
 
 
 def named(text: str) -> tuple[Agent, ...]:
-    """The crawlers that one word of a user stands for: those of a group, or the one of that name.
+    """Return the crawlers of a group, or the crawler of that name.
 
-    Raises ValueError for a name that no product token can be.
+    Raises ValueError if the name is not a valid product token.
     """
     word = text.strip()
     return _GROUPS.get(word.lower()) or (agent(word),)
 
 
 def parse_agents(text: str) -> list[Agent]:
-    """The crawlers of a list such as `search,ai,MyBot`, each once, in order. Raises ValueError as `named` does."""
+    """Parse a list such as `search,ai,MyBot`, without duplicates and in order. Raises ValueError for an invalid
+    name."""
     return distinct(each for word in text.split(",") for each in named(word))
 
 
 def distinct(agents: Iterable[Agent]) -> list[Agent]:
-    """Each crawler once, by name without regard to case."""
+    """Remove duplicates by name, ignoring case."""
     found: dict[str, Agent] = {}
     for each in agents:
         found.setdefault(each.name.lower(), each)

@@ -1,8 +1,8 @@
-"""A robots.txt as groups of rules, with the line of each: RFC 9309, 2.1 and 2.2.
+"""Parser for the groups and rules of robots.txt, with line numbers: RFC 9309, 2.1 and 2.2.
 
-`parse` reads for crawlers in general: it accepts the usual misspellings and the blanks that editors leave. As in the
-RFC, Allow and Disallow end a group; other records (Sitemap, Crawl-delay, anything unknown) do not (2.2.4).
-`parse_as_google` reads each line as google/robotstxt does, for Google's crawlers. Few files differ.
+`parse` reads a file as most crawlers do: it accepts common misspellings and unusual spaces. As in the RFC, Allow and
+Disallow end a group; other records (Sitemap, Crawl-delay, unknown ones) do not (2.2.4). `parse_as_google` reads each
+line as google/robotstxt does, for Google's crawlers. Few files differ.
 """
 
 from __future__ import annotations
@@ -17,69 +17,69 @@ from sitemapcrawler.robots.agents import EVERYBODY, TOKEN
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.text import BLANKS, BOM, MARKUP_START, MAX_LINE, PERCENT, TAG
 
-MAX_NOTES = 100  # of each kind; the counts are complete
+MAX_NOTES = 100  # per kind; the counts are complete
 SHOWN = 200  # characters of a line in a note
 
 
 class NoteKind(StrEnum):
-    """What is noted about a line."""
+    """Kind of problem on a line."""
 
     NOT_A_LINE = "not a line"
     """Text without a colon."""
     UNKNOWN_FIELD = "unknown field"
     MISSPELT_FIELD = "misspelt field"
-    """Read as what is meant, by Google too; other crawlers may not."""
+    """Read as intended by Google as well; other crawlers may skip it."""
     GOOGLE_FIELD = "field that only Google reads"
-    """A field that only begins like one, such as `Disallowed`: google/robotstxt compares no more than that."""
+    """A field that only starts like a known one, such as `Disallowed`; google/robotstxt compares the start alone."""
     NO_BLANK = "no blank"
-    """A character around a field or value that some readers take for a blank, Google does not: U+00A0 or U+0000."""
+    """U+00A0 or U+0000 around a field or value: a space to some readers, but not to Google."""
     BYTE_ORDER_MARK = "byte order mark"
-    """One below the start of the file: it is part of the field or value that it stands in."""
+    """A byte order mark after the start of the file, where it is part of a field or value."""
     MARKUP = "markup"
-    """HTML, as a line of its own or within a value."""
+    """HTML, on its own line or inside a value."""
     SITEMAP_WITHOUT_URL = "sitemap without URL"
     OUTSIDE_GROUP = "outside of a group"
-    """A rule before the first User-agent line: nobody follows it."""
+    """A rule before the first User-agent line. Crawlers ignore it."""
     BAD_AGENT = "no product token"
-    """A User-agent value of which only the part before the first foreign character counts, or nothing."""
+    """A User-agent value with invalid characters: only the part before them counts, if any."""
     UNMATCHABLE = "unmatchable"
-    """A rule that begins neither with `/` nor with `*`: it matches nothing."""
+    """A rule that starts neither with `/` nor with `*`, so it matches nothing."""
     JOINED = "joined groups"
-    """A User-agent line that joins the group above, as no rule but only other records stand between."""
+    """A User-agent line that joins the group above, since only records other than rules are in between."""
     TOO_LONG = "too long"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something about one line that its owner may not have meant."""
+    """A possible mistake on one line."""
 
     kind: NoteKind
     line: int
     """Line of robots.txt, counted from 1."""
     text: str
-    """The line as written, its comment and all beyond `SHOWN` characters left out."""
+    """The line as written, without its comment and limited to `SHOWN` characters."""
 
 
 @dataclass(slots=True)
 class RuleBlock:
-    """Consecutive User-agent lines and what follows up to the next ones."""
+    """Consecutive User-agent lines, and the records up to the next ones."""
 
     agents: list[tuple[str, int]] = field(default_factory=list)
     """Product tokens in lower case, each with its line."""
     rules: list[PathRule] = field(default_factory=list)
     timing: list[tuple[str, str, int, int]] = field(default_factory=list)
-    """Field, value, line, and how many of the agents stood above it: it is theirs."""
+    """Field, value, line, and the number of agents above, to which the record applies."""
     parted: bool = False
-    """True where a record that is no rule came below the agents."""
+    """True if a record other than a rule follows the agents."""
     closed: bool = False
-    """True from the first rule on, an empty one included: the next User-agent line begins another block."""
+    """True after the first rule, even an empty one: the next User-agent line starts a new block."""
     unrestricted: bool = False
-    """True where a Disallow or Allow line has no path: whoever wrote it meant to restrict nothing."""
+    """True if an Allow or Disallow line has no path, which explicitly restricts nothing."""
 
 
 @dataclass(slots=True)
 class Group:
-    """All that a robots.txt says to one product token: its blocks together (RFC 9309, 2.2.1)."""
+    """All blocks of a robots.txt for one product token (RFC 9309, 2.2.1)."""
 
     token: str
     """In lower case."""
@@ -104,21 +104,21 @@ class Group:
 
 @dataclass(slots=True)
 class Parsed:
-    """What a robots.txt says."""
+    """A parsed robots.txt."""
 
     groups: dict[str, Group] = field(default_factory=dict)
-    """By token, in the order of the file."""
+    """Groups by token, in the order of the file."""
     notes: list[Note] = field(default_factory=list)
-    """In the order of the file; of each kind the first `MAX_NOTES`."""
+    """Notes in the order of the file, the first `MAX_NOTES` of each kind."""
     counts: Counter[NoteKind] = field(default_factory=Counter)
-    """How many lines of each kind there are."""
+    """Number of lines of each kind."""
     block: RuleBlock | None = None
     """The last block."""
     google_differs: bool = False
-    """True where Google reads a User-agent, Allow or Disallow line otherwise: `parse_as_google`."""
+    """True if Google reads a User-agent, Allow or Disallow line differently: see `parse_as_google`."""
 
     def note(self, kind: NoteKind, line: int, text: str) -> None:
-        """Keep a note, if there are not too many of its kind."""
+        """Add a note, up to `MAX_NOTES` per kind."""
         self.counts[kind] += 1
         if self.counts[kind] <= MAX_NOTES:
             self.notes.append(Note(kind, line, text[:SHOWN]))
@@ -137,7 +137,7 @@ FIELDS = {
     "diasllow": DISALLOW,
     "disallaw": DISALLOW,
 }
-"""Field names and what they mean: the RFC's, and the misspellings that google/robotstxt and protego accept."""
+"""{field name: meaning}, including the misspellings that google/robotstxt and protego accept."""
 TIMING = {
     "crawl-delay": "crawl-delay",
     "crawl delay": "crawl-delay",
@@ -146,7 +146,7 @@ TIMING = {
     "visit-time": "visit-time",
     "visit time": "visit-time",
 }
-"""Records of a group that say when and how fast to crawl; no standard, read by protego."""
+"""{field name: meaning} of records that limit when and how fast to crawl. No standard; protego reads them."""
 OTHERS = {
     "host": "Yandex, until 2018",
     "clean-param": "https://yandex.com/support/webmaster/en/robot-workings/clean-param",
@@ -154,9 +154,9 @@ OTHERS = {
     "content-usage": "https://datatracker.ietf.org/doc/draft-ietf-aipref-attach/",
     "license": "https://rslstandard.org",
 }
-"""Records that some crawlers read and we do not need, and where they come from."""
+"""Records that some crawlers read and this package ignores, with their sources."""
 _SITEMAP = re.compile(r"site[-_ ]?map|https?$")
-"""A Sitemap line, or a sitemap's URL alone: `sitemaps` judges those."""
+"""The field of a Sitemap line, or of a bare URL; `read_sitemaps` reads those."""
 _LINE = re.compile(r"([^:]+):(.*)", re.DOTALL)
 _GOOGLE_BLANKS = " \t\n\v\f\r"
 _GOOGLE_TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -167,11 +167,11 @@ _ALIKE = re.compile(
     r"|(?:#.*)?)",
     re.IGNORECASE,
 )
-"""Lines that Google certainly reads as all others do: a quick test for nearly all there are."""
+"""Lines that Google certainly reads like other crawlers do. A fast path for nearly all lines."""
 
 
 def parse(lines: Iterable[str]) -> Parsed:
-    """Read the lines of a robots.txt. Nothing stops it, and its time is linear in the lines."""
+    """Parse the lines of a robots.txt. Never raises; takes linear time."""
     parsed = Parsed()
     for number, line in enumerate(lines, 1):
         content = line.partition("#")[0].strip(BLANKS)
@@ -186,7 +186,7 @@ def parse(lines: Iterable[str]) -> Parsed:
 
 
 def parse_as_google(lines: Iterable[str]) -> Parsed:
-    """The groups that Google's crawlers find in a robots.txt."""
+    """Parse the lines as Google's crawlers do."""
     parsed = Parsed()
     for number, line in enumerate(lines, 1):
         meaning, value = google_reading(line)
@@ -199,10 +199,10 @@ def parse_as_google(lines: Iterable[str]) -> Parsed:
 
 
 def google_reading(line: str) -> tuple[str, str]:
-    """What a line means to google/robotstxt (`user-agent`, `allow`, `disallow` or nothing), and its value.
+    """Read a line as google/robotstxt does. Returns meaning (`user-agent`, `allow`, `disallow` or empty) and value.
 
-    Of the field only the beginning counts. White space stands for a forgotten colon between two words, if the line has
-    no colon at all. Only ASCII characters are blanks, and U+0000 ends the line.
+    Only the start of the field is compared. In a line without a colon, spaces between two words replace it. Only ASCII
+    whitespace is stripped, and U+0000 ends the line.
     """
     if 4 * len(line) > MAX_LINE:
         line = line.encode(errors="replace")[:MAX_LINE].decode("utf-8", PERCENT)
@@ -219,7 +219,7 @@ def google_reading(line: str) -> tuple[str, str]:
 
 
 def _compare(parsed: Parsed, number: int, line: str, content: str) -> None:
-    """Note where Google reads a line otherwise."""
+    """Note whether Google reads a line differently."""
     name, value, _ = field_of(content)
     meaning, google_value = google_reading(line)
     own = FIELDS.get(name, "")
@@ -261,7 +261,7 @@ def _read_other(parsed: Parsed, number: int, name: str, value: str, content: str
 
 
 def _note_unread(parsed: Parsed, number: int, name: str, content: str) -> None:
-    """Note a line that crawlers in general skip, or a Sitemap line that names nothing."""
+    """Note a line that most crawlers skip, or a Sitemap line without a URL."""
     if MARKUP_START.match(content):
         parsed.note(NoteKind.MARKUP, number, content)
     elif _SITEMAP.match(name):
@@ -274,9 +274,10 @@ def _note_unread(parsed: Parsed, number: int, name: str, content: str) -> None:
 
 
 def field_of(content: str) -> tuple[str, str, bool]:
-    """Name in lower case, value, and whether both are written as the RFC has it; an empty name where there is none.
+    """Return field name in lower case, value, and whether both are spelled as in the RFC. The name is empty if there is
+    none.
 
-    White space stands for a forgotten colon where one word follows, as google/robotstxt has it.
+    As in google/robotstxt, a space replaces a missing colon if one word follows.
     """
     found = _LINE.match(content)
     name = "" if found is None else " ".join(found[1].split()).lower()
@@ -307,7 +308,7 @@ def _read_agent(parsed: Parsed, number: int, value: str, content: str, tokens: r
 
 
 def _token(value: str, tokens: re.Pattern[str] = TOKEN) -> str:
-    """The product token of a User-agent value in lower case: all up to the first character that is of none."""
+    """Product token of a User-agent value in lower case, up to the first invalid character."""
     if value == EVERYBODY or (value.startswith(EVERYBODY) and value[1].isspace()):
         return EVERYBODY
     found = tokens.match(value)

@@ -1,7 +1,7 @@
-"""What one robots.txt allows: verdicts with their reasons, for single URLs and for many URLs and crawlers at once.
+"""Verdicts of one robots.txt with their reasons, for single URLs or for many URLs and crawlers at once.
 
-In a batch, crawlers whose groups say the same share a verdict. Most URLs match no rule that decides against the default
-of their group; one search over all of them finds the candidates, and only those are checked one by one.
+In a batch, crawlers whose groups have the same rules share a verdict. Most URLs match no rule that contradicts the
+default of their group: one search over all URLs finds the candidates, and only those are checked one by one.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ _AGENT = "agent"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a robots.txt asks of one crawler."""
+    """Crawl times and rates that a robots.txt requests from one crawler."""
 
     crawl_delay: float | None = None
     """Seconds between two requests."""
     request_rate: RequestRate | None = None
-    """Requests per seconds, and the time of day for which that holds."""
+    """Requests per seconds, and the time of day when that applies."""
     visit_time: VisitTime | None = None
-    """Time of day, UTC, in which to come."""
+    """Time of day, in UTC, when to crawl."""
     lines: tuple[int, ...] = ()
-    """The lines of robots.txt that ask it, unreadable ones included."""
+    """Lines of these records, unreadable ones included."""
 
     @property
     def interval(self) -> float:
-        """Seconds between two requests by the stricter of delay and rate; the hours of a rate are not looked at."""
+        """Seconds between two requests, the larger of delay and rate. Ignores the time of day of a rate."""
         rate = self.request_rate
         return max(self.crawl_delay or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
 
 
 def timing(records: Iterable[tuple[str, str, int]]) -> Timing:
-    """Read the records of a group: field, value, line. Of two readable ones of a kind the last one holds."""
+    """Parse the records of a group: field, value, line. The last readable record of each kind applies."""
     known = list(records)
     if not known:
         return Timing()
-    # Only these records, under a name of ours: groups and names are not protego's to decide.
+    # Pass only these records to protego, so that it does not decide on groups and names.
     text = "\n".join([f"User-agent: {_AGENT}", *(f"{name}: {value}" for name, value, _ in known)])
     robots = Protego.parse(text)
     return Timing(
@@ -72,22 +72,22 @@ def timing(records: Iterable[tuple[str, str, int]]) -> Timing:
 
 
 def robots_url(url: str) -> str | None:
-    """URL of the robots.txt that holds for a URL; None for what is no http or https URL."""
+    """URL of the robots.txt that applies to a URL; None unless the URL is http or https."""
     start = urls.origin(url)
     return None if start is None else start + ROBOTS_PATH
 
 
 def is_robots_url(url: str) -> bool:
-    """True for the URL of a robots.txt, and for a local file that is named so, such as `old-robots.txt`."""
+    """True for the URL of a robots.txt, and for a local file whose name ends like one, such as `old-robots.txt`."""
     if url.startswith("file:"):
         return url.lower().endswith("robots.txt")
     return robots_url(url) == url.partition("?")[0].partition("#")[0]
 
 
 def by_robots(batch: Sequence[str]) -> dict[str | None, Sequence[int]]:
-    """The URL of each robots.txt that holds for a batch of URLs, with the numbers of those URLs.
+    """Group a batch of URLs by robots.txt URL, as indexes into the batch.
 
-    Made for batches of one host, as sitemaps are; URLs that have no robots.txt stand under None.
+    Optimised for batches of one host, as in sitemaps. URLs without a robots.txt are grouped under None.
     """
     if not batch:
         return {}
@@ -106,7 +106,7 @@ def by_robots(batch: Sequence[str]) -> dict[str | None, Sequence[int]]:
 
 
 def _start(url: str) -> str:
-    """Scheme and authority as written, or of another text enough to tell it from those."""
+    """Scheme and authority as written; any other text stays distinct from those."""
     scheme, mark, rest = url.partition("://")
     for delimiter in "/?#":
         rest = rest.partition(delimiter)[0]
@@ -117,64 +117,63 @@ MAX_HOPS = 5  # RFC 9309, 2.3.1.2
 
 
 class RobotsOutcome(StrEnum):
-    """What came of asking for a robots.txt: RFC 9309, 2.3.1."""
+    """Result of fetching a robots.txt: RFC 9309, 2.3.1."""
 
     PARSED = "parsed"
-    """Status 2xx: its rules hold."""
+    """Status 2xx: its rules apply."""
     UNAVAILABLE = "unavailable"
-    """Status 4xx, or 3xx that leads nowhere: everything is allowed."""
+    """Status 4xx, or 3xx without a target: everything is allowed."""
     TOO_MANY_REDIRECTS = "too-many-redirects"
-    """More than `MAX_HOPS`: counts as unavailable."""
+    """More than `MAX_HOPS` redirects: counts as unavailable."""
     UNREACHABLE = "unreachable"
-    """Status 5xx, or no answer: everything is denied."""
+    """Status 5xx, or no response: everything is disallowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """May a crawler fetch a URL, and what says so."""
+    """Whether a crawler may fetch a URL, and why."""
 
     allowed: bool
     rule: PathRule | None = None
-    """The line that decides; None where none matches: allowed, or with `reason` denied."""
+    """The deciding line. None if no line matches (allowed), or if `reason` disallows everything."""
     group: str | None = None
-    """Token of the group that the crawler follows, in lower case; None where there is none for it."""
+    """Token of the group that the crawler follows, in lower case; None if there is none."""
     inherited: bool = False
-    """True where that group is not its own, but that of a fallback or `*`."""
+    """True if the group is that of a fallback or `*`, not the crawler's own."""
     reason: str | None = None
-    """Why everything is denied where there is no robots.txt to say so."""
+    """Why everything is disallowed, if robots.txt could not be fetched."""
 
 
 @dataclass
 class Policy:
-    """The robots.txt of one authority. Build it with `from_response`, `unreachable` or `too_many_redirects`."""
+    """The robots.txt of one authority. Create it with `from_response`, `unreachable` or `too_many_redirects`."""
 
     url: str
-    """URL of robots.txt as it was asked for; the policy is that of its scheme, host and port, whoever answered."""
+    """Requested URL. The policy applies to its scheme, host and port, even after redirects."""
     outcome: RobotsOutcome
     status: int | None = None
-    """HTTP status of the last answer; None where there was none."""
+    """HTTP status of the last response; None without one."""
     reason: str | None = None
-    """Why there is no robots.txt to parse; None where there is."""
+    """Why there is no robots.txt to parse; None if there is one."""
     facts: Facts = field(default_factory=Facts)
-    """Size, encoding and kind of the content."""
     sitemap_lines: list[RobotsSitemap] = field(default_factory=list)
-    """Every line that names a sitemap or means to; none of an HTML page in place of a robots.txt, unless lines of
-    rules show that it is a robots.txt wrapped in HTML."""
+    """Lines that name a sitemap or try to. Excludes HTML pages, unless they contain rules and so are a robots.txt
+    wrapped in HTML."""
     parsed: Parsed = field(default_factory=Parsed, repr=False)
     parsed_by_google: Parsed | None = field(default=None, repr=False)
-    """What Google's crawlers read; None where it is the same."""
+    """The file as Google's crawlers read it; None if that makes no difference."""
     body: bytes = field(default=b"", repr=False)
-    """The content, to be read by other parsers; empty where it is larger than what is parsed of it."""
+    """The content, for other parsers; empty if it exceeds the parser's limit."""
     _rulesets: dict[tuple[int, ...], RuleSet] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_response(
         cls, url: str, status: int, body: bytes, *, size: int | None = None, base: str | None = None
     ) -> Policy:
-        """What an answer means.
+        """Make a policy from a response.
 
-        `body` may be cut by the caller, at `decode.MAX_SITEMAP_BYTES` or more, with `size` as the bytes of the whole.
-        `base` is the URL that answered in the end, against which relative Sitemap lines are resolved.
+        `body` may be cut at `text.MAX_SITEMAP_BYTES` or more, with the full `size` in bytes. `base` is the final URL,
+        used to resolve relative Sitemap lines.
         """
         outcome, reason = _outcome(status)
         if outcome is not RobotsOutcome.PARSED:
@@ -188,45 +187,44 @@ class Policy:
 
     @classmethod
     def unreachable(cls, url: str, reason: str) -> Policy:
-        """There was no answer: everything is denied, for `reason`."""
+        """Make a policy for a robots.txt without a response: everything is disallowed."""
         return cls(url, RobotsOutcome.UNREACHABLE, None, reason)
 
     @classmethod
     def too_many_redirects(cls, url: str, status: int | None = None) -> Policy:
-        """There were more than `MAX_HOPS` redirects: everything is allowed."""
+        """Make a policy for more than `MAX_HOPS` redirects: everything is allowed."""
         return cls(url, RobotsOutcome.TOO_MANY_REDIRECTS, status, f"more than {MAX_HOPS} redirects")
 
     @property
     def sitemaps(self) -> list[RobotsSitemap]:
-        """The sitemaps it names, each once, in order."""
+        """The named sitemaps in order, without duplicates."""
         return [sitemap for sitemap in self.sitemap_lines if sitemap.url and sitemap.first is None]
 
     def names(self, sitemap_url: str) -> bool:
-        """True where one of its Sitemap lines names this URL, which proves that it may list this host's URLs."""
+        """True if a Sitemap line names this URL, which allows that sitemap to list URLs of this host."""
         return urls.visit_key(sitemap_url) in self._named
 
     @property
     def groups(self) -> dict[str, Group]:
-        """What it says to whom, by product token in lower case, in the order of the file, as crawlers in general read
-        it."""
+        """Groups by product token in lower case, in the order of the file, as most crawlers read it."""
         return self.parsed.groups
 
     @property
     def notes(self) -> list[Note]:
-        """Lines that their owner may not have meant; of each kind the first `groups.MAX_NOTES`."""
+        """Possible mistakes, the first `parse.MAX_NOTES` of each kind."""
         return self.parsed.notes
 
     @property
     def note_counts(self) -> dict[NoteKind, int]:
-        """How many there are of each kind."""
+        """Number of notes by kind, complete."""
         return dict(self.parsed.counts)
 
     def allows(self, url: str, name: str | Agent) -> bool:
-        """May the crawler fetch the URL, which is one of this authority? Raises ValueError for no product token."""
+        """True if the crawler may fetch the URL of this authority. Raises ValueError for an invalid product token."""
         return self.verdict(url, name).allowed
 
     def verdict(self, url: str, name: str | Agent) -> Verdict:
-        """May the crawler fetch the URL, and what says so. Raises ValueError for a name that is no product token."""
+        """Decide whether the crawler may fetch the URL. Raises ValueError for an invalid product token."""
         crawler = _crawler(name)
         path = path_of(url)
         if is_robots(path):
@@ -243,25 +241,25 @@ class Policy:
         return Verdict(clause.allow, clause.rule, group.token, inherited)
 
     def group_of(self, name: str | Agent) -> Group | None:
-        """The group that a crawler follows: its own, else that of the first of its fallbacks, else `*`."""
+        """Return the group a crawler follows: its own, else that of its first fallback that has one, else `*`."""
         crawler = _crawler(name)
         by_google = self.parsed_by_google if crawler.operator == GOOGLE else None
         return _followed((by_google or self.parsed).groups, crawler)
 
     def rules_of(self, group: Group) -> RuleSet:
-        """The rules of a group, ready to decide; made once, also for groups that share all their lines."""
+        """Return the rules of a group, cached by its blocks."""
         key = tuple(map(id, group.blocks))
         if key not in self._rulesets:
             self._rulesets[key] = RuleSet(group.rules)
         return self._rulesets[key]
 
     def timing(self, name: str | Agent) -> Timing:
-        """When and how fast a crawler is asked to come, in the group that it follows."""
+        """Return the timing records for a crawler, from the group it follows."""
         group = _followed(self.groups, _crawler(name))
         return Timing() if group is None else timing(group.timing)
 
     def denying_groups(self) -> list[Group]:
-        """The groups that deny everything."""
+        """Return the groups that disallow everything."""
         known: dict[int, tuple[int, int]] = {}
         return [group for group in self.groups.values() if denies_everything(group, known)]
 
@@ -296,9 +294,9 @@ def _outcome(status: int) -> tuple[RobotsOutcome, str | None]:
 
 
 def denies_everything(group: Group, known: dict[int, tuple[int, int]]) -> bool:
-    """True where a group allows no path: its heaviest Allow weighs less than a Disallow that matches everything.
+    """True if a group allows no path: a Disallow that matches everything outweighs all its Allows.
 
-    `known` is kept between calls for one file: weights by block, since many groups may share one.
+    `known` caches weights by block across the groups of one file.
     """
     weights = [known[id(block)] if id(block) in known else _weigh(block, known) for block in group.blocks]
     return max(deny for deny, _ in weights) > max(allow for _, allow in weights)
@@ -315,17 +313,17 @@ def _weigh(block: RuleBlock, known: dict[int, tuple[int, int]]) -> tuple[int, in
     return deny, allow
 
 
-MAX_KNOWN = 10_000  # tuples of names that are kept to be used again
+MAX_KNOWN = 10_000  # tuples of names to cache
 _ALL_PLAIN = plain_lines()
 
 
 class BatchVerdicts:
-    """The verdicts of one policy for a list of agents, for URLs of its authority."""
+    """Verdicts of one policy for several agents and for URLs of its authority."""
 
     def __init__(self, policy: Policy, agents: Iterable[Agent]) -> None:
         self.agents = distinct(agents)
         self.blocked: Counter[str] = Counter()
-        """How many of the URLs judged so far each agent may not fetch; no entry where none."""
+        """Number of disallowed URLs by agent, for agents with any."""
         self._denied = (1 << len(self.agents)) - 1 if policy.outcome is RobotsOutcome.UNREACHABLE else 0
         self._sides: list[_FollowedRules] = []
         self._known: dict[int, tuple[str, ...]] = {}
@@ -335,7 +333,7 @@ class BatchVerdicts:
                 self._sides.append(_FollowedRules(rules, members))
 
     def judge(self, urls: Sequence[str]) -> list[tuple[str, ...]]:
-        """For each URL the names of the agents that may not fetch it, in the order of the agents."""
+        """Return for each URL the names of the agents that may not fetch it, in the order of the agents."""
         denied = self._turned(urls) if urls and (self._sides or self._denied) else {}
         usual = self._names(self._denied)
         blocked = [usual] * len(urls)
@@ -345,7 +343,8 @@ class BatchVerdicts:
         return blocked
 
     def _turned(self, urls: Sequence[str]) -> dict[int, int]:
-        """Where the verdicts are not the usual ones: number of the URL, and the agents that may not fetch it."""
+        """Find URLs whose verdict differs from the default. Returns {index of the URL: agents that may not fetch it, as
+        bits}."""
         text = lines_of(urls)
         denied: dict[int, int] = {}
         for side in self._sides:
@@ -372,7 +371,7 @@ class BatchVerdicts:
 
 
 class _FollowedRules:
-    """One set of rules and the agents that follow it, as bits of their numbers."""
+    """A set of rules and the agents that follow it, as bits."""
 
     def __init__(self, rules: RuleSet, members: int) -> None:
         self.rules = rules
@@ -380,14 +379,14 @@ class _FollowedRules:
         whole = [clause for clause in rules.challengers if is_exact_search(clause.pattern)]
         lightest = min((clause.weight for clause in whole), default=0)
         self._surely = _search(whole)
-        """Finds the lines that a rule against the default matches."""
+        """Finds lines that certainly match a rule against the default."""
         self._maybe = _search([clause for clause in rules.challengers if not is_exact_search(clause.pattern)])
-        """Finds more lines, where that is not certain."""
+        """Finds lines that possibly match a rule against the default."""
         self._back = _search([clause for clause in rules.defenders if clause.weight > lightest])
-        """Finds those on which a rule for the default may have the last word."""
+        """Finds lines on which a rule for the default may override that."""
 
     def turned(self, text: bytes) -> set[int]:
-        """Numbers of the lines whose verdict is not the default one."""
+        """Indexes of the lines whose verdict differs from the default."""
         if self._surely is None or self._maybe is None or self._back is None:
             return self._among(range(text.count(b"\n")), text)
         turned, doubtful = self._surely(text), self._maybe(text)
@@ -398,18 +397,18 @@ class _FollowedRules:
         return turned | self._among(doubtful, text) if doubtful else turned
 
     def _among(self, numbers: Iterable[int], text: bytes) -> set[int]:
-        """Those of the numbered lines whose verdict is not the default one, each looked at."""
+        """Check lines one by one. Returns those whose verdict differs from the default."""
         lines, rules = text.decode(errors="replace").split("\n"), self.rules
         return {number for number in numbers if rules.allows(path_of(lines[number])) is not rules.allows_by_default}
 
 
 def _search(clauses: Sequence[Clause]) -> LineSearch | None:
-    """A search for the lines that one of the clauses matches; None without RE2."""
+    """Compile a search for lines that match one of the clauses; None without RE2."""
     return line_search(clause.pattern for clause in clauses) if clauses else lambda text: set()
 
 
 def lines_of(urls: Sequence[str]) -> bytes:
-    """Lines of text, one for each URL: the URL where its path has its compared form already, else that path."""
+    """Join URLs to lines of text. A URL that is not in compared form is replaced by its path in that form."""
     text = ("\n".join(urls) + "\n").encode("utf-8", "replace")
     if _ALL_PLAIN(text) and text.count(b"\n") == len(urls):
         return text
@@ -417,7 +416,7 @@ def lines_of(urls: Sequence[str]) -> bytes:
 
 
 def _sharing(policy: Policy, agents: Sequence[Agent]) -> Iterator[tuple[RuleSet, int]]:
-    """Each different set of rules with the agents that follow it; those without a group follow none."""
+    """Yield each distinct set of rules with the agents that follow it, as bits. Skips agents without a group."""
     found: dict[frozenset[tuple[bool, str]], tuple[RuleSet, int]] = {}
     for place, crawler in enumerate(agents):
         group = policy.group_of(crawler)

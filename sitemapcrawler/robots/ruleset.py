@@ -1,6 +1,6 @@
-"""Allow and Disallow lines as patterns, and all those of a group as one decision: RFC 9309, 2.2.2 and 2.2.3.
+"""Allow and Disallow lines as patterns, and the decision of all rules of a group: RFC 9309, 2.2.2 and 2.2.3.
 
-Exact for any number of rules; RE2 is used where it is installed, for speed.
+Results are exact for any number of rules. RE2 is used if installed, for speed only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 ROBOTS_PATH = "/robots.txt"
 UNRESERVED = string.ascii_letters + string.digits + "-._~"
 RESERVED = ":@!&'()+,;=[]"
-"""Those of RFC 3986, 2.2 that mean the same in a path and in a query; `#` is never part of either."""
+"""Reserved characters of RFC 3986, 2.2 that mean the same in path and query. `#` occurs in neither."""
 DELIMITERS = "/?"
 _EQUAL = UNRESERVED + RESERVED
 _PLAIN = re.escape(_EQUAL + DELIMITERS)
@@ -28,11 +28,11 @@ _PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 _PLAIN_PATH = re.compile(rf"/[{_PLAIN}]*")
 _FOREIGN = "".join(f"%{code:02X}|" for code in range(0x80) if chr(code) not in _EQUAL + DELIMITERS)
 PLAIN_URL = rf"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\n]*/(?:[{_PLAIN}]|{_FOREIGN}%[89A-F][0-9A-F])*"
-"""Regular expression (`re` and RE2) of a URL whose path has its compared form already."""
+"""Regular expression (`re` and RE2) for a URL whose path is already in compared form."""
 
 
 def path_of(url: str) -> str:
-    """Path and query of a URL in the form to compare: ASCII, begins with `/`."""
+    """Path and query of a URL in compared form: ASCII, starting with `/`."""
     rest = url.partition("#")[0]
     place = _PLACE.match(rest)
     path = rest[place.end() :] if place else rest
@@ -42,7 +42,7 @@ def path_of(url: str) -> str:
 
 
 def _with_slashes(path: str) -> str:
-    """A path with the slashes that browsers and Scrapy make of backslashes; a query keeps them."""
+    """Replace backslashes in a path by slashes, as browsers and Scrapy do. The query keeps them."""
     path, mark, query = path.partition("?")
     return path.replace("\\", "/") + mark + query
 
@@ -53,16 +53,16 @@ def is_robots(path: str) -> bool:
 
 
 def pattern_of(text: str) -> str:
-    """A path pattern, without `$` at its end, in the form to compare: `*` stays, another `$` is escaped.
+    """Convert a path pattern without final `$` to compared form: `*` stays, another `$` is escaped.
 
-    Whether an escape behind a `*` stands in a path or in a query depends on what the `*` takes; it is read as one of a
-    path. `query_of` reads it the other way.
+    An escape after a `*` may be in a path or in a query, depending on what the `*` matches. This reads it as part of a
+    path, `query_of` as part of a query.
     """
     return text if _PLAIN_PATH.fullmatch(text) else _compared(text, "*")
 
 
 def query_of(text: str) -> str:
-    """A part of a query, or of a pattern for one, in the form to compare; `*` stays."""
+    """Convert a part of a query, or of a pattern for one, to compared form; `*` stays."""
     return _encoded(text, _EQUAL + DELIMITERS, "*")
 
 
@@ -86,7 +86,7 @@ def _piece(found: re.Match[str], equal: str, special: str) -> str:
 
 
 MAX_READINGS = 4
-"""Ways in which one pattern with an escaped delimiter behind a `*` is read; more stars than that are nobody's rule."""
+"""Alternative readings of a pattern with an escaped delimiter after a `*`. Real rules have fewer stars."""
 INDEX_PAGE = "/index.html"
 _STARS = re.compile(r"\*+")
 _DELIMITER = re.compile("%(?:2F|3F)", re.IGNORECASE)
@@ -98,7 +98,7 @@ class PathRule:
 
     allow: bool
     pattern: str
-    """The path pattern as written, blanks around it removed; never empty, since an empty one says nothing."""
+    """The path pattern without surrounding spaces; never empty, since an empty one has no effect."""
     line: int
     """Line of robots.txt, counted from 1."""
     text: str
@@ -106,21 +106,21 @@ class PathRule:
 
     @property
     def matchable(self) -> bool:
-        """False for a pattern that begins neither with `/` nor with `*`: no path begins so."""
+        """False for a pattern that starts neither with `/` nor with `*`, since no path does."""
         return self.pattern.startswith(("/", "*"))
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a path is compared with."""
+    """A compiled path pattern."""
 
     parts: tuple[str, ...]
-    """The texts between the `*`, first to last, in compared form. Without a `*` there is one."""
+    """Literal parts between the `*`, in compared form; one part if there is no `*`."""
     anchored: bool
-    """True where the path must end with the last part."""
+    """True if the path must end with the last part."""
 
     def matches(self, path: str) -> bool:
-        """True for a path in compared form that it matches. Time is linear in the path, for each part."""
+        """True if the pattern matches a path in compared form. Takes linear time per part."""
         first, *rest = self.parts
         if not rest:
             return path == first if self.anchored else path.startswith(first)
@@ -128,7 +128,7 @@ class Pattern:
             return False
         position = len(first)
         last = rest.pop() if self.anchored else ""
-        # The first place of each part leaves most room for the next ones, so there is no way back to try.
+        # The first match of each part leaves most room for the next, so backtracking is not needed.
         for part in rest:
             found = path.find(part, position)
             if found < 0:
@@ -138,31 +138,31 @@ class Pattern:
 
     @property
     def everything(self) -> bool:
-        """True where every path matches."""
+        """True if the pattern matches every path."""
         first, *rest = self.parts
         return first in {"", "/"} and not any(rest) and (bool(rest) or not self.anchored)
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A pattern with its weight among those of a group."""
+    """A pattern with its weight within a group."""
 
     weight: int
-    """The greater one decides: twice the octets of the pattern, and one more for Allow, which so wins ties."""
+    """The clause with the greatest weight decides: twice the octets of the pattern, plus one for Allow, which wins
+    ties."""
     pattern: Pattern
     rule: PathRule
 
     @property
     def allow(self) -> bool:
-        """What it decides."""
         return self.rule.allow
 
 
 def clauses(rule: PathRule) -> Iterator[Clause]:
-    """What a line says: one clause as a rule, more for the odd ones, none where it matches nothing.
+    """Compile a line to clauses: usually one, more in special cases, none if it matches nothing.
 
-    Octets are counted in the compared form, `*` and `$` included, as google/robotstxt counts them: `/fish*` weighs more
-    than `/fish`.
+    Octets are counted in compared form, `*` and `$` included, as in google/robotstxt: `/fish*` weighs more than
+    `/fish`.
     """
     if not rule.matchable:
         return
@@ -174,7 +174,7 @@ def clauses(rule: PathRule) -> Iterator[Clause]:
     for reading in _queries(written):
         yield Clause(weight, _pattern(reading, anchored), rule)
     if rule.allow and not anchored and compared.endswith(INDEX_PAGE):
-        # Not in the RFC; google/robotstxt and protego agree on it: who allows the index page allows its folder.
+        # Not in the RFC, but google/robotstxt and protego agree: to allow the index page allows its folder.
         folder = compared.removesuffix("index.html")
         yield Clause(_weight(rule, len(folder) + 1), _pattern(folder, True), rule)
 
@@ -188,7 +188,7 @@ def _pattern(compared: str, anchored: bool) -> Pattern:
 
 
 def _queries(written: str) -> Iterator[str]:
-    """The other readings of a pattern in which `%2F` or `%3F` stands behind a `*`: the `*` that takes the `?`."""
+    """Other readings of a pattern with `%2F` or `%3F` after a `*`, in which that `*` matches the `?`."""
     path, mark, query = written.partition("?")
     stars = [star.end() for star in _STARS.finditer(path)][:MAX_READINGS]
     for end in stars:
@@ -202,20 +202,20 @@ except ImportError:
     re2 = None
 
 MAX_MEMORY = 64 * 2**20
-"""Bytes that one search may take: 40,000 prefixes need 20 MiB, 500 usual rules less than 1."""
+"""Memory limit of one search in bytes: 40,000 prefixes need 20 MiB, 500 usual rules less than 1."""
 FEW, MANY = 8, 512
-"""Patterns of a set. Fewer are compared as fast one by one; more make each step of the automaton too dear."""
+"""Patterns of a set. Fewer are as fast one by one; more slow down each step of the automaton."""
 _ORIGIN = r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\n]*)?"
 _ANY = r"[^\n]*"
 
 Matcher = Callable[[str], list[int] | None]
-"""Tells the numbers of the patterns that may match a path; None where it cannot say."""
+"""Returns the numbers of the patterns that may match a path; None if unknown."""
 LineSearch = Callable[[bytes], set[int]]
-"""Finds the numbers of the lines that may match, from 0; each line ends with a line feed."""
+"""Finds the numbers of the lines that may match, counted from 0. Each line ends with a line feed."""
 
 
 def plain_lines() -> Callable[[bytes], object]:
-    """A check of lines of text, one URL each: true where the paths of all of them stand in compared form."""
+    """Compile a check that is true if the paths of all lines (one URL each) are in compared form."""
     if re2 is None:
         return re.compile(rf"(?:{PLAIN_URL}+\n)*+".encode()).fullmatch
     check: Callable[[bytes], object] = _compiled(rf"(?:{PLAIN_URL}\n)*").fullmatch
@@ -223,12 +223,12 @@ def plain_lines() -> Callable[[bytes], object]:
 
 
 def line_search(patterns: Iterable[Pattern]) -> LineSearch | None:
-    """A search of lines of text, one URL or path each, for those that match one of the patterns; None without RE2."""
+    """Compile a search for lines (one URL or path each) that match one of the patterns; None without RE2."""
     if re2 is None:
         return None
     line = f"{_ORIGIN}(?:{'|'.join(_alternatives(patterns))}){_ANY}\\n"
     try:
-        # Consecutive lines are one match: each costs as much as a hundred lines that do not match.
+        # Matches consecutive lines at once: a match costs as much as a hundred lines without one.
         search = _compiled(f"(?m)^(?:{line})+").finditer
     except re2.error:
         return None
@@ -236,13 +236,13 @@ def line_search(patterns: Iterable[Pattern]) -> LineSearch | None:
 
 
 def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
-    """What tells which of the patterns match a path; None where that is no faster than to try each."""
+    """Compile a test of all patterns at once; None if that is not faster than testing each."""
     if re2 is None or not FEW < len(patterns) <= MANY:
         return None
     known = re2.Set.MatchSet(_options())
     for pattern in patterns:
         known.Add("|".join(head + tail for head, tail in _expressions(pattern)).encode())
-    # One that every path matches: an answer without it means that RE2 ran out of memory.
+    # A pattern that matches every path: if it is missing in the result, RE2 ran out of memory.
     sentinel = known.Add(b"")
     try:
         known.Compile()
@@ -257,7 +257,7 @@ def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
 
 
 def is_exact_search(pattern: Pattern) -> bool:
-    """True where a line that is found matches for certain."""
+    """True if the search for this pattern has no false positives."""
     return sum(map(bool, pattern.parts[1:])) <= 1
 
 
@@ -274,7 +274,7 @@ def _numbers(text: bytes, search: Callable[[bytes], Iterable[Any]]) -> set[int]:
 
 
 def _alternatives(patterns: Iterable[Pattern]) -> list[str]:
-    """The patterns, those that begin alike as one, sorted, so that RE2 makes a tree of them."""
+    """Regular expressions for the patterns, merged by common start and sorted so that RE2 builds a tree."""
     tails: defaultdict[str, set[str]] = defaultdict(set)
     for pattern in patterns:
         for head, tail in _expressions(pattern):
@@ -291,7 +291,7 @@ def _either(tails: set[str]) -> str:
 
 
 def _expressions(pattern: Pattern) -> list[tuple[str, str]]:
-    """A pattern as regular expressions for RE2: how it begins and what follows; two for some patterns."""
+    """Convert a pattern to RE2 expressions, each as (start, rest); some patterns need two."""
     head, *rest = pattern.parts
     end = "$" if pattern.anchored else ""
     if not rest:
@@ -299,7 +299,7 @@ def _expressions(pattern: Pattern) -> list[tuple[str, str]]:
     longest = max(rest, key=len)
     behind = re.escape(longest) + (end if longest == rest[-1] else "")
     found = [(re.escape(head) or "/", longest and _ANY + behind)]
-    # A path begins with a slash, so a `*` in front takes that one or nothing.
+    # A path starts with a slash, so a leading `*` matches that slash or nothing.
     return [*found, ("", behind)] if not head and longest.startswith("/") else found
 
 
@@ -316,21 +316,21 @@ def _options() -> Any:
 
 
 class RuleSet:
-    """What a group says. The clause of the greatest weight that matches a path decides; none: the path is allowed."""
+    """The rules of a group. The heaviest clause that matches a path decides; if none matches, the path is allowed."""
 
     def __init__(self, rules: Iterable[PathRule]) -> None:
         found = _strongest(clause for rule in rules for clause in clauses(rule))
         constant = max((clause for clause in found if clause.pattern.everything), key=_weight_of, default=None)
         self.constant = constant
-        """What decides where no clause of greater weight matches."""
+        """The heaviest clause that matches everything; decides if no heavier clause matches."""
         self.allows_by_default = constant is None or constant.allow
         floor = -1 if constant is None else constant.weight
-        # A clause that weighs less than one that matches everything never decides.
+        # A clause lighter than one that matches everything never decides.
         live = [clause for clause in found if clause.weight > floor]
         self.challengers = [clause for clause in live if clause.allow is not self.allows_by_default]
-        """Those that can turn the default round."""
+        """Clauses that contradict the default."""
         self.defenders = [clause for clause in live if clause.allow is self.allows_by_default]
-        """Those that can turn it back."""
+        """Clauses that confirm the default against those."""
         self._exact = {clause.pattern.parts[0]: clause for clause in live if _is_exact(clause.pattern)}
         self._prefixes = _Prefixes([clause for clause in live if _is_prefix(clause.pattern)])
         self._wild = _Wild(
@@ -338,7 +338,7 @@ class RuleSet:
         )
 
     def deciding(self, path: str) -> Clause | None:
-        """The clause that decides about a path in compared form; None where none matches."""
+        """The clause that decides on a path in compared form; None if none matches."""
         best = self.constant
         for clause in (self._exact.get(path), self._prefixes.deciding(path)):
             if clause is not None and (best is None or clause.weight > best.weight):
@@ -346,7 +346,7 @@ class RuleSet:
         return self._wild.deciding(path, best)
 
     def allows(self, path: str) -> bool:
-        """True where a path in compared form is allowed."""
+        """True if a path in compared form is allowed."""
         clause = self.deciding(path)
         return clause is None or clause.allow
 
@@ -355,7 +355,7 @@ _weight_of = attrgetter("weight")
 
 
 def _strongest(found: Iterable[Clause]) -> list[Clause]:
-    """One clause of each pattern, the heaviest, and of equal ones the first; in falling weight."""
+    """Keep the heaviest clause of each pattern, the first of equals. Sorted by decreasing weight."""
     strongest: dict[Pattern, Clause] = {}
     for clause in found:
         known = strongest.setdefault(clause.pattern, clause)
@@ -373,9 +373,9 @@ def _is_prefix(pattern: Pattern) -> bool:
 
 
 class _Prefixes:
-    """Patterns that a path begins with, `/fish` and `/fish*`: found by halving, whatever their number.
+    """Prefix patterns such as `/fish` and `/fish*`, found by binary search.
 
-    In sorted order the prefixes of a path are the one before it and those that this one begins with in turn.
+    In sorted order, the prefixes of a path are the text before it and, recursively, the prefixes of that text.
     """
 
     def __init__(self, found: Sequence[Clause]) -> None:
@@ -405,13 +405,13 @@ class _Prefixes:
 
 
 class _Wild:
-    """Patterns with a `*` inside, in falling weight: asked all at once where that is faster, else one by one."""
+    """Patterns with a `*` inside, by decreasing weight. Tested all at once if that is faster, else one by one."""
 
     def __init__(self, found: Sequence[Clause]) -> None:
         self._parts = [_WildPart(found[start : start + MANY]) for start in range(0, len(found), MANY)]
 
     def deciding(self, path: str, best: Clause | None) -> Clause | None:
-        """The heaviest clause that matches a path, or `best` where none is heavier."""
+        """The heaviest clause that matches a path, or `best` if none is heavier."""
         for part in self._parts:
             found = part.deciding(path, best)
             if found is not best:
@@ -422,14 +422,13 @@ class _Wild:
 
 
 class _WildPart:
-    """As many of these patterns as one search takes; there is at least one."""
+    """As many of these patterns as fit one search, at least one."""
 
     def __init__(self, found: Sequence[Clause]) -> None:
         self._clauses = found
         self.heaviest = found[0].weight
 
     def deciding(self, path: str, best: Clause | None) -> Clause | None:
-        """The heaviest clause that matches a path, or `best` where none is heavier."""
         numbers = self._matcher(path) if self._matcher else None
         candidates = self._clauses if numbers is None else [self._clauses[number] for number in numbers]
         for clause in candidates:

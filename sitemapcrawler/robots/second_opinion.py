@@ -1,6 +1,6 @@
-"""A second opinion on verdicts: protego, whose reading of robots.txt Scrapy crawlers obey.
+"""Comparison of verdicts with protego, the robots.txt parser of Scrapy.
 
-Every listed URL that is denied is compared, and a few allowed ones for each rule of the file, as far as time allows.
+Compares every disallowed URL, and a few allowed ones per rule, as time permits.
 """
 
 from __future__ import annotations
@@ -18,29 +18,31 @@ from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.robots.ruleset import ROBOTS_PATH, PathRule
 
 SHARE = 0.01
-"""Part of the crawl's time that comparing may take."""
-PARSE_S = 0.5e-6  # seconds that protego needs for a byte of robots.txt; measured: 0.1 to 0.5
-COPY_S = 1e-6  # seconds that protego needs for a copy of a rule; measured: 1
+"""Share of the crawl's time available for comparing."""
+PARSE_S = 0.5e-6  # seconds per byte of robots.txt to parse; measured: 0.1e-6 to 0.5e-6
+COPY_S = 1e-6  # seconds per copy of a rule; measured: 1e-6
 MAX_COPIES = 100_000
-"""Copies of rules, one for each User-agent line of a group, for which a robots.txt is parsed: 0.1 s and 10 MB."""
+"""Limit for a robots.txt to be parsed, in copies of rules (protego makes one per User-agent line of a group): 0.1 s and
+10 MB."""
 MAX_WAITING = 10_000
-"""Denied URLs of one robots.txt that wait to be compared, and allowed ones to be sampled; beyond, they are not
-compared."""
+"""Disallowed and allowed URLs of one robots.txt that may wait for comparison. Further URLs are not compared."""
 MAX_RULES = 500
 """Rules of one robots.txt for which allowed URLs are sampled."""
 SAMPLE = 3
-"""Allowed URLs compared for each of them."""
+"""Allowed URLs to compare per rule."""
 _AGENT_LINE = re.compile(r"\s*user[- ]?agent(\s*:)?", re.IGNORECASE)
-"""A User-agent line as protego reads it, or nearly one."""
+"""Anything that protego may read as a User-agent line."""
 _RULE_LINE = re.compile(r"\s*(?:(?:dis)?allow|crawl-delay)\s*:", re.IGNORECASE)
-"""A line after which the next User-agent line begins a group, for protego too."""
+"""A line after which the next User-agent line starts a group, also for protego."""
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 
 
 class Budget:
-    """Time for comparing: a share of what has passed since it was made. Only this thread's processor time is spent, so
-    that other load does not change the findings."""
+    """Time budget for comparing: a share of the time since its creation.
+
+    Counts only this thread's CPU time as spent, so that other load does not change the findings.
+    """
 
     def __init__(self, share: float = SHARE, clock: Callable[[], float] = time.monotonic) -> None:
         self._share, self._clock = share, clock
@@ -63,26 +65,26 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """Seconds; 0 or less where nothing may be done now."""
+        """Seconds; 0 or less if the budget is used up for now."""
         return self._share * (self._clock() - self._start) - self.spent
 
 
 @dataclass(slots=True)
 class Disagreement:
-    """A rule that protego reads otherwise."""
+    """A rule that protego interprets differently."""
 
     rule: PathRule | None
-    """The line; None where it is not known which one decides for protego."""
+    """The rule; None if it is unknown which one decides for protego."""
     allowed: bool
     """The verdict of RFC 9309; protego's is the opposite."""
     url: str
-    """The first listed URL that the two decide differently."""
+    """The first listed URL with different verdicts."""
     agent: str
-    """The crawler that it was judged for."""
+    """The crawler whose access was checked."""
     urls: int = 1
-    """How many of the compared URLs are decided differently."""
+    """Number of compared URLs with different verdicts."""
     last: str = ""
-    """The last of them."""
+    """The last of these URLs."""
 
 
 @dataclass(slots=True)
@@ -91,7 +93,7 @@ class _Probe:
 
     rule: PathRule
     word: str
-    """The longest word of its path: a URL without it has nothing to do with the rule."""
+    """The longest word of its path. URLs without it are unrelated to the rule."""
     left: int = SAMPLE
 
 
@@ -100,7 +102,7 @@ class SecondOpinion:
 
     def __init__(self, policy: Policy, agents: Iterable[Agent], budget: Budget) -> None:
         self.found: dict[tuple[int | None, bool], Disagreement] = {}
-        """By line of the rule and verdict of RFC 9309."""
+        """Disagreements by (line of the rule, verdict of RFC 9309)."""
         self._policy = policy
         self._budget = budget
         self._agents = {agent.name: agent for agent in _one_each(policy, agents)}
@@ -115,7 +117,8 @@ class SecondOpinion:
         self._probes = deque(_Probe(rule, _word(rule.pattern)) for rule in self._rules)
 
     def add(self, urls: Sequence[str], denied: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-        """Take judged URLs, and with the names of the crawlers those that are denied; compare what time allows."""
+        """Add judged URLs, and the disallowed ones with the names of their crawlers. Compares as many as time
+        permits."""
         if not self._agents:
             return
         for one in denied:
@@ -127,7 +130,7 @@ class SecondOpinion:
         self.compare()
 
     def compare(self) -> None:
-        """Compare what waits, as far as time allows."""
+        """Compare waiting URLs as time permits."""
         if not (self._denied or (self._allowed and self._probes)) or self._budget.remaining <= 0:
             return
         with self._budget:
@@ -137,7 +140,7 @@ class SecondOpinion:
                 self._compare_allowed(protego)
 
     def _parsed(self) -> Protego | None:
-        """The file as protego reads it; None where parsing it would take too long now."""
+        """The file as protego parses it; None if parsing takes too long for now."""
         body = self._policy.body
         if self._protego is None and self._budget.remaining > PARSE_S * len(body) + COPY_S * self._copies:
             self._protego = Protego.parse(body.decode("utf-8-sig", "ignore"))  # as Scrapy decodes it
@@ -162,7 +165,7 @@ class SecondOpinion:
         self._allowed.clear()
 
     def _sample(self, protego: Protego, probe: _Probe, text: str) -> None:
-        """Compare the first URLs with the word of a rule."""
+        """Compare the first URLs that contain the word of a rule."""
         end = 0
         while probe.left > 0 and self._budget.remaining > 0:
             found = text.find(probe.word, end + 1)
@@ -176,8 +179,10 @@ class SecondOpinion:
                 self._compare(protego, url, agent, probe.rule)
 
     def _compare(self, protego: Protego, url: str, agent: Agent, near: PathRule | None) -> None:
-        """`near`: the rule for which the URL was sampled as an allowed one; it is named where none decides by RFC
-        9309, if protego obeys it."""
+        """Compare the verdicts on one URL. `near`: the rule for which an allowed URL was sampled.
+
+        `near` is blamed if no rule decides by RFC 9309, and protego follows it.
+        """
         verdict = self._policy.verdict(url, agent)
         if near is not None and not verdict.allowed:
             return
@@ -194,7 +199,7 @@ class SecondOpinion:
             known.urls, known.last = known.urls + 1, url
 
     def _denying(self, url: str, near: PathRule | None) -> PathRule | None:
-        """The rule that protego denies a URL for: `near`, or another one."""
+        """Return the rule for which protego disallows a URL, trying `near` first."""
         for rule in (*filter(None, [near]), *self._rules):
             if self._budget.remaining <= 0:
                 break
@@ -204,18 +209,18 @@ class SecondOpinion:
 
 
 def _one_each(policy: Policy, agents: Iterable[Agent]) -> list[Agent]:
-    """One crawler for each group that is followed; none where protego has nothing to compare."""
+    """Return one crawler per followed group; none if there is nothing to compare."""
     if policy.outcome is not RobotsOutcome.PARSED or policy.facts.too_large or not policy.body:
         return []
     followed: dict[int, Agent] = {}
     for agent in agents:
-        if agent.bound_by_star:  # those that ignore `*` are none that protego knows
+        if agent.bound_by_star:  # protego always applies `*`
             followed.setdefault(id(policy.group_of(agent)), agent)
     return list(followed.values())
 
 
 def _copies(body: bytes) -> int:
-    """The most rules that protego makes of a file: it copies each line of a group for each of its User-agent lines."""
+    """Upper limit for the rules protego creates: it copies each line of a group for each of its User-agent lines."""
     copies = agents = 0
     in_rules = False
     for line in body.decode("utf-8-sig", "ignore").splitlines():
@@ -225,7 +230,7 @@ def _copies(body: bytes) -> int:
         if agent is None:
             in_rules = in_rules or _RULE_LINE.match(line) is not None
         else:
-            agents = (0 if in_rules and agent[1] else agents) + 1 + ("*" in line)  # `a*` is `a*` and `a` for protego
+            agents = (0 if in_rules and agent[1] else agents) + 1 + ("*" in line)  # protego reads `a*` as `a*` and `a`
             in_rules = False
         copies += agents
     return copies

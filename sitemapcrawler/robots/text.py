@@ -1,7 +1,7 @@
-"""The bytes of a robots.txt as numbered lines, the kind of content, and the Sitemap lines in it.
+"""Decoding of robots.txt to numbered lines, detection of its kind of content, and its Sitemap lines.
 
-Sitemap lines belong to no group (RFC 9309, 2.2.4; sitemaps.org/protocol.html#submit_robots): each counts, wherever it
-stands.
+Sitemap lines belong to no group, so their position does not matter (RFC 9309, 2.2.4;
+sitemaps.org/protocol.html#submit_robots).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sitemapcrawler import urls
 from sitemapcrawler.urls.display import masked, removed
 
 MAX_BYTES = 500 * 2**10
-"""What is parsed of a file. RFC 9309, 2.5 asks for at least 500 KiB; Google and Yandex read no more."""
+"""Bytes of a file to parse. RFC 9309, 2.5 requires at least 500 KiB; Google and Yandex read no more."""
 MAX_SITEMAP_BYTES = 4 * MAX_BYTES
-"""What is searched for Sitemap lines: a line that stands too far down is still true."""
+"""Bytes to search for Sitemap lines, which are valid even beyond the limit for rules."""
 MAX_LINE = 2083 * 8 - 1
-"""Characters of a line; google/robotstxt reads no more of it, RFC 9309 sets no limit. What is left is obeyed."""
+"""Characters of a line to read, as in google/robotstxt; RFC 9309 sets no limit. A longer line is cut, not ignored."""
 BOM = "\ufeff"
-"""The byte order mark as a character. At the start of a file it says nothing, further down it is part of the text."""
+"""The byte order mark as a character. Has no meaning at the start of a file; elsewhere it is part of the text."""
 BLANKS = " \t\v\f\0\xa0"
-"""What is no part of a field or a value at either end of it."""
+"""Stripped from both ends of a field or value."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -33,39 +33,38 @@ _BOMS = (
     (codecs.BOM_UTF8[:2], "utf-8"),
     (codecs.BOM_UTF8[:1], "utf-8"),
 )
-"""Byte order marks, and halves of one: google/robotstxt skips those too."""
-_SAMPLE = 1024  # bytes or characters that tell the kind of a file
+"""Byte order marks and partial ones, which google/robotstxt skips too."""
+_SAMPLE = 1024  # bytes or characters that decide the kind of a file
 TAG = re.compile(r"<(?:!--[^<>]*--|!doctype\b[^<>]*|\?[^<>]*|/?[a-z][a-z0-9]*(?:\s[^<>]*)?/?)>", re.IGNORECASE)
-"""A tag, comment or declaration of HTML that ends on its line."""
+"""An HTML tag, comment or declaration on one line."""
 MARKUP_START = re.compile(r"^[ \t]*<(?:!doctype|!--|\?|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE | re.MULTILINE)
-"""How a line of markup begins."""
+"""Start of a line of markup."""
 _DOCUMENT = re.compile(
     r"^[ \t]*(?:<!--[^<>]*-->[ \t]*)*+<(?:!doctype|\?xml|/?(?:html|head|body|title|meta|link|script|style|pre)[\s/>])",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Markup of a whole document, unlike a comment of a cache or a notice of PHP between the lines of a robots.txt."""
+"""Markup of a whole document, as opposed to a cache's comment or a PHP notice between the lines of a robots.txt."""
 _CODE = re.compile(r"<(script|style|template|textarea)[\s>].*?(?:</\1[\s>]|\Z)", re.IGNORECASE | re.DOTALL)
-"""What is no text of a page: `sitemap: "/x"` in a script names none."""
+"""Code in a page: `sitemap: "/x"` in a script does not name a sitemap."""
 _AGENT = r"user[- ]agent[ \t]*+:[ \t]*+(?:\*[ \t]*+|[a-z][\w./ \t-]*+)(?:#|$)"
 _AGENT_LINE = re.compile(rf"^[ \t]*{_AGENT}", re.IGNORECASE | re.MULTILINE)
-"""The line that no page has by accident; Disallow and Sitemap may be words of a page."""
+"""Does not occur in pages by accident, unlike the words Disallow and Sitemap."""
 _FIELD = re.compile(
     rf"{_AGENT}|(?:dis)?allow[ \t]*:[ \t]*(?:[/*#]|$)|crawl-delay[ \t]*:[ \t]*\d|site-?map[ \t]*:[ \t]*https?://",
     re.IGNORECASE,
 )
-"""A line of robots.txt."""
 _JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[\]{\"])")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 
 
 class Content(StrEnum):
-    """What a robots.txt holds."""
+    """Kind of content of a robots.txt."""
 
     TEXT = "text"
     EMPTY = "empty"
     MARKUP = "markup"
-    """HTML or XML: an error page, a page for every path, or a robots.txt that something wrapped into a page. Not a
+    """HTML or XML: an error page, a page served for every path, or a robots.txt wrapped in a page. Does not include a
     robots.txt with single lines of markup."""
     JSON = "json"
     BINARY = "binary"
@@ -73,40 +72,40 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What can be told of a robots.txt before its lines are read."""
+    """Facts about a robots.txt before parsing."""
 
     size: int = 0
-    """Bytes, those beyond the limits included."""
+    """Bytes of the whole file, even beyond the limits."""
     content: Content = Content.EMPTY
     encoding: str = "utf-8"
     """utf-8, utf-16-le or utf-16-be."""
     bom: bool = False
-    """True where a byte order mark came first."""
+    """True if the file starts with a byte order mark."""
     not_utf8: int | None = None
-    """Number of the first line with bytes that are not UTF-8."""
+    """The first line with bytes that are not UTF-8."""
     garbled: frozenset[int] = frozenset()
-    """Numbers of the lines with such bytes in front of a comment."""
+    """Lines with such bytes outside of comments."""
     parsed: int = 0
-    """Lines that are whole within the first `MAX_BYTES`, and are parsed."""
+    """Number of lines to parse: those complete within the first `MAX_BYTES`."""
     wrapped: bool = False
-    """True for markup with a User-agent line in it: a robots.txt that a prerenderer or an editor made a page of."""
+    """True for markup with a User-agent line: a robots.txt that a prerenderer or editor turned into a page."""
 
     @property
     def too_large(self) -> bool:
-        """True where the file is larger than what is parsed of it, `MAX_BYTES`."""
+        """True if the file is larger than `MAX_BYTES`, so that only a part is parsed."""
         return self.size > MAX_BYTES
 
     @property
     def cut_at(self) -> int | None:
-        """The first line that is not parsed; None where all are."""
+        """The first line that is not parsed; None if all are."""
         return self.parsed + 1 if self.too_large else None
 
 
 def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
-    """Lines and facts of a robots.txt of any content; `size` in bytes where `body` is only the beginning.
+    """Decode a robots.txt of any content. `size`: bytes of the whole file if `body` is only the start.
 
-    The lines are those of the first `MAX_SITEMAP_BYTES`, without their ends (LF, CR or CRLF); a last one that the limit
-    cut in two is left out. Bytes that are not UTF-8 become %XX, which is what they are in a request.
+    Returns the lines within the first `MAX_SITEMAP_BYTES`, without line ends (LF, CR or CRLF) and without a last line
+    that the limit cuts. Bytes that are not UTF-8 become %XX, as in a request.
     """
     encoding, bom = encoding_of(body)
     size = max(len(body), size or 0)
@@ -121,7 +120,7 @@ def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
 
 
 def without_code(lines: list[str]) -> list[str]:
-    """The lines of a page, without the code of its scripts and styles."""
+    """Remove the code of scripts and styles from the lines of a page, keeping line numbers."""
     return _CODE.sub(lambda code: "\n" * code[0].count("\n"), "\n".join(lines)).split("\n")
 
 
@@ -131,12 +130,12 @@ def _percent(error: UnicodeError) -> tuple[str, int]:
 
 
 PERCENT = "sitemapcrawler-percent"
-"""Error handler for decoding UTF-8: other bytes become %XX."""
+"""Error handler for UTF-8 decoding that replaces other bytes by %XX."""
 codecs.register_error(PERCENT, _percent)
 
 
 def _lines_not_utf8(data: bytes) -> Iterator[tuple[int, bool]]:
-    """Numbers of the lines with bytes that are not UTF-8, and whether such bytes stand in front of a comment."""
+    """Yield the lines with bytes that are not UTF-8, each with whether such bytes occur outside of a comment."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -153,7 +152,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def text_of(data: bytes, encoding: str) -> str:
-    """The text of a file in an encoding that `encoding_of` found; bytes that are not UTF-8 become %XX."""
+    """Decode text in the encoding from `encoding_of`. Bytes that are not UTF-8 become %XX."""
     return data.decode(encoding, PERCENT if encoding == "utf-8" else "replace")
 
 
@@ -166,7 +165,7 @@ def _lines(data: bytes, encoding: str, cut: bool) -> tuple[list[str], str]:
 
 
 def encoding_of(body: bytes) -> tuple[str, int]:
-    """Encoding, and length of the byte order mark. UTF-16 without one shows in the zeros of its ASCII characters."""
+    """Return the encoding and the length of the byte order mark. Detects UTF-16 without a mark by its zero bytes."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return encoding, len(mark)
@@ -189,7 +188,7 @@ def _content(text: str) -> Content:
 
 
 def _is_page(text: str, sample: str) -> bool:
-    """True where a text with markup is a page; False where it is a robots.txt in which markup came by accident."""
+    """True if a text with markup is a page, False if it is a robots.txt with stray markup."""
     stripped = (line.strip(BLANKS + BOM) for line in sample.splitlines())
     first = next((line for line in stripped if line and not line.startswith("#")), "")
     if _FIELD.match(first):
@@ -197,7 +196,7 @@ def _is_page(text: str, sample: str) -> bool:
     return _DOCUMENT.search(sample) is not None or not any(_FIELD.match(line.strip()) for line in text.splitlines())
 
 
-MAX_SITEMAPS = 50_000  # as many as one index may list, sitemaps.org/protocol.html#index
+MAX_SITEMAPS = 50_000  # limit of an index, sitemaps.org/protocol.html#index
 
 SITEMAP_FIELDS = {
     "sitemap": "the name itself (sitemaps.org/protocol.html#submit_robots); Google takes whatever begins so: sitemaps",
@@ -205,37 +204,37 @@ SITEMAP_FIELDS = {
     "site map": "as google/robotstxt reads `user agent`",
     "site_map": "the same with the other joint",
 }
-"""Beginnings of field names that are read as `Sitemap`, and why."""
+"""{start of a field name that is read as `Sitemap`: reason}."""
 _SITEMAP_FIELD = re.compile(rf"(?:{'|'.join(SITEMAP_FIELDS)})[^\s:]{{0,20}}", re.IGNORECASE)
 _NEXT_URL = re.compile(r"[\s,](?=https?://)", re.IGNORECASE)
 _WEB_START = re.compile(r"https?://", re.IGNORECASE)
-_QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d"  # the typographic ones come from word processors
+_QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d"  # word processors insert the typographic ones
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsSitemap:
-    """One sitemap that a robots.txt names, or means to name."""
+    """A sitemap that a robots.txt names or tries to name."""
 
     url: str
-    """Absolute http or https URL, without fragment; empty where the value is none."""
+    """Absolute http or https URL without fragment; empty if the value is invalid."""
     line: int
     """Line of robots.txt, counted from 1."""
     raw: str
-    """The line as written, blanks around it removed; bytes that are not UTF-8 as %XX, passwords as `***`."""
+    """The line as written without surrounding spaces; bytes that are not UTF-8 as %XX, passwords as `***`."""
     typo: bool = False
-    """True where the line is not `Sitemap: URL`: another field name, no colon, markup before it, or a URL alone."""
+    """True if the line is not `Sitemap: URL`: other field name, missing colon, markup before it, or a bare URL."""
     relative: bool = False
-    """True where the URL was not written in full."""
+    """True if the URL was relative."""
     comment: bool = False
-    """True where a comment follows on the line."""
+    """True if a comment follows on the line."""
     first: int | None = None
-    """The line that named it before; None for the first one."""
+    """The earlier line that names the same sitemap; None for the first."""
 
 
 def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> list[RobotsSitemap]:
-    """The Sitemap lines of a robots.txt that was fetched from the URL `base`, repeated and unusable ones included.
+    """Return the Sitemap lines of a robots.txt, including repeated and invalid ones.
 
-    `wrapped`: something made an HTML page of it, so that `&amp;` stands for `&`.
+    `base`: final URL of the robots.txt. `wrapped`: the file was turned into an HTML page, so `&amp;` means `&`.
     """
     found: list[RobotsSitemap] = []
     seen: dict[str, int] = {}
@@ -251,7 +250,7 @@ def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> lis
 
 
 def _of_markup(number: int, line: str, base: str, wrapped: bool) -> Iterator[RobotsSitemap]:
-    """The fields between the tags of a line. A URL alone is none: it may be part of any page."""
+    """Yield sitemaps from the text between tags. Ignores bare URLs, which may occur in any page."""
     commented = False
     for place, piece in enumerate(TAG.split(line)):
         text = (unescape(piece) if wrapped else piece).strip(BLANKS)
@@ -277,7 +276,7 @@ def _of_line(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
 
 
 def _value(content: str) -> tuple[str, bool] | None:
-    """The text after `Sitemap:` and whether that was misspelt; None for a line of another kind."""
+    """Return the text after `Sitemap:` and whether the field was misspelt; None for any other line."""
     field = _SITEMAP_FIELD.match(content)
     if field is None:
         return (content, True) if _is_bare(content.strip(_QUOTES)) else None
@@ -285,7 +284,7 @@ def _value(content: str) -> tuple[str, bool] | None:
     rest = after.lstrip(BLANKS)
     if rest.startswith(":"):
         return rest[1:], field[0].lower() != "sitemap"
-    # As google/robotstxt: white space stands for a forgotten colon where one word follows.
+    # As in google/robotstxt, a space replaces a missing colon if one word follows.
     forgotten = rest != after and len(rest.split()) == 1 and re.match(r"/|https?://", rest, re.IGNORECASE)
     return (rest, True) if forgotten else None
 
