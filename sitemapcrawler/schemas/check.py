@@ -1,8 +1,8 @@
-"""Schema validation of entries: every violation with its line, a batch at a time.
+"""Schema validation of entries in batches, which reports every violation with its line.
 
-Entries are serialized in a form that most entries of a file share, so one verdict serves them all. Failing entries are
-repaired and validated again, since a validator reports nothing more about the content of an element after its first
-unexpected part. Its errors are then put into our own words.
+Entries are serialised in a form that most entries of a file share, so one verdict serves them all. Entries that fail
+are repaired and validated again, since a validator stops at the first unexpected part of an element. Its errors are
+rewritten as readable messages.
 """
 
 from __future__ import annotations
@@ -39,41 +39,41 @@ from sitemapcrawler.schemas.repairs import (
 from sitemapcrawler.urls.display import shown
 
 MAX_FORM = 20_000
-"""Characters of a written entry that is validated as it is; 100 different ones in a namespace need fewer."""
+"""Maximum size of a serialised entry to validate unchanged, in characters; 100 different elements need less."""
 MAX_FORMS = 1_000_000
-"""Characters that are validated at once."""
+"""Characters to validate at once."""
 MAX_LINES = 5_000
-"""Elements that are validated at once where each has a line; the validator counts to 65,535 only."""
+"""Elements to validate at once if each has its own line. The validator counts up to 65,535 lines."""
 MAX_CHILDREN = 50
-"""Children of an entry that are written at once then: fewer than 30,000 lines, whatever they hold."""
+"""Children of an entry to write at once in that case. They stay below 30,000 lines, whatever they contain."""
 MAX_VERDICTS, MAX_KEPT = 1_000, 2_000
-"""Verdicts that are kept, on forms of no more characters."""
+"""Verdicts to cache, and the maximum size of their forms in characters."""
 ENTRY = re.compile(r"/\*/\*(?:\[([0-9]+)\])?")
-"""The beginning of an error's path, with the number of the entry where there are several."""
+"""Start of an error's path, with the number of the entry if there are several."""
 VALIDATING = Lock()
-"""A schema has a single error list, and files may be read in several threads."""
+"""A schema has a single error list, and several threads may read files."""
 VERDICTS: dict[tuple[str, str], bool] = {}
-"""(root, entry as written) -> whether the schema allows it."""
+"""{(root, serialised entry): whether the schema allows it}."""
 
 
 def core_namespaces(root: str | None, entry: str) -> frozenset[str]:
-    """The namespaces that a document uses for the protocol, from those of its root and of an entry.
+    """Namespaces that a document uses for the protocol: those of its root and of an entry.
 
-    Where the root's is not the right one, rules say so once, and it is taken for the right one here.
+    A wrong namespace of the root counts as the right one here, since other rules report it once.
     """
     return frozenset((CORE,)) if root == CORE else frozenset((CORE, root or "", entry, ""))
 
 
 def violations(root: str, entries: Sequence[Element], core: frozenset[str]) -> Iterator[tuple[int, Violation]]:
-    """What the schema for `root` does not allow in entries, with the place of the entry.
+    """Yield violations of the schema for `root`, each with the index of its entry.
 
-    Left out is what rules of their own name: values, lacking parts, and what the reader notes.
+    Excludes what other rules report: values, missing parts, and the reader's faults.
     """
     return _explained(root, entries, core, _suspects(root, entries, core))
 
 
 def _suspects(root: str, entries: Sequence[Element], core: frozenset[str]) -> list[int]:
-    """Places of the entries that the schema does not allow as they are."""
+    """Indexes of the entries that the schema does not allow unchanged."""
     writer = FormWriter(core, NOWHERE)
     suspects: list[int] = []
     unknown: dict[str, list[int]] = {}
@@ -90,7 +90,7 @@ def _suspects(root: str, entries: Sequence[Element], core: frozenset[str]) -> li
 
 
 def _failing(root: str, forms: list[str]) -> Iterator[str]:
-    """The written entries that the schema does not allow."""
+    """Yield the serialised entries that the schema does not allow."""
     while forms:
         size = count = 0
         while count < len(forms) and size < MAX_FORMS:
@@ -112,7 +112,7 @@ def _keep(root: str, form: str, allowed: bool) -> None:
 
 
 def errors_of(root: str, entries: Iterable[str]) -> list[etree._LogEntry]:
-    """What the validator says of written entries."""
+    """Validate serialised entries and return the errors."""
     tree = document(root, entries)
     with VALIDATING:
         validator = schema(root)
@@ -131,7 +131,7 @@ def _explained(
 
 
 class _Explaining:
-    """Collects the violations of suspect entries: those that repairs show, and those left after the repairs."""
+    """Collects the violations of suspect entries, both from repairs and from validation afterwards."""
 
     def __init__(self, root: str, core: frozenset[str]) -> None:
         self._root = root
@@ -149,11 +149,10 @@ class _Explaining:
 
     @property
     def size(self) -> int:
-        """Elements that wait for the validator."""
+        """Number of elements waiting for validation."""
         return len(self._lined.elements)
 
     def add(self, place: int, entry: Element) -> None:
-        """Add the entry at a place."""
         repaired, found = self._repairs.repaired_entry(entry)
         self._found.setdefault(place, []).extend(found)
         if self._is_allowed(self._plain.entry(repaired)):
@@ -170,7 +169,7 @@ class _Explaining:
         return not any(_failing(self._root, [form])) if allowed is None else allowed
 
     def done(self) -> Iterator[tuple[int, Violation]]:
-        """The violations of what was added, each with the place of its entry."""
+        """Yield the violations of all added entries, each with the index of its entry."""
         self._validate()
         found, self._found = self._found, {}
         for place, said in found.items():
@@ -187,7 +186,8 @@ class _Explaining:
 
 
 def _pieces(entry: Element) -> Iterator[Element]:
-    """An entry in parts that are small enough, each with a `loc`; the first has the protocol's other elements."""
+    """Split an entry into parts of limited size, each with a `loc`. The first has the other elements of the
+    protocol."""
     loc, *others = entry.content
     for start in range(0, len(others) or 1, MAX_CHILDREN):
         piece = Element(CORE, entry.name, {}, entry.line)
@@ -199,27 +199,27 @@ STAND_INS = {
     "": {"loc": "https://example.com/", "lastmod": "2026-01-05", "changefreq": "daily", "priority": "0.5"},
     "news:": {"publication_date": "2026-01-05"},
 }
-"""Values that are right, by prefix and element, for those that may not be empty."""
+"""Valid values for elements that must not be empty, by prefix and name."""
 JUDGED = frozenset(("license", "gallery_loc", "content_segment_loc"))
-"""Elements whose value no rule of its own names. It is written as it is."""
+"""Elements whose value only the schema checks. Their text is kept."""
 JUDGED_ATTRIBUTES = frozenset(("info",))
-"""The same of attributes."""
+"""Attributes whose value only the schema checks."""
 EMPTY = "xhtml:link"
-"""The element that may hold nothing."""
+"""The element that must be empty."""
 UNKNOWN = "_"
-"""Stands for a name that no schema has; that of an attribute also has its number."""
+"""Placeholder for names unknown to all schemas; for attributes, followed by a number."""
 NOWHERE = "nowhere:"
-"""Prefix of an element in no namespace, where the protocol's is."""
+"""Prefix of elements in no namespace, if the protocol's elements have one."""
 FOREIGN = f"<{EMPTY}/>"
-"""Stands in an entry for elements of other namespaces, which are legal."""
+"""Placeholder for elements of other namespaces, which are allowed."""
 TEXT = "text"
-"""Stands for text where none may be."""
+"""Placeholder for text that is not allowed."""
 MAX_ATTRIBUTES = 100
-"""Attributes of an element that are judged; no schema has more than 14."""
+"""Attributes of an element to check; no schema allows more than 14."""
 MAX_DEPTH = 4
-"""Elements one in the other that a schema allows: `url`, `news`, `publication`, `name`."""
+"""Maximum nesting in the schemas: `url`, `news`, `publication`, `name`."""
 MAX_TAGS = 1000
-"""Tags of one document that are kept as they are written."""
+"""Distinct tags of a document to cache."""
 BLANKS = " \t\r\n"
 DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
 ROOT = f'<%s xmlns="{CORE}"{DECLARATIONS} xmlns:{NOWHERE[:-1]}="urn:nowhere">'
@@ -229,27 +229,27 @@ PARSER = etree.XMLParser(no_network=True, resolve_entities=False, huge_tree=True
 
 
 class WrittenForm(NamedTuple):
-    """How the elements of one name are written."""
+    """Serialised form of the elements of one name."""
 
     tag: str
-    """With prefix; empty for elements that no schema speaks of, which are left out."""
+    """Name with prefix; empty for elements without a schema, which are left out."""
     leaf: str = ""
-    """The whole element where it has text only and no attributes; empty where that text matters."""
+    """The whole element if it has text only and no attributes; empty if that text matters."""
     value: str = ""
-    """What stands for its text."""
+    """Placeholder for its text."""
 
 
 class FormWriter:
-    """Writes the entries of one document. `core` holds the namespaces that it uses for the protocol."""
+    """Serialises the entries of one document. `core`: the namespaces it uses for the protocol."""
 
     def __init__(self, core: frozenset[str], stray: str) -> None:
-        """`stray`: prefix for elements in no namespace, where `core` does not have it."""
+        """`stray`: prefix for elements in no namespace, unless `core` includes that."""
         self._prefixes: dict[str, str] = {"": stray, **dict.fromkeys(core, "")}
         self._forms: dict[tuple[str, str], WrittenForm] = {}
         self._starts: dict[tuple[str, ...], str] = {}
 
     def entry(self, entry: Element) -> str:
-        """An entry. Of elements written alike that follow each other the first stands for all."""
+        """Serialise an entry. Of consecutive elements with the same form, only the first is kept."""
         tag = self._form(entry).tag
         parts, last = [f"<{tag}>"], ""
         for part in entry.content:
@@ -265,7 +265,7 @@ class FormWriter:
         return "".join(parts)
 
     def written(self, element: Element, depth: int = 1) -> str:
-        """An element with what it holds, if a schema speaks of it."""
+        """Serialise an element with its content; empty if no schema covers it."""
         form = self._forms.get((element.uri, element.name)) or self._form(element)
         content, attributes = element.content, element.attributes
         if not form.tag:
@@ -321,18 +321,16 @@ class FormWriter:
 
 
 class LinedFormWriter(FormWriter):
-    """Writes each element on a line of its own. `elements` has them in order."""
+    """Serialises each element on its own line. `elements` has them in order."""
 
     def __init__(self, core: frozenset[str]) -> None:
         super().__init__(core | {""}, "")
         self.elements: list[Element] = []
 
     def entry(self, entry: Element) -> str:
-        """An entry, every element of it."""
         return self.written(entry, 0)
 
     def written(self, element: Element, depth: int = 1) -> str:
-        """An element on the next line."""
         self.elements.append(element)
         return "\n" + super().written(element, depth)
 
@@ -350,25 +348,25 @@ def _attributes(element: Element) -> Iterator[str]:
 
 
 def named(element: Element, attribute: str) -> str:
-    """The true name of an attribute of an element, from the one it was written with."""
+    """Original name of an attribute, from its serialised name."""
     return list(element.attributes)[int(attribute[1:])] if attribute.startswith(UNKNOWN) else attribute
 
 
 def document(root: str, entries: Iterable[str]) -> etree._Element:
-    """The document of entries that were written."""
+    """Make a document of serialised entries."""
     text = "".join([ROOT % root, *entries, f"</{root}>"])
     return etree.fromstring(ILLEGAL.sub("?", text).encode(), PARSER)
 
 
 ELEMENT = re.compile(r"Element '(?:\{([^}]*)\})?([^']*)'(?:, attribute '([^']*)')?")
-"""Beginning of each message: namespace and name of the element, and the attribute that it is about."""
+"""Start of each error message: namespace and name of the element, and the attribute if there is one."""
 NAMESPACE = re.compile(r"\{[^{}]*\}")
 MAX_MESSAGE = 2000
-"""Characters of a message of libxml2 that are looked at: it may name a namespace, which may be of any length."""
+"""Characters of a libxml2 message to read, since namespaces in it may have any length."""
 
 
 def is_named(error: etree._LogEntry) -> bool:
-    """True for an error that a rule of its own names."""
+    """True for an error that another rule reports."""
     element = ELEMENT.match(error.message)
     if element is None or element[3] is not None:
         return False
@@ -381,7 +379,7 @@ def is_value(error: etree._LogEntry) -> bool:
 
 
 def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
-    """An error on an element as a violation; None where a rule of its own names it."""
+    """Convert a validation error to a violation; None if another rule reports it."""
     if is_named(error):
         return None
     about = ELEMENT.match(error.message)
@@ -390,7 +388,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
     name = tag(element.uri, element.name)
     if is_value(error):
         if element.has_children:
-            return None  # it is said that there are some
+            return None  # the child elements are reported instead
         text = element.text
         return Violation(SCHEMA, f"{shown(text)} in {name} is no value that the schema allows", element.line, text)
     if "Missing child" in error.message:
@@ -406,7 +404,8 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
 
 
 def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violation | None:
-    """An unknown attribute, or its value. None where the reader notes it, or a rule names one that is lacking there."""
+    """Convert an error on an attribute: it is unknown or has an invalid value. None if the reader or a rule reports
+    it."""
     namespace = find(element.uri)
     if is_value(error):
         value = element.attributes.get(name, "")

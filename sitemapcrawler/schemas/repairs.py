@@ -1,7 +1,7 @@
-"""What our schemas know of each namespace, and repairs of an entry's structure so that it fits them.
+"""Elements and attributes of each namespace, and repairs that make an entry's structure valid.
 
-A validator reports nothing more about the content of an element after its first unexpected part. So the structure is
-repaired first; each repair is a violation, unless another rule reports it.
+A validator stops at the first unexpected part of an element, so the structure is repaired first. Each repair is a
+violation, unless another rule reports it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ FILES = {
     NEWS: ("news.xsd",),
     HREFLANG: ("xhtml-link.xsd",),
 }
-"""The schemas of each namespace."""
+"""Schema files of each namespace."""
 ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
-"""Root -> its entries."""
+"""{root: its entries}."""
 
-# What XML Schema 1.0 cannot say of parts whose order is free.
+# Constraints that XML Schema 1.0 cannot express for parts in any order.
 REPEATABLE = frozenset(("tag", "price", "id", "content_segment_loc", "uploader"))
-"""Parts that may repeat; all others stand once. (A rule of its own reports a second uploader.)"""
+"""Parts that may repeat. (A second uploader is reported by another rule.)"""
 UNCOUNTED = "video"
-"""The element whose parts the schema cannot count, since some may repeat and some not."""
+"""The element with both single and repeatable parts, which the schema cannot count."""
 REQUIRED = {
     "image": ("loc",),
     "video": ("thumbnail_loc", "title", "description"),
@@ -44,41 +44,39 @@ REQUIRED = {
     "publication": ("name", "language"),
     "tvshow": ("show_title", "video_type"),
 }
-"""Element -> parts that it must hold."""
+"""{element: required parts}."""
 LOCATIONS = ("content_loc", "player_loc")
-"""A video must hold one of these."""
+"""A video needs one of these."""
 UNNAMED_LACK = "tvshow"
-"""The one element whose lacking parts no rule of its own names."""
+"""The only element whose missing parts no other rule reports."""
 REQUIRED_ATTRIBUTES = {
     "link": ("rel", "hreflang", "href"),
     "restriction": ("relationship",),
     "platform": ("relationship",),
 }
-"""Element -> attributes that it must have."""
+"""{element: required attributes}."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The names of one namespace."""
+    """Elements and attributes of one namespace."""
 
     uri: str
     tops: frozenset[str]
-    """Elements that stand in an entry."""
+    """Elements allowed directly in an entry."""
     holders: dict[str, tuple[str, ...]]
-    """Each element that holds elements, and their names in the order of the schema."""
+    """{element: child elements in the order of the schema}."""
     names: frozenset[str]
-    """All elements."""
     attributes: frozenset[str]
-    """All attributes."""
 
     def around(self, name: str) -> str:
-        """The elements in which the element `name` stands, for a message."""
+        """The elements that may contain `name`, for a message."""
         return " or ".join(tag(self.uri, holder) for holder, names in self.holders.items() if name in names)
 
 
 @cache
 def terms(uri: str) -> Terms:
-    """The terms of a namespace that has a schema."""
+    """Return the terms of a namespace, from its schema files."""
     roots = [etree.fromstring(text_of(name), parser()) for name in FILES[uri]]
     holders: dict[str, tuple[str, ...]] = {}
     for root in roots:
@@ -109,7 +107,7 @@ def _holders(root: Any) -> dict[str, tuple[str, ...]]:
 
 
 HOLDERS = frozenset(name for uri in FILES for name in terms(uri).holders)
-"""Elements of any namespace that hold elements."""
+"""Elements of any namespace that contain elements."""
 NAMES = frozenset(name for uri in FILES for name in terms(uri).names)
 """Elements of any namespace."""
 ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).attributes)
@@ -117,7 +115,7 @@ ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).attributes)
 
 
 def tag(uri: str, name: str) -> str:
-    """An element as people write it, with the usual prefix of the namespace that is meant."""
+    """Format an element as a tag, with the usual prefix of its namespace."""
     namespace = NAMESPACES.get(uri) or find(uri)
     return f"<{namespace.prefix}:{name}>" if namespace else f"<{name}>"
 
@@ -130,7 +128,7 @@ RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing in an entry that the schema does not allow."""
+    """A violation of the schema in an entry."""
 
     rule: str
     """Id in the rule catalogue."""
@@ -143,11 +141,11 @@ class Violation:
 
 
 BLANKS = " \t\r\n"
-"""White space of XML, which may stand anywhere."""
+"""XML whitespace, which is allowed everywhere."""
 
 
 def text_in(holder: Element, uri: str) -> Violation | None:
-    """The violation that an element for elements, of the namespace `uri`, holds text; None where it holds none."""
+    """Report text in an element of the namespace `uri` that must contain elements only; None if there is none."""
     for place, part in enumerate(holder.content):
         if isinstance(part, str) and part.strip(BLANKS):
             text = part.strip(BLANKS)
@@ -157,10 +155,10 @@ def text_in(holder: Element, uri: str) -> Violation | None:
 
 
 def _line(holder: Element, place: int) -> int:
-    """Line of the text at a place of the content.
+    """Line of the text at an index of the content.
 
-    A text does not know its line, what stands behind or before it does. Line breaks within comments and tags between
-    the two are not known, so the line may be a little too small there.
+    Text has no line of its own, so it is derived from the next or previous element. Line breaks in comments and tags in
+    between are unknown, so the result may be too low.
     """
     breaks = 0
     for number, part in enumerate(holder.content[place:]):
@@ -173,7 +171,7 @@ def _line(holder: Element, place: int) -> int:
 
 
 def _end(element: Element, place: int) -> int:
-    """Line on which the parts of an element that stand before `place` end."""
+    """Line on which the content before `place` ends."""
     parts, behind = element.content[:place], 0
     while True:
         texts = []
@@ -188,35 +186,35 @@ def _end(element: Element, place: int) -> int:
 
 
 MAX_REPEATED = 100
-"""Parts of one name and element that are checked: 32 tags are allowed, a rule reports more."""
+"""Parts of the same name and element to check. 32 tags are allowed; another rule reports more."""
 
 
 class PartRepairs:
-    """Repairs the parts of one entry's elements and collects the violations.
+    """Repairs the parts of an entry's elements and collects the violations.
 
-    A missing part is reported by a rule of its own, so neither what stands in its place nor the part itself in a wrong
-    place is a second violation.
+    Another rule reports missing parts. What replaces such a part, or the part itself in a wrong place, is therefore not
+    reported again.
     """
 
     def __init__(self, core: frozenset[str]) -> None:
         self.found: list[Violation] = []
-        """Violations that need no second look."""
+        """Violations that are certain."""
         self._core = core
         self._strays: list[tuple[str, Violation]] = []
         self._missing: set[tuple[str, str]] = set()
 
     @property
     def violations(self) -> list[Violation]:
-        """All violations, complete once all parts have been repaired."""
+        """All violations. Complete after all parts have been repaired."""
         strays = (stray for uri, stray in self._strays if (uri, stray.value) not in self._missing)
         return [*self.found, *strays]
 
     def stray(self, uri: str, violation: Violation) -> None:
-        """Add a part of a namespace that stands in a wrong place; `violation.value` is its name."""
+        """Add the violation of a misplaced part of a namespace; `violation.value` is the part's name."""
         self._strays.append((uri, violation))
 
     def repaired(self, holder: Element, uri: str) -> Element:
-        """A copy of an element of the namespace `uri`, with allowed parts only."""
+        """Copy an element of the namespace `uri` with its allowed parts only."""
         names = terms(uri).holders.get(holder.name)
         if names is None:
             return holder
@@ -236,7 +234,7 @@ class PartRepairs:
     def _sorted(
         self, holder: Element, uri: str, names: tuple[str, ...]
     ) -> tuple[dict[str, list[Element]], list[Violation]]:
-        """The parts that belong here by their names, and violations for those that do not."""
+        """Split the parts into those allowed here, by name, and violations for the rest."""
         parts: dict[str, list[Element]] = {}
         strangers: list[Violation] = []
         for part in holder.children:
@@ -257,7 +255,7 @@ class PartRepairs:
 
 
 def lacking(holder: str, parts: list[Element]) -> list[str]:
-    """Names of the parts that an element must hold and does not; an empty one is none to the rules that name them."""
+    """Names of the required parts that are missing or, as for the rules that report them, empty."""
     names = {part.name for part in parts if part.text or part.has_children or holder == UNNAMED_LACK}
     missing = [name for name in REQUIRED.get(holder, ()) if name not in names]
     if holder == "video" and names.isdisjoint(LOCATIONS):
@@ -272,7 +270,7 @@ def _of_another(part: Element, holder: Element, uri: str, names: tuple[str, ...]
 
 
 class EntryRepairs:
-    """Repairs the entries of a document. `core`: the namespaces that it uses for the protocol."""
+    """Repairs the entries of a document. `core`: the namespaces it uses for the protocol."""
 
     def __init__(self, root: str, core: frozenset[str]) -> None:
         self._in_index = root == "sitemapindex"
@@ -280,13 +278,13 @@ class EntryRepairs:
         self._order = terms(CORE).holders[ENTRIES[root]]
 
     def repaired_entry(self, entry: Element) -> tuple[Element, list[Violation]]:
-        """The entry in the structure that the schema demands, and the violations found on the way."""
+        """Return the entry in the structure of the schema, and the violations found."""
         parts = PartRepairs(self._core)
         text = text_in(entry, CORE)
         parts.found += [text] if text else []
         fields = self._fields(entry, parts)
         repaired = Element(CORE, entry.name, {}, entry.line)
-        fields.setdefault("loc", Element(CORE, "loc", {}, entry.line))  # a rule names its lack
+        fields.setdefault("loc", Element(CORE, "loc", {}, entry.line))  # another rule reports a missing one
         repaired.content = [fields[name] for name in self._order if name in fields]
         repaired.content += self._others(entry, parts)
         return repaired, [*parts.violations, *self._misplaced(entry)]
@@ -295,7 +293,7 @@ class EntryRepairs:
         return element.uri in self._core or not element.uri
 
     def _fields(self, entry: Element, parts: PartRepairs) -> dict[str, Element]:
-        """The protocol's own elements, each once; unknown and repeated ones were noted when they were read."""
+        """The protocol's elements, each once. The reader has already reported unknown and repeated ones."""
         if entry.uri not in self._core:
             parts.found.append(_bare(entry))
         fields: dict[str, Element] = {}
@@ -307,7 +305,7 @@ class EntryRepairs:
         return fields
 
     def _others(self, entry: Element, parts: PartRepairs) -> Iterator[Element]:
-        """Elements of the namespaces that have a schema. Those of others are legal, whatever they are."""
+        """Yield elements of namespaces with a schema. Elements of other namespaces are allowed."""
         for child in entry.children:
             namespace = None if self._is_core(child) else find(child.uri)
             if namespace is None:
@@ -325,7 +323,7 @@ class EntryRepairs:
                 parts.found.append(Violation(UNKNOWN, f"{name} is no part of a <url>", child.line, child.name))
 
     def _misplaced(self, entry: Element) -> Iterator[Violation]:
-        """The first element that stands behind one that should follow it."""
+        """Yield a violation for the first element in the wrong order."""
         seen: set[str] = set()
         last, before = -1, entry
         for child in entry.children:
