@@ -127,7 +127,6 @@ class Rule:
 
     @property
     def documentation(self) -> str:
-        """The docstring of `check`."""
         return inspect.cleandoc(self.check.__doc__ or "")
 
     @property

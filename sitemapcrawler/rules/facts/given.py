@@ -147,7 +147,6 @@ class FileFacts:
 
     @cached_property
     def tally(self) -> Tally:
-        """Counts over the entries."""
         return Tally(self.fetched_at)
 
     @cached_property
@@ -177,7 +176,6 @@ class FileFacts:
 
     @cached_property
     def parts(self) -> SplitResult:
-        """The parts of `place`."""
         return split(self.place)
 
     @cached_property
@@ -238,7 +236,6 @@ class EntryFacts:
 
     @cached_property
     def parts(self) -> SplitResult:
-        """The parts of the entry's URL."""
         return split(self.record.loc)
 
     @cached_property
@@ -286,7 +283,7 @@ class EntryFacts:
         return self.file.standing_of(self.record.loc)
 
     def line_of(self, name: str) -> int | None:
-        """Line of the first child with this local name, else of the entry."""
+        """Line of the first child with this local name if the XML is available, else of the entry."""
         return self.record.line
 
 
@@ -309,7 +306,6 @@ class UrlFacts(EntryFacts):
             yield from (child for child in self.element.children if child.name == name)
 
     def line_of(self, name: str) -> int | None:
-        """Line of the first child with this local name, else of the entry."""
         return next((child.line for child in self.children(name)), self.record.line)
 
 

@@ -173,9 +173,8 @@ class Estimate:
     share: float | None
     """Share of bad URLs among those checked, from 0 to 1; None if none was checked."""
     low: float
-    """Lower end of the 95 % interval of the share."""
+    """Lower end of the 95 % interval of the share; `high` is the upper end."""
     high: float
-    """Upper end of the interval."""
 
     @property
     def exact(self) -> bool:

@@ -78,7 +78,6 @@ def field_name(text: str) -> str:
 
 
 MAX_NAMES = 8
-"""Crawlers that a message names."""
 
 
 def crawler_names(tokens: Sequence[str], number: int | None = None) -> str:

@@ -25,7 +25,6 @@ class Table:
 
     name: str
     statements: tuple[str, ...]
-    """SQL statements that create it."""
     of: tuple[Table, ...] = ()
     """Tables that must exist first."""
     fill: Callable[[SiteFacts], None] | None = None
