@@ -1,10 +1,9 @@
-"""Which IP addresses a crawl may connect to. Pure: nothing is resolved, nothing is asked.
+"""IP addresses that a crawl may connect to. Pure functions and tables: no DNS, no network.
 
 Sources: the IANA registries of special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and
-iana-ipv6-special-registry). They are written out here, since `ipaddress.is_private` changes between Python versions.
-The metadata services of clouds are at addresses of theirs (Alibaba, Azure, Oracle, AWS and Google beside
-169.254.169.254), but for one: that of Azure is public by its number
-(learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+iana-ipv6-special-registry), copied because `ipaddress.is_private` changes between Python versions. Cloud metadata
+services (Alibaba, Azure, Oracle, AWS and Google beside 169.254.169.254) are in these ranges, except for Azure's public
+address (learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from scrapy.crawler import Crawler
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Authority = tuple[str, int]
-"""Host and port, the host as `authority` writes it."""
+"""Host and port; the host is normalised by `authority`."""
 
 NETWORKS_SETTING = "SITEMAP_ALLOW_NETWORKS"
 
@@ -53,7 +52,7 @@ REFUSED_IPV4: dict[str, str] = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved",
 }
-"""CIDR network -> what its addresses are."""
+"""{CIDR network: kind of address}"""
 
 REFUSED_IPV6: dict[str, str] = {
     "fd00:ec2::254/128": METADATA,
@@ -68,13 +67,13 @@ REFUSED_IPV6: dict[str, str] = {
     "2001:db8::/32": "documentation",
     "3fff::/20": "documentation",
 }
-"""CIDR network -> what its addresses are; everything outside `GLOBAL_UNICAST` is refused as well."""
+"""{CIDR network: kind of address}. Addresses outside `GLOBAL_UNICAST` are refused as well."""
 
 NO_HOME = frozenset(("unspecified", "link-local", "multicast", METADATA))
-"""Kinds of address that no name of a site has, also where the user named it: its owner says what it resolves to."""
+"""Kinds of address refused even for a named host: the owner of a name controls what it resolves to."""
 MAX_PUBLIC = 10_000
-"""Named hosts that are known to have a public address, at most."""
-GLOBAL_UNICAST = IPv6Network("2000::/3")  # RFC 4291, 2.4, and IANA's ipv6-address-space: nothing else is handed out
+"""Limit on remembered named hosts with a public address."""
+GLOBAL_UNICAST = IPv6Network("2000::/3")  # RFC 4291, 2.4, and IANA's ipv6-address-space: nothing else is allocated
 IPV4_COMPATIBLE = IPv6Network("::/96")  # RFC 4291, 2.5.5.1
 NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
 
@@ -84,7 +83,7 @@ _REFUSED: tuple[tuple[Network, str], ...] = tuple(
 
 
 def parse_address(text: str) -> Address | None:
-    """The IP address that `text` spells in full, brackets allowed; None for a name, and for `127.1` or `0x7f.1`."""
+    """Parse an IP address, with or without brackets; None for names and short forms such as `127.1` or `0x7f.1`."""
     try:
         return ip_address(text.removeprefix("[").removesuffix("]"))
     except ValueError:
@@ -92,14 +91,14 @@ def parse_address(text: str) -> Address | None:
 
 
 def authority(host: str, port: int) -> Authority:
-    """Host and port as two spellings of one authority compare: lower case, no brackets, no trailing dot."""
+    """Normalised host and port: lower case, no brackets, no trailing dot."""
     bare = host.lower().removeprefix("[").removesuffix("]").removesuffix(".")
     address = parse_address(bare)
     return (bare if address is None else str(address), port)
 
 
 def embedded(address: Address) -> tuple[Address, ...]:
-    """The addresses that an address leads to: the IPv4 ones inside an IPv6 one, otherwise the address itself."""
+    """The IPv4 addresses embedded in an IPv6 address, otherwise the address itself."""
     if isinstance(address, IPv4Address):
         return (address,)
     if address.teredo is not None:
@@ -111,10 +110,7 @@ def embedded(address: Address) -> tuple[Address, ...]:
 
 
 def why_refused(ip: str | Address) -> str | None:
-    """What kind of address `ip` is when it is not a public one ("loopback", "private", ...); None for a public one.
-
-    An address that cannot be parsed is refused too.
-    """
+    """The kind of a non-public address ("loopback", "private", ...), "unreadable" if invalid; None if it is public."""
     address = parse_address(ip) if isinstance(ip, str) else ip
     if address is None:
         return "unreadable"
@@ -122,7 +118,6 @@ def why_refused(ip: str | Address) -> str | None:
 
 
 def is_public(ip: str | Address) -> bool:
-    """Whether `ip` is an address of the public Internet."""
     return why_refused(ip) is None
 
 
@@ -134,25 +129,25 @@ def _kind(address: Address) -> str | None:
 
 
 class AddressGuard:
-    """Decides whether a connection may be made: to public addresses, and to what the user named or allowed."""
+    """Decides which connections are allowed: to public addresses, and to what the user named or allowed."""
 
     def __init__(self, named: Iterable[Authority] = (), networks: Iterable[str] = ()) -> None:
-        """`named`: authorities the user named; `networks`: CIDR networks. A bad network is a ValueError naming it."""
+        """`named`: authorities the user named; `networks`: CIDR networks. Raises ValueError for an invalid network."""
         self._named = {authority(host, port) for host, port in named}
         self._public: set[str] = set()
         self._networks = tuple(_network(text) for text in networks)
 
     def name(self, named: Authority) -> None:
-        """Allow one more authority, whatever address it has."""
+        """Allow another authority at any address."""
         self._named.add(authority(*named))
 
     def is_named(self, host: str, port: int) -> bool:
-        """Whether the user named this authority."""
+        """True if the user named this authority."""
         return authority(host, port) in self._named
 
     def allows(self, host: str, port: int, ip: str) -> bool:
-        """Whether `ip`, found for `host`, may be connected to on `port`. A name that has been at a public address does
-        not come home later: so does DNS rebinding."""
+        """True if a connection to `ip`, resolved from `host`, is allowed on `port`.
+        A name seen at a public address may not resolve to a private one later, as in DNS rebinding."""
         if is_public(ip):
             if len(self._public) < MAX_PUBLIC and self.is_named(host, port):
                 self._public.add(authority(host, port)[0])
@@ -166,7 +161,7 @@ class AddressGuard:
         return why_refused(ip) not in NO_HOME and name not in self._public
 
     def in_networks(self, ip: str) -> bool:
-        """Whether `ip` is in a network that the user allowed."""
+        """True if `ip` is in a network that the user allowed."""
         address = parse_address(ip)
         if address is None:
             return False
@@ -184,36 +179,37 @@ def _network(text: str) -> Network:
 
 
 Check = Callable[[str, int, str], None]
-"""Raises AddressForbidden where a host (as in the URL) must not be reached on a port at an address."""
+"""Raises AddressForbidden if a host (as in the URL) must not be reached on a port at an address."""
 COUNT = "sitemap/addresses_refused"
-"""Stat: requests, or attempts at one of a host's addresses, that were not made."""
+"""Stat: number of refused requests and connection attempts."""
 HOME_NAMES = re.compile(
     r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|home\.arpa)\.?|metadata(?:\.goog)?\.?|.*[^a-z0-9._\[\]:-].*",
     re.IGNORECASE | re.DOTALL,
 )
-"""Names that every resolver takes for its own machine or network (RFC 6761, RFC 6762, RFC 8375; ICANN for `internal`),
-`metadata.google.internal` among them; and what is no name, of which nobody knows what a proxy makes."""
+"""Names that resolve to a resolver's own machine or network (RFC 6761, RFC 6762, RFC 8375; ICANN for `internal`),
+including `metadata.google.internal`, and invalid names, which a proxy may interpret in any way."""
 MAX_ALLOWED = 10_000
-"""Addresses that are known to be allowed, at most: what is allowed stays so for the crawl."""
+"""Limit on remembered allowed addresses; they stay allowed for the crawl."""
 
 
 class AddressForbidden(Exception):
-    """No connection is made to the address of a host. One line, which says how it could be allowed."""
+    """A connection to the address of a host is refused. The one-line message says how to allow it."""
 
 
 class AddressCheck:
-    """The `Check` of a crawl: no address passes that is not public, unless the spider's `named_authorities` (a set of
-    `addresses.authority` pairs, which may grow) or SITEMAP_ALLOW_NETWORKS allow it.
+    """The `Check` of a crawl: refuses non-public addresses.
+
+    Exceptions: the spider's `named_authorities` (`addresses.authority` pairs; may grow) and SITEMAP_ALLOW_NETWORKS.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """ValueError for a bad network in SITEMAP_ALLOW_NETWORKS."""
+        """Raises ValueError for an invalid network in SITEMAP_ALLOW_NETWORKS."""
         self._crawler = crawler
         self._allowed: set[tuple[str, int, str]] = set()
         self._guard = AddressGuard(networks=crawler.settings.getlist(NETWORKS_SETTING))
 
     def __call__(self, host: str, port: int, address: str) -> None:
-        """Raise AddressForbidden where `host` must not be reached on `port` at `address`."""
+        """Raise AddressForbidden if `host` must not be reached on `port` at `address`."""
         if (host, port, address) in self._allowed:
             return
         self._learn(host, port)
@@ -223,10 +219,10 @@ class AddressCheck:
             self._allowed.add((host, port, address))
 
     def usable(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
-        """The addresses of `host` that may be connected to. AddressForbidden if it has addresses and none may.
+        """The addresses of `host` that may be connected to. Raises AddressForbidden if it has only others.
 
-        A name with a public address and one that is not is refused as a whole, in any order and even where the user
-        named it: which of them is reached would be up to its name server. SITEMAP_ALLOW_NETWORKS allows such a name.
+        A name with both public and non-public addresses is refused even if the user named it: its name server could
+        choose which one is reached. SITEMAP_ALLOW_NETWORKS allows such a name.
         """
         home = [address for address in addresses if not is_public(address)]
         if len(home) < len(addresses):
@@ -246,13 +242,13 @@ class AddressCheck:
         return usable
 
     def literal(self, host: str, port: int) -> None:
-        """Raise AddressForbidden for an address that stands in the URL itself, in any spelling; names pass."""
+        """Raise AddressForbidden for a refused address written in the URL, in any spelling; names pass."""
         address = spelt(host)
         if address is not None:
             self(host, port, address)
 
     def behind_proxy(self, host: str, port: int) -> None:
-        """The same, and for the names that lead home wherever they are resolved, since a proxy does that."""
+        """Check a host behind a proxy: like `literal`, and refuses names that resolve to the proxy's own network."""
         self.literal(host, port)
         self._learn(host, port)
         if HOME_NAMES.fullmatch(host) and not self._guard.is_named(host, port):
@@ -272,8 +268,8 @@ class AddressCheck:
 
 @lru_cache(maxsize=1024)
 def spelt(host: str) -> str | None:
-    """The address that a host of a URL spells: in full, or in the ways of old that connecting understands (`127.1`,
-    `0x7f.1`, `2130706433`), with or without a root dot; None for a name."""
+    """The address that a URL's host spells, including legacy forms (`127.1`, `0x7f.1`, `2130706433`) and a root dot.
+    None for a name."""
     if parse_address(host) is not None:
         return host
     host = host.removesuffix(".")

@@ -1,4 +1,4 @@
-"""The result of a request: the response of a server, whole or cut short, or the reason why there is none."""
+"""The result of a request: a response, complete or cut short, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -29,74 +29,73 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
     (DownloadTimeoutError, "no answer in time"),
     (DownloadCancelledError, "the crawl was stopped"),
 )
-"""Failures that need no more words; of all others the exception's own message is told."""
+"""{exception: message}; all other exceptions show their own message."""
 CUT_SHORT = ("dataloss", "download_stopped")
-"""Response flags that say: there was more. (`partial` stands on every answer that ends with its connection.)"""
+"""Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
-"""Characters of an exception's message."""
+"""Maximum length of an exception's message, in characters."""
 
 
 class Forbidden(IgnoreRequest):
-    """robots.txt does not allow us this request."""
+    """robots.txt disallows this request."""
 
 
 class Unanswered(IgnoreRequest):
-    """The host did not even give its robots.txt, which forbids everything. The cause is the failure of that."""
+    """The host's robots.txt request failed, which disallows everything. The failure is the cause."""
 
 
 @dataclass(slots=True)
 class FetchResult:
-    """The end of one request, redirects followed."""
+    """The result of one request, after redirects."""
 
     url: str
-    """URL that was asked for."""
+    """Requested URL."""
     final_url: str
-    """URL of the last answer."""
+    """URL of the last response."""
     body: Body
     status: int | None = None
-    """HTTP status; None where no answer came."""
+    """HTTP status; None without a response."""
     headers: Headers = field(default_factory=Headers)
     hops: list[Hop] = field(default_factory=list)
-    """Redirects on the way."""
+    """Redirects, in order."""
     error: str | None = None
-    """Why there is no answer, or why the body is not whole."""
+    """Why there is no response, or why its body is incomplete."""
     blocked: bool = False
-    """True where robots.txt forbids the request."""
+    """True if robots.txt disallows the request."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    """When the last answer began, in UTC; where none came, when that was known."""
+    """Start of the last response, or time of the failure, in UTC."""
 
     @property
     def ok(self) -> bool:
-        """True for status 200, or a body cut short of such an answer."""
+        """True for status 200, even with an incomplete body."""
         return self.status == 200
 
     def header(self, name: str) -> str | None:
-        """A header as text, the first of its name."""
+        """First value of a header, decoded; None without one or if it is empty."""
         value = self.headers.get(name)
         return value.decode("latin-1") if value else None
 
     @property
     def content_encoding(self) -> str:
-        """The Content-Encoding header in lower case; empty without one."""
+        """The Content-Encoding header in lower case; empty if absent."""
         return (self.header("Content-Encoding") or "").strip().lower()
 
     @property
     def deflated(self) -> bool:
-        """True where Content-Encoding names deflate; gzip is recognised by content."""
+        """True if Content-Encoding names deflate; gzip is detected from the content."""
         return "deflate" in self.content_encoding
 
     def content(self, limit: int) -> bytes:
-        """The body in memory, inflated, at most `limit` bytes."""
+        """The decompressed body, at most `limit` bytes."""
         return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults(), self.deflated))
 
 
 def from_response(response: Response) -> FetchResult:
-    """The answer of a server."""
     request = response.request
     assert request is not None
     answer = _start(request, response.url)
     answer.status, answer.headers = response.status, response.headers
-    if answer.body.headers is None and response.body:  # of a handler or middleware that tells nothing on the way
+    if answer.body.headers is None and response.body:  # from a handler or middleware that sends no signals
         answer.body.restart(response.headers)
         answer.body.write(response.body)
     if answer.body.overflowed or any(flag in response.flags for flag in CUT_SHORT):
@@ -105,13 +104,13 @@ def from_response(response: Response) -> FetchResult:
 
 
 def from_failure(failure: Failure) -> FetchResult:
-    """The end of a request that failed; what had come of the body is kept."""
+    """The result of a failed request; keeps what was received of the body."""
     request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
     return from_error(request, failure.value)
 
 
 def from_error(request: Request, error: BaseException | None) -> FetchResult:
-    """The end of a request with an error; what had come of the body is kept."""
+    """The result of a request that raised `error`; keeps what was received of the body."""
     answer = _start(request, request.url)
     answer.error = reason(error)
     answer.blocked = isinstance(error, Forbidden)
@@ -121,7 +120,7 @@ def from_error(request: Request, error: BaseException | None) -> FetchResult:
 
 
 def reason(error: BaseException | None) -> str:
-    """A failure in one sentence."""
+    """One-line message for an error."""
     for kind, words in REASONS:
         if isinstance(error, kind):
             return words
@@ -129,7 +128,7 @@ def reason(error: BaseException | None) -> str:
         return "no answer"
     cause = cause_of(error)
     told = cause.args[0] if cause.args else None
-    if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's queue of errors
+    if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's error queue
         told = "; ".join(str(entry[-1]) for entry in told)
         return f"TLS: {told}"[:MAX_REASON]
     words = masked(" ".join(str(cause).split()))[:MAX_REASON]

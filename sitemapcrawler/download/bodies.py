@@ -1,7 +1,7 @@
-"""Collects response bodies while they arrive, and keeps what came however the download ends.
+"""Collects response bodies as they arrive, and keeps the received part however the download ends.
 
-Scrapy drops a body that a timeout, a size limit or a broken connection cuts short, and keeps a whole one in memory.
-A request that carries a `Body` in its meta gets neither: its bytes go into a spooled temporary file, chunk by chunk.
+Scrapy discards bodies cut short by a timeout, a size limit or a broken connection, and keeps others in memory. With a
+`Body` in the request meta, the bytes go into a spooled temporary file instead.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from sitemapcrawler.replies.page import SAMPLE, HeadReader, PageFacts, is_html, 
 from sitemapcrawler.replies.page import Headers as PlainHeaders
 
 BODY_KEY = "sitemap_body"
-"""Key in `Request.meta` of what hears of the answer while it arrives: a `Body`, or a `heads.PageHead`."""
-SPOOL_BYTES = 1 << 20  # bytes in memory before a body moves to disk; most sitemaps are smaller than 1 MiB
-CHUNK_BYTES = 1 << 16  # bytes read at a time; what Twisted hands over at once (abstract.FileDescriptor.bufferSize)
-DIGEST_BYTES = 16  # bytes of the BLAKE2b digest: told apart among any number of sitemaps
+"""Key in `Request.meta` of the object that receives the body: a `Body` or a `PageHead`."""
+SPOOL_BYTES = 1 << 20  # bytes in memory before a body moves to disk; most sitemaps are smaller
+CHUNK_BYTES = 1 << 16  # read size in bytes, as Twisted delivers them (abstract.FileDescriptor.bufferSize)
+DIGEST_BYTES = 16  # length of the BLAKE2b digest: collisions do not occur in practice
 
 
 class Body:
-    """The body of the last answer to one request, redirects and retries included."""
+    """Body of the last response to one request, redirects and retries included."""
 
     def __init__(self, limit: int = 0) -> None:
-        """`limit`: bytes that are kept at most, 0 for all; in a crawl the setting DOWNLOAD_MAXSIZE."""
+        """`limit`: maximum bytes to keep, 0 for all; a crawl passes DOWNLOAD_MAXSIZE."""
         self.limit = limit
         self.stopped = False
-        """Set this to have the download end with the next chunk."""
+        """Set to True to end the download at the next chunk."""
         self.url: str | None = None
-        """URL that gave the answer; None where no answer came through our download handler."""
+        """URL of the response; None without a response from our download handler."""
         self.status: int | None = None
-        """HTTP status of the answer; None as for `url`."""
+        """HTTP status of the response; None as for `url`."""
         self.headers: Headers | None = None
-        """Headers of the answer; None before the first one."""
+        """Headers of the response; None before the first one."""
         self.began_at: datetime | None = None
-        """When the answer began, in UTC; None before the first one."""
+        """Start of the response in UTC; None before the first one."""
         self._file: IO[bytes] | None = None
         self._empty()
 
@@ -53,15 +53,15 @@ class Body:
         self.size = 0
         """Bytes kept."""
         self.given = 0
-        """Bytes that the last reader has taken so far."""
+        """Bytes that the current reader has consumed."""
         self.overflowed = False
-        """Whether there was more than `limit` bytes."""
+        """True if the body exceeds `limit`."""
         self.error: OSError | None = None
-        """Why the temporary file could take no more (disk full); what came before is kept."""
+        """Error of the temporary file, such as a full disk; bytes before it are kept."""
         self._hash: blake2b | None = blake2b(digest_size=DIGEST_BYTES)
 
     def meta(self) -> dict[str, Any]:
-        """The request meta that collecting needs: Scrapy's own limits and its cache would lose the body."""
+        """Request meta for collecting: disables Scrapy's own limits and its cache, which would lose the body."""
         return {
             BODY_KEY: self,
             "download_maxsize": 0,
@@ -71,23 +71,23 @@ class Body:
         }
 
     def restart(self, headers: Headers | None = None) -> None:
-        """Another answer begins (after a redirect or a retry): drop what was collected."""
+        """Discard the collected bytes and start a new response, after a redirect or retry."""
         self.headers = headers
         self.began_at = datetime.now(UTC)
         self._empty()
 
     def begin(self, headers: Headers, length: object) -> bool:
-        """An answer begins, as `BodyCollector` tells; it is wanted in any case."""
+        """Start a response on behalf of `BodyCollector`. Returns False: the body is always needed."""
         self.restart(headers)
         return False
 
     def receive(self, data: bytes) -> bool:
-        """Keep a part of it; True where no more is wanted."""
+        """Keep a chunk. Returns True if no more is needed."""
         self.write(data)
         return self.overflowed or self.stopped or self.error is not None
 
     def write(self, data: bytes) -> None:
-        """Keep `data`, up to `limit`. A write error is kept in `error`, and the body ends before it."""
+        """Keep `data`, up to `limit`. Stores a write error in `error` and ignores all further data."""
         if self.error is not None or not data:
             return
         kept = data[: self.limit - self.size] if self.limit else data
@@ -96,7 +96,7 @@ class Body:
             self._append(kept)
         except OSError as error:
             self.error = error
-        except (MemoryError, ValueError):  # what was moving to disk just then is gone
+        except (MemoryError, ValueError):  # the bytes that were moving to disk are lost
             self._empty()
             self.error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
@@ -110,7 +110,7 @@ class Body:
             self._hash.update(data)
 
     def attach(self, file: IO[bytes]) -> None:
-        """Take the body from an open regular file instead, in place and up to `limit`. The body closes it."""
+        """Use an open regular file as the body, in place and up to `limit`. `close` closes it."""
         self.restart()
         self._file, self._hash = file, None
         length = os.fstat(file.fileno()).st_size
@@ -118,7 +118,7 @@ class Body:
         self.overflowed = self.size < length
 
     def chunks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """What was kept, from its beginning, `size` bytes at a time. Several readers may take turns."""
+        """Yield the kept bytes from the start, `size` at a time. Several readers may take turns."""
         offset = self.given = 0
         while self._file is not None and offset < self.size:
             self._file.seek(offset)
@@ -130,7 +130,7 @@ class Body:
             yield chunk
 
     def digest(self) -> bytes:
-        """BLAKE2b digest of what was kept, `DIGEST_BYTES` long. An attached file is read for it."""
+        """BLAKE2b digest of the kept bytes, `DIGEST_BYTES` long. Reads an attached file."""
         if self._hash is not None:
             return self._hash.digest()
         whole = blake2b(digest_size=DIGEST_BYTES)
@@ -139,78 +139,78 @@ class Body:
         return whole.digest()
 
     def close(self) -> None:
-        """Free the temporary file; the counts stay."""
+        """Delete the temporary file; the counts stay."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 class BodyCollector:
-    """Scrapy extension that tells each answer, while it arrives, to the `Body` or `PageHead` of its request."""
+    """Scrapy extension that passes each response, as it arrives, to the `Body` or `PageHead` of its request."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the signals of the download handlers."""
+        """Connect to the signals of download handlers."""
         collector = cls()
         crawler.signals.connect(collector.headers_received, signal=signals.headers_received)
         crawler.signals.connect(collector.bytes_received, signal=signals.bytes_received)
         return collector
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
-        """An answer begins, a redirect or an error as well. StopDownload where nothing of it is needed."""
+        """Start a response, including redirects and errors. Raises StopDownload if its body is not needed."""
         reader = request.meta.get(BODY_KEY)
         if reader is not None and reader.begin(headers, body_length):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
-        """A part of the body. StopDownload, with the response as it is, where no more is wanted."""
+        """Pass on a chunk. Raises StopDownload, keeping the response, if no more is needed."""
         reader = request.meta.get(BODY_KEY)
         if reader is not None and reader.receive(data):
             raise StopDownload(fail=False)
 
 
 DRAIN_BYTES = 64 * 1024
-"""Bytes of a body that are fetched although nobody reads them: less than a new connection costs."""
+"""Unneeded bytes of a body that are still downloaded: cheaper than a new connection."""
 
 
 class PageHead:
-    """The part of the body that is needed of the answer to one request."""
+    """Reads only as much of a response body as its page head needs."""
 
     def __init__(self, wanted: bool) -> None:
-        """`wanted`: False where the status is all that counts."""
+        """`wanted`: False if only the status matters."""
         self._wanted = wanted
         self._reader: HeadReader | None = None
         self._left: int | None = None
         self._heard = False
 
     def meta(self) -> dict[str, Any]:
-        """The request meta that reading in part needs: Scrapy's own limits would lose what came."""
+        """Request meta for partial reading: disables Scrapy's own limits, which would lose the received part."""
         limits = {"download_maxsize": 0, "download_warnsize": 0, "download_fail_on_dataloss": False}
-        # A cached answer without its body would pass as the page, when the page is asked for.
+        # A response cached without its body would later pass as the page.
         return {BODY_KEY: self, **limits, **({} if self._wanted else {"dont_cache": True})}
 
     def begin(self, headers: Headers, length: object) -> bool:
-        """An answer begins, after a retry again, with a body of `length` bytes where that is a number; True where
-        none of it is needed."""
+        """Start a response; `length`: size of its body, or another type if unknown. Returns True to skip the body."""
         self._heard = True
         self._left = length if isinstance(length, int) else None
         self._reader = self._new_reader(headers)
         return self._reader is None and self._is_much()
 
     def receive(self, data: bytes) -> bool:
-        """Hear of a part of the body; True where the rest is not needed."""
+        """Read a chunk. Returns True if the rest is not needed."""
         if self._left is not None:
             self._left -= len(data)
         needed = self._reader is not None and not self._reader.enough and not self._reader.feed(data)
         return not needed and self._is_much()
 
     def facts(self, response: Response, headers: PlainHeaders, whole: bool) -> PageFacts | None:
-        """What the page says of itself; None where that was not wanted. `headers`: those of the response that
-        `page_of` looks at; `whole`: False where the body was cut short by something else than a reader that had
-        enough."""
+        """Facts from the head of the page; None if not wanted.
+
+        `headers`: response headers for `page_of`; `whole`: False if the body was cut short other than by us.
+        """
         if not self._wanted:
             return None
-        if not self._heard:  # an answer from the cache
+        if not self._heard:  # a cached response
             self._reader = self._new_reader(response.headers)
             if self._reader is not None:
                 self._reader.feed(response.body)

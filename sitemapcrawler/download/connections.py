@@ -1,8 +1,8 @@
-"""Connections that are checked where they are made.
+"""Address checks at the moment of connecting.
 
-What a name resolves to is only known at the moment of connecting, and may be another address a second later. So the
-check sits in `connectTCP`, behind the resolver: names, literals in every spelling and rebinding names all pass it. All
-addresses of a name are checked before that, where the resolver gives them: one may rule out the others.
+A name may resolve to another address a second later. So the check is in `connectTCP`, behind the resolver: names,
+literals in any spelling and rebinding names all pass it. In addition, all addresses of a name are checked together when
+the resolver returns them, since one may rule out the others.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.resolver import Choose, ChoosyResolver
 from sitemapcrawler.download.slots import TOO_MUCH, too_much
 
-# Private, alike in Scrapy 2.18 and 2.19, and the only place where the endpoint of a request and the buffer of its body
-# can be chosen. Without the agent nothing connects; without the buffer bodies take more memory, and none is lost.
+# Private API, identical in Scrapy 2.18 and 2.19, and the only way to choose a request's endpoint and body buffer. If
+# the agent breaks, no connection is made; if the buffer breaks, bodies take more memory, but none is lost.
 
 
-MAX_HEAD = 256 * 2**10  # bytes; browsers take as much
+MAX_HEAD = 256 * 2**10  # bytes; the limit of browsers
 TOO_LONG = f"more than {MAX_HEAD} bytes of headers"
 _IN_HEAD = ("STATUS", "HEADER")
 
 
 def limited(protocol: Any) -> Any:
-    """The HTTP11ClientProtocol of a connection, which now counts the bytes of each head and ends with one too long."""
+    """Make an HTTP11ClientProtocol abort its connection if the head of a response exceeds `MAX_HEAD` bytes."""
     receive = protocol.dataReceived
     running, taken = None, 0
 
     def data_received(data: bytes) -> None:
         nonlocal running, taken
-        # Private, alike since Twisted 10: each answer has a parser of its own, and its state says what it waits for.
+        # Private, unchanged since Twisted 10: each response has its own parser with a state.
         parser = getattr(protocol, "_parser", None)
         if parser is not running:
             running, taken = parser, 0
@@ -67,14 +67,14 @@ def limited(protocol: Any) -> Any:
 
 
 MAX_IDLE = 256
-"""Connections that wait in one pool, at most."""
+"""Limit on idle connections per pool."""
 SHARE = 8
-"""One file descriptor of so many may be an idle connection of a pool, of which a crawl has two."""
+"""Divisor of the file descriptor limit: a pool, of which a crawl has two, may use one in eight for idle connections."""
 
 
 def max_idle() -> int:
-    """How many connections may wait in one pool."""
-    with suppress(ImportError):  # Windows has no such module, and no such limit
+    """Limit on idle connections per pool, given the limit on file descriptors."""
+    with suppress(ImportError):  # no such module, and no such limit, on Windows
         import resource
 
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -84,7 +84,7 @@ def max_idle() -> int:
 
 
 class BoundedPool(HTTPConnectionPool):
-    """Twisted's pool; the connection that has waited longest makes room for another. Each times its answers."""
+    """Connection pool with a limit on idle connections, which evicts the oldest and times responses."""
 
     def __init__(self, reactor: Any) -> None:
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
@@ -92,7 +92,7 @@ class BoundedPool(HTTPConnectionPool):
 
     @classmethod
     def like(cls, other: HTTPConnectionPool) -> BoundedPool:
-        """An empty one that makes the same connections, and as many for a host."""
+        """An empty pool with the same factory and limit per host."""
         pool = cls(other._reactor)
         pool.maxPersistentPerHost = other.maxPersistentPerHost
         pool._factory = other._factory
@@ -100,7 +100,7 @@ class BoundedPool(HTTPConnectionPool):
 
     @property
     def idle(self) -> int:
-        """Connections that wait."""
+        """Number of idle connections."""
         return len(self._timeouts)
 
     def _newConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
@@ -109,7 +109,7 @@ class BoundedPool(HTTPConnectionPool):
     def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
         super()._putConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
         if self.idle > self._max_idle:
-            timeout = next(iter(self._timeouts.values()))  # they stand in the order in which they began to wait
+            timeout = next(iter(self._timeouts.values()))  # in order of becoming idle
             longest = timeout.args
             timeout.cancel()
             self._removeConnection(*longest)
@@ -121,14 +121,14 @@ class BoundedPool(HTTPConnectionPool):
 
 
 def installed_reactor() -> Any:
-    """The reactor that runs. Scrapy installs it late, and importing it any earlier would install another."""
+    """The running reactor. Imported late: importing it before Scrapy installs its own would install another."""
     from twisted.internet import reactor
 
     return reactor
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Where Twisted connects to for a URL: its own reading, since another parser could find another host."""
+    """Host and port that Twisted connects to for a URL; another parser could find a different host."""
     uri: Any = URI
     parsed = uri.fromBytes(url.encode("ascii"))
     return parsed.host.decode("ascii"), parsed.port
@@ -136,18 +136,17 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 @implementer(IReactorTCP, IReactorTime, IReactorPluggableNameResolver)
 class GuardedReactor:
-    """The reactor as one request sees it: it makes no TCP connection to an address that the check raises for."""
+    """The reactor as one request sees it: refuses TCP connections to addresses that fail the check."""
 
     def __init__(self, reactor: Any, host: str, check: Check, resolver: Any = None, choose: Choose = tuple) -> None:
-        """`reactor`: the true one; `host`: as the URL has it; `resolver`: an IHostnameResolver, the reactor's own by
-        default; `choose`: which of a name's addresses are used, all by default."""
+        """`host`: as in the URL; `resolver`: IHostnameResolver, by default the reactor's; `choose`: address filter."""
         self._reactor = reactor
         self._host = host
         self._check = check
         self.nameResolver = ChoosyResolver(resolver or reactor.nameResolver, choose)
 
     def connectTCP(self, host: str, port: int, *args: Any, **options: Any) -> Any:  # noqa: N802 - Twisted's name
-        """Connect to the address `host`, or raise AddressForbidden; a name is refused, it would be resolved again."""
+        """Connect to an address, or raise AddressForbidden. Names are refused: they would be resolved again."""
         self._check(self._host, port, host)
         return self._reactor.connectTCP(host, port, *args, **options)
 
@@ -157,25 +156,25 @@ class GuardedReactor:
 
 @implementer(IStreamClientEndpoint)
 class LazyEndpoint:
-    """Makes an endpoint when there is something to connect: most requests go over a connection that is there."""
+    """Endpoint that is built on first use: most requests reuse a connection."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
     def connect(self, protocol_factory: Any) -> Any:
-        """Connect through the true endpoint, to a connection whose heads are limited."""
+        """Connect, and limit the size of response heads."""
         return self._make().connect(protocol_factory).addCallback(limited)
 
 
 class Turnstile:
-    """A connection pool as one request sees it: `admit` is called just before the request is written, and may raise."""
+    """Connection pool as one request sees it: calls `admit`, which may raise, right before the request is written."""
 
     def __init__(self, pool: Any, admit: Callable[[], None]) -> None:
         self._pool = pool
         self._admit = admit
 
     def getConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
-        """A connection that was kept, or a new one. Where `admit` raises it is kept for another request."""
+        """A pooled or new connection. If `admit` raises, the connection goes back into the pool."""
         return self._pool.getConnection(key, endpoint).addCallback(self._pass, key)
 
     def __getattr__(self, name: str) -> Any:
@@ -188,26 +187,25 @@ class Turnstile:
             self._pool._putConnection(key, getattr(connection, "_clientProtocol", connection))
             raise
         again = getattr(connection, "_newConnection", None)
-        if again is not None:  # the server may have closed it: then Twisted sends the request over a new one
+        if again is not None:  # Twisted calls it if the server has closed the connection meanwhile
             connection._newConnection = lambda: again().addCallback(self._pass, key)
         return connection
 
 
 @implementer(IAgentEndpointFactory)
 class GuardedAgent(_ScrapyAgent):
-    """Downloads one request over connections that pass the check; behind a proxy, over whatever the proxy makes."""
+    """Downloads one request over checked connections; behind a proxy, over the proxy's."""
 
     def __init__(
         self, check: AddressCheck, admit: Callable[[Request], None], resolver: Any = None, **options: Any
     ) -> None:
-        """`admit`: called just before the request is sent; `resolver`: an IHostnameResolver, the reactor's own by
-        default; `options`: those of Scrapy's agent."""
+        """`admit`: called right before the request is sent; `resolver`: IHostnameResolver, by default the reactor's."""
         super().__init__(**options)
         self._check_address = check
         self._admit = admit
         self._resolver = resolver
         self.refusal: AddressForbidden | None = None
-        """Why nothing was connected to; None once an address was permitted."""
+        """Why no connection was made; None once an address was allowed."""
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         self._pool: Any = Turnstile(self._pool, lambda: self._admit(request))
@@ -221,7 +219,7 @@ class GuardedAgent(_ScrapyAgent):
         return direct
 
     def endpointForURI(self, uri: Any) -> Any:  # noqa: N802 - Twisted's name
-        """The guarded endpoint for a URL, with TLS for https. An address that stands in the URL is checked at once."""
+        """The guarded endpoint for a URL, with TLS for https. Checks an address written in the URL immediately."""
         self._check_address.literal(uri.host.decode("ascii"), uri.port)
         return LazyEndpoint(lambda: self._endpoint(uri))
 
@@ -233,7 +231,7 @@ class GuardedAgent(_ScrapyAgent):
         if uri.scheme == b"http":
             return endpoint
         contexts: Any = self._contextFactory
-        # Certificates and SNI know no root dot (RFC 6066, 3).
+        # Certificates and SNI omit the root dot (RFC 6066, 3).
         return wrapClientTLS(contexts.creatorForNetloc(uri.host.removesuffix(b"."), uri.port), endpoint)
 
     def _usable(self, host: str, port: int, addresses: Sequence[str]) -> Sequence[str]:
@@ -253,7 +251,7 @@ class GuardedAgent(_ScrapyAgent):
 
     @staticmethod
     def _headers_from_twisted_response(response: Any) -> Headers:
-        """The headers, which Scrapy asks for twice, made once."""
+        """The headers, cached: Scrapy needs them twice."""
         headers: Headers | None = getattr(response, "_sitemap_headers", None)
         if headers is None:
             headers = response._sitemap_headers = _ScrapyAgent._headers_from_twisted_response(response)
@@ -276,7 +274,7 @@ class GuardedAgent(_ScrapyAgent):
 
 
 class Discarding(BytesIO):
-    """Takes what is written, and keeps nothing."""
+    """Buffer that discards what is written."""
 
     def write(self, data: Any) -> int:
         return len(data)
@@ -286,7 +284,7 @@ def _discard_what_is_collected(txresponse: Any, body: Body) -> None:
     deliver = txresponse.deliverBody
 
     def deliver_body(reader: _ResponseReader) -> None:
-        if body.headers is not None:  # the collector is enabled, and has heard of this answer
+        if body.headers is not None:  # the collector is enabled and received this response
             reader._bodybuf = Discarding()
         deliver(reader)
 
@@ -294,34 +292,34 @@ def _discard_what_is_collected(txresponse: Any, body: Body) -> None:
 
 
 RESPONSE_TIME_KEY = "sitemap_response_time"
-"""Key in `Request.meta`: the response time of the last answer, in seconds."""
+"""Key in `Request.meta`: response time of the last response, in seconds."""
 LAST_DATA = struct.Struct("=I4xI")
-"""tcpi_last_data_sent and tcpi_last_data_recv, milliseconds ago, with tcpi_last_ack_sent between them."""
+"""tcpi_last_data_sent and tcpi_last_data_recv (milliseconds ago), with tcpi_last_ack_sent between them."""
 LAST_DATA_AT = 44
-"""Bytes before them in `struct tcp_info`. Source: linux/tcp.h"""
+"""Their byte offset in `struct tcp_info`. Source: linux/tcp.h"""
 MS = 1000
 
 
 class Stopwatch:
-    """Times the answers of one connection, which come one after the other."""
+    """Times the responses of one connection, which arrive in sequence."""
 
     counts = False
-    """True once a kernel has counted: some that pass for Linux give zeros."""
+    """True once the kernel has reported times: some Linux-compatible systems return zeros."""
 
     def __init__(self, protocol: Any) -> None:
-        """`protocol`: Twisted's HTTP11ClientProtocol, connected."""
+        """`protocol`: a connected HTTP11ClientProtocol."""
         self._protocol = protocol
         self._send, self._receive = protocol.request, protocol.dataReceived
         self._sent: float | None = None
         self._seconds = 0.0
 
     def request(self, request: Any) -> Any:
-        """Send a request; its response gets the time as an attribute."""
+        """Send a request; the response gets the time as an attribute."""
         self._sent = time.monotonic()
         return self._send(request).addCallback(self._keep)
 
     def data_received(self, data: bytes) -> None:
-        """Stop at the first byte of the answer, an interim one (103) included."""
+        """Stop at the first byte of the response, including interim ones (103)."""
         if self._sent is not None:
             self._seconds = self._shorter(time.monotonic() - self._sent)
             self._sent = None
@@ -332,7 +330,7 @@ class Stopwatch:
         return response
 
     def _shorter(self, seconds: float) -> float:
-        """What the kernel counted, where that is less than what this process did."""
+        """The kernel's response time if it is shorter than the measured one."""
         sent, received = last_data(self._protocol.transport)
         if sent or received:
             Stopwatch.counts = True
@@ -340,14 +338,14 @@ class Stopwatch:
 
 
 def timed(protocol: Any) -> Any:
-    """The HTTP11ClientProtocol of a new connection, which times its answers from now on."""
+    """Make an HTTP11ClientProtocol time its responses."""
     watch = Stopwatch(protocol)
     protocol.request, protocol.dataReceived = watch.request, watch.data_received
     return protocol
 
 
 def last_data(transport: Any) -> tuple[int, int]:
-    """How many milliseconds ago a connection sent and received data; zeros where the system does not say."""
+    """Milliseconds since a connection last sent and received data; zeros if the system does not report them."""
     while (below := getattr(transport, "transport", None)) is not None:  # TLS
         transport = below
     try:
@@ -359,12 +357,12 @@ def last_data(transport: Any) -> tuple[int, int]:
 
 
 def keep_response_time(response: Any, request: Request) -> None:
-    """Hand the time over from the response of a timed connection to its request."""
+    """Copy the response time from a response of a timed connection to its request."""
     if (seconds := getattr(response, "sitemap_response_time", None)) is not None:
         request.meta[RESPONSE_TIME_KEY] = seconds
 
 
 def pop_response_time(request: Request) -> float:
-    """The response time of the last answer to a request, in seconds; Scrapy's latency from a handler without timing."""
+    """Remove and return the last response time of a request, in seconds; without one, Scrapy's latency."""
     seconds: float | None = request.meta.pop(RESPONSE_TIME_KEY, None)
     return seconds if seconds is not None else request.meta.get("download_latency") or 0.0

@@ -1,4 +1,4 @@
-"""Guarded download handlers: connections only to permitted addresses, files only if named, strict certificates."""
+"""Guarded download handlers: only permitted addresses, only files the user named, strict certificate checks."""
 
 from __future__ import annotations
 
@@ -32,32 +32,33 @@ from sitemapcrawler.download.slots import Ending, Gate, HostPauses
 from sitemapcrawler.urls import as_sent
 
 STATUSES = range(100, 1000)
-"""Three digits. Source: RFC 9110, 15"""
+"""Three-digit status codes. Source: RFC 9110, 15"""
 MAX_DIGITS = 20
-"""Digits of any other number that a message shows."""
+"""Digits shown of an invalid status."""
 
 
 class SchemeRefused(Exception):
-    """A file: URL that the user did not name."""
+    """A `file:` URL that the user did not name."""
 
 
 class FileUnreadable(Exception):
-    """A named file cannot be opened. No OSError, which RetryMiddleware would ask for again."""
+    """A named file cannot be opened. Not an OSError, which RetryMiddleware would retry."""
 
 
 class GuardedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's handler for http and https with additions.
+    """Scrapy's http and https handler with checks on addresses and certificates.
 
-    Connections pass the `AddressCheck`, or end as AddressForbidden. Behind a proxy only an address that stands in the
-    URL is checked, since the proxy resolves the names. Hosts are resolved by `DualStackResolver`, or by the resolver
-    that the user has chosen for the process. A pooled connection was checked for the same authority when it
-    was made. After the signal `stopping`, downloads end as DownloadCancelledError. Where the meta carries a `Body`,
-    that gets the bytes and the response has none. Requests with STRICT_KEY in their meta have connections of their
-    own, to hosts whose certificate is valid. Connections that wait for a request are bounded in number.
+    - Connections must pass the `AddressCheck`, else AddressForbidden is raised. Behind a proxy, which resolves names
+      itself, only addresses written in the URL are checked. Pooled connections were checked when they were made.
+    - `DualStackResolver` resolves hosts, unless the user chose a resolver for the process.
+    - After the signal `stopping`, downloads fail with DownloadCancelledError.
+    - A `Body` in the request meta receives the body; the response has none.
+    - Requests with STRICT_KEY in their meta use separate connections, to hosts with valid certificates only.
+    - The number of idle connections is limited.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """NotConfigured for a bad network in SITEMAP_ALLOW_NETWORKS."""
+        """Raises NotConfigured for an invalid network in SITEMAP_ALLOW_NETWORKS."""
         super().__init__(crawler)
         try:
             self._check = AddressCheck(crawler)
@@ -71,7 +72,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._strict_pool = BoundedPool.like(self._pool)
 
     async def download_request(self, request: Request) -> Response:
-        """Download, or raise AddressForbidden or DownloadCancelledError besides what Scrapy's handler raises."""
+        """Download; raises AddressForbidden and DownloadCancelledError besides the errors of Scrapy's handler."""
         while True:
             try:
                 return await self._download(request)
@@ -93,7 +94,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             raise
 
     async def close(self) -> None:
-        """Close all connections."""
         await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # Twisted has no types
         await super().close()
 
@@ -122,8 +122,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
 
 def _checked(response: Response) -> Response:
-    """The response, with the host of its Location as it is sent: Scrapy would encode it in a way of its own.
-    DownloadFailedError for a status that is none, which Twisted lets pass and no record can hold."""
+    """The response, with the host of its Location encoded as we send it; Scrapy encodes it differently.
+    Raises DownloadFailedError for an invalid status, which Twisted accepts."""
     if response.status not in STATUSES:
         raise DownloadFailedError(f"no HTTP: status {str(response.status)[:MAX_DIGITS]}")
     location = response.headers.get("Location")
@@ -134,13 +134,13 @@ def _checked(response: Response) -> Response:
 
 
 class NamedFileHandler(BaseDownloadHandler):
-    """Handler for the scheme file: hands a file that the user named to the `Body` of its request, unread.
+    """Handler for the scheme `file:`: passes a file that the user named to the `Body` of its request, unread.
 
-    Named are the URLs in the spider's `named_files`, as `Path.as_uri` writes them.
+    The spider's `named_files` has the URLs of these files, as `Path.as_uri` writes them.
     """
 
     async def download_request(self, request: Request) -> Response:
-        """An empty response with status 200. SchemeRefused, FileUnreadable."""
+        """Return an empty response with status 200. Raises SchemeRefused or FileUnreadable."""
         body = request.meta.get(BODY_KEY)
         named = request.url in getattr(self.crawler.spider, "named_files", ())
         if not named or "redirect_urls" in request.meta or not isinstance(body, Body):
@@ -152,7 +152,7 @@ class NamedFileHandler(BaseDownloadHandler):
 
 def _open(path: Path) -> IO[bytes]:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block until it has a writer
             raise FileUnreadable(f"{path} is not a regular file")
         return path.open("rb")
     except (OSError, ValueError) as error:
@@ -160,21 +160,21 @@ def _open(path: Path) -> IO[bytes]:
 
 
 STRICT_KEY = "sitemap_strict"
-"""Key in `Request.meta` of requests that need a valid certificate: known, of this host, not expired."""
+"""Key in `Request.meta` of requests that need a valid certificate: trusted, for this host, not expired."""
 FILE_VARIABLE = "SSL_CERT_FILE"
-"""Environment variable with the file of certificates that OpenSSL trusts."""
+"""Environment variable with the path of OpenSSL's trusted certificates."""
 WITHOUT_FILES = ("darwin", "win32")
-"""Systems that keep their certificates where OpenSSL does not look."""
+"""Platforms whose certificate store OpenSSL does not read."""
 
 
 def strict_policy() -> BrowserLikePolicyForHTTPS:
-    """What Twisted needs to verify certificates by those that the system trusts; where it has none, by Mozilla's."""
+    """TLS policy that verifies certificates with the system's trust store, or Mozilla's if there is none."""
     _find_trusted_certificates()
     return BrowserLikePolicyForHTTPS()  # type: ignore[no-untyped-call]  # Twisted has no types for it
 
 
 def strict_meta(settings: BaseSettings) -> dict[str, bool]:
-    """The request meta of a page that is verified."""
+    """Request meta for verifying a listed URL."""
     return {STRICT_KEY: True} if settings.getbool("SITEMAP_VERIFY_CERTIFICATES") else {}
 
 

@@ -1,7 +1,7 @@
-"""The robots.txt of each authority that a crawl meets, requested once and shared.
+"""The robots.txt of each authority in a crawl, requested once and shared.
 
-Discovery, obeying, judging and the proof of cross-submission share it. An authority is scheme, host and port
-(RFC 9309, 2.3); it is written as its origin, `https://example.com`.
+Used for discovery, obeying, verdicts and proof of cross-submission. An authority is scheme, host and port
+(RFC 9309, 2.3), written as its origin: `https://example.com`.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from sitemapcrawler.words import counted
 logger = logging.getLogger(__name__)
 
 MAX_AGE_S = 24 * 3600
-"""Seconds for which an answer holds (RFC 9309, 2.4)."""
+"""Seconds after which a cached robots.txt expires (RFC 9309, 2.4)."""
 FOREIGN_TIMEOUT_S = 15
-"""Seconds for the robots.txt of a host that only a sitemap names, asked once: nothing but a judgement depends on it. It
-is asked again, with more patience, where a request does."""
+"""Timeout in seconds, without retries, for the robots.txt of a host that only appears in sitemaps. A request to that
+host fetches it again with the usual timeout and retries."""
 SIGNATURE_BYTES = 16
-"""Bytes of the digest by which a robots.txt is known again."""
+"""Bytes of the digest that identifies the content of a robots.txt."""
 HTTP_OK = 200
 SOME_HOME = "https://example.com/robots.txt"
-"""Where relative Sitemap lines of a local file are resolved that has no known home; the result is not shown."""
+"""Base of relative Sitemap lines in a local file without a known URL; the result is not shown."""
 SERVER_ERROR = 500
-"""The first status that says: the server cannot answer."""
+"""First status that indicates a server error."""
 TOO_MANY = "max redirections reached"
-"""What Scrapy says of more redirects than it may follow."""
+"""Scrapy's message for too many redirects."""
 
 
 class Policies:
-    """The robots files of one crawl."""
+    """The robots.txt files of one crawl."""
 
     def __init__(self, crawler: Crawler, offline: bool = False) -> None:
-        """`offline`: nothing is asked, and nothing known."""
+        """`offline`: send no requests and know no web host's policy."""
         self._crawler = crawler
         self._offline = offline
         self._left = crawler.settings.getint("SITEMAP_MAX_ROBOTS")
@@ -67,33 +67,31 @@ class Policies:
         self._failures: dict[str, Exception] = {}
         self._hasty: set[str] = set()
         self.signatures: dict[str, str] = {}
-        """What tells whether the robots.txt of an origin has changed."""
+        """{origin: signature of its robots.txt}, to detect changes."""
         self.on_policy: Callable[[str, dict[str, Any]], None] | None = None
-        """Told what came of asking for the robots.txt of an origin, to be given to `restore` later."""
+        """Called with each origin and the robots.txt data to pass to `restore` later."""
 
     @property
     def by_origin(self) -> dict[str, Policy]:
-        """{origin: policy} of those that were answered, or failed, in the order of asking; for a local file its `file:`
-        URL in place of the origin."""
+        """{origin: policy} of answered and failed requests, in order of request; local files by their `file:` URL."""
         return self._known
 
     async def obtain(self, url: str, retry: bool = True) -> Policy | None:
-        """The policy for a URL; None where there is none to ask for: no web URL, no network, or the crawl is being
-        stopped."""
+        """The policy for a URL; None if it is no web URL, the crawl is offline, or it is stopping."""
         origin = urls.origin(url)
         if origin is None or self._offline:
             return None
         known = self._known.get(origin)
         if retry and origin in self._hasty and known is not None and known.status is None:
-            self._hasty.discard(origin)  # it was asked once and in a hurry, and now a request depends on it
+            self._hasty.discard(origin)  # fetched without retries; now a request depends on it
             del self._known[origin], self._asked[origin]
         elif known is not None and not self._is_old(origin):
             return known
         return await self._obtain(origin, {} if retry else {"dont_retry": True})
 
     async def load(self, url: str, place: str | None) -> Policy | None:
-        """The policy of a robots.txt that the user named, by its URL or as a local file. `place`: URL at which the file
-        will live, or of a file beside it."""
+        """The policy of a robots.txt that the user named, by URL or as a local file.
+        `place`: the URL where that file, or a file beside it, will live."""
         path = local_path(url)
         if path is None:
             return await self.obtain(url)
@@ -111,7 +109,7 @@ class Policies:
         return self._known[url]
 
     async def prepare(self, listed: Iterable[str]) -> None:
-        """Ask for the policies of hosts that sitemaps name, so that `at` knows them; up to SITEMAP_MAX_ROBOTS."""
+        """Fetch the policies of hosts in listed URLs, so that `at` returns them; up to SITEMAP_MAX_ROBOTS."""
         if self._offline:
             return
         origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
@@ -122,13 +120,13 @@ class Policies:
         await asyncio.gather(*(self._obtain(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
 
     def at(self, url: str) -> Policy | None:
-        """The policy for a URL, where it is known by now."""
+        """The policy for a URL if it is known already."""
         origin = urls.origin(url)
         return None if origin is None else self._known.get(origin)
 
     def restore(self, origin: str, age_s: float, told: dict[str, Any]) -> None:
-        """Restore what `on_policy` was passed `age_s` seconds ago. An old or failed one is requested again as soon as a
-        request depends on it."""
+        """Restore data that `on_policy` received `age_s` seconds ago.
+        An expired or failed robots.txt is fetched again as soon as a request depends on it."""
         policy = restored(told)
         self.signatures[origin] = signature(told)
         done = asyncio.get_running_loop().create_future()
@@ -139,16 +137,16 @@ class Policies:
             self._moved[origin] = told["final_url"]
 
     def failure(self, url: str) -> Exception | None:
-        """Why the robots.txt of a URL's host was not answered; None where it was."""
+        """The error of fetching the robots.txt for a URL; None if it was answered."""
         return self._failures.get(urls.origin(url) or "")
 
     def prove(self, url: str, files: Sequence[str]) -> bool:
-        """True where the robots.txt of a URL's host names one of the sitemap `files`: it may then list the URL."""
+        """True if the robots.txt for a URL names one of the sitemap `files`, which may then list the URL."""
         policy = self.at(url)
         return policy is not None and any(policy.names(file) for file in files)
 
     def final_url(self, policy: Policy) -> str:
-        """URL that gave the content of a robots.txt in the end."""
+        """URL that a robots.txt was finally served from."""
         return self._moved.get(urls.origin(policy.url) or "", policy.url)
 
     async def _obtain(self, origin: str, meta: dict[str, Any]) -> Policy | None:
@@ -198,7 +196,7 @@ class Policies:
             self.on_policy(origin, kept)
 
     def _share(self, answer: FetchResult, policy: Policy, kept: dict[str, Any]) -> None:
-        """What the robots.txt of another authority answered by redirect is that one's own as well."""
+        """Store a redirected robots.txt for the target's authority as well."""
         origin = urls.origin(answer.final_url)
         if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
             policy = replace(policy, url=answer.final_url)
@@ -216,7 +214,7 @@ class Policies:
 
 
 def policies_of(crawler: Crawler) -> Policies:
-    """The robots files of a crawl: those of the spider, made where it has none."""
+    """The `Policies` of the spider, created if it has none."""
     spider: Any = crawler.spider
     if not isinstance(getattr(spider, "policies", None), Policies):
         spider.policies = Policies(crawler)
@@ -225,14 +223,14 @@ def policies_of(crawler: Crawler) -> Policies:
 
 
 def own_agent(settings: BaseSettings) -> Agent:
-    """The agent that we are in robots.txt: the product token at the start of our user agent."""
+    """Our agent in robots.txt: the product token at the start of our user agent."""
     name = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"] or ""
     token = TOKEN.match(name)
     return agent(token[0] if token else EVERYBODY)
 
 
 def kept_of(answer: FetchResult, policy: Policy) -> dict[str, Any]:
-    """All that a policy is made of, to be given to `restored` later."""
+    """Data that `restored` rebuilds a policy from."""
     body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is RobotsOutcome.PARSED else b""
     return {
         "url": policy.url,
@@ -246,13 +244,13 @@ def kept_of(answer: FetchResult, policy: Policy) -> dict[str, Any]:
 
 
 def signature(kept: dict[str, Any]) -> str:
-    """What tells whether two robots files say the same."""
+    """Digest that is equal for robots.txt files with the same outcome and content."""
     said = f"{kept['outcome']} {kept['body']}"
     return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
 
 
 def restored(kept: dict[str, Any]) -> Policy:
-    """The policy that was kept."""
+    """Rebuild a policy from the result of `kept_of`."""
     if kept["outcome"] == RobotsOutcome.TOO_MANY_REDIRECTS:
         return Policy.too_many_redirects(kept["url"], kept["status"])
     if kept["status"] is None or (kept["outcome"] == RobotsOutcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
@@ -264,12 +262,12 @@ def restored(kept: dict[str, Any]) -> Policy:
 
 
 def policy_of(answer: FetchResult) -> Policy:
-    """What an answer to the request for a robots.txt means."""
+    """Interpret the response to a robots.txt request."""
     if answer.error is not None and TOO_MANY in answer.error:
         return Policy.too_many_redirects(answer.url, answer.status)
     if answer.status is None:
         return Policy.unreachable(answer.url, answer.error or "no answer")
-    if answer.error is not None and not answer.body.overflowed:  # the rules that are missing may forbid anything
+    if answer.error is not None and not answer.body.overflowed:  # missing rules might disallow anything
         return Policy.unreachable(answer.url, answer.error)
     body = answer.content(MAX_SITEMAP_BYTES)
     size = max(len(body), answer.body.size)

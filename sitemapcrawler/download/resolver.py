@@ -1,8 +1,8 @@
-"""Host names to addresses of both families, with Scrapy's DNS_TIMEOUT, DNSCACHE_ENABLED and DNSCACHE_SIZE.
+"""Dual-stack DNS resolver with Scrapy's DNS_TIMEOUT, DNSCACHE_ENABLED and DNSCACHE_SIZE.
 
-Scrapy's default resolver gives IPv4 addresses only, its other one has no timeout, and both are chosen once for a whole
-process, before any spider is known. So the guarded handler brings this one along: it works alike in our commands, in a
-user's project, and on a server. A resolver that the user has chosen (TWISTED_DNS_RESOLVER) is used in its place.
+Scrapy's default resolver returns only IPv4 addresses, and its other one has no timeout. Both are chosen once per
+process, before any spider is known, so the guarded handler uses its own. A resolver set by the user
+(TWISTED_DNS_RESOLVER) takes precedence.
 """
 
 from __future__ import annotations
@@ -23,36 +23,35 @@ from zope.interface import implementer  # type: ignore[import-untyped] # ships n
 logger = logging.getLogger(__name__)
 
 RESOLVER_SETTINGS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
-"""Settings that name a resolver; the second is Scrapy's old name of the first."""
+"""Settings that name a resolver; the second is Scrapy's old name for the first."""
 FAMILIES = {socket.AF_INET: IPv4Address, socket.AF_INET6: IPv6Address}
 
 Address = IPv4Address | IPv6Address
 Choose = Callable[[Sequence[str]], Sequence[str]]
-"""Takes all addresses of a host and returns those that may be connected to."""
+"""Selects the addresses of a host that may be connected to."""
 
 
 def is_chosen(settings: BaseSettings) -> bool:
-    """True where the user has chosen a resolver."""
+    """True if the user set a resolver."""
     return any((settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"] for name in RESOLVER_SETTINGS)
 
 
 @implementer(IHostResolution)
 class Resolution:
-    """One look-up. It cannot be cancelled: nothing ends a call of getaddrinfo."""
+    """One lookup. It cannot be cancelled, because getaddrinfo cannot."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def cancel(self) -> None:
-        """Do nothing: what is found later is not used."""
+        """Do nothing; the result is ignored."""
 
 
 @implementer(IHostnameResolver)
 class DualStackResolver:
-    """Resolves names with the system's getaddrinfo, in the reactor's threads: IPv4 and IPv6, in the system's order.
+    """Resolves names with the system's getaddrinfo in reactor threads: IPv4 and IPv6, in the system's order.
 
-    A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Names that have some are cached for the
-    crawl.
+    A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Other results are cached for the crawl.
     """
 
     def __init__(self, reactor: Any, settings: BaseSettings) -> None:
@@ -69,8 +68,7 @@ class DualStackResolver:
         addressTypes: Sequence[type[Any]] | None = None,  # noqa: N803 - the same
         transportSemantics: str = "TCP",  # noqa: N803 - the same
     ) -> Resolution:
-        """Tell the receiver the addresses, or none where there are none. `addressTypes` and `transportSemantics` are
-        ignored: this resolves for TCP connections over any family."""
+        """Pass the addresses, if any, to the receiver. Ignores the arguments: resolves for TCP over any family."""
         resolution = Resolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         cached = self._cache.get(hostName) if self._cache is not None else None
@@ -91,7 +89,7 @@ class DualStackResolver:
 
 
 def addresses_of(host: str) -> list[Address]:
-    """The addresses of a host, in the order in which to try them. OSError, or UnicodeError for what is no name."""
+    """Addresses of a host in the order to try them. Raises OSError, or UnicodeError for an invalid name."""
     found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
     return [FAMILIES[family]("TCP", *place) for family, _, _, _, place in found if family in FAMILIES]
 
@@ -109,15 +107,15 @@ def _tell(receiver: Any, addresses: Sequence[Address], port: int) -> None:
 
 @implementer(IHostnameResolver)
 class ChoosyResolver:
-    """Another resolver, of whose addresses only some are used."""
+    """Wraps a resolver and filters its addresses."""
 
     def __init__(self, resolver: Any, choose: Choose) -> None:
-        """`resolver`: provides IHostnameResolver."""
+        """`resolver`: an IHostnameResolver."""
         self._resolver = resolver
         self._choose = choose
 
     def resolveHostName(self, resolutionReceiver: Any, *args: Any, **options: Any) -> Any:  # noqa: N802, N803 - Twisted's names
-        """Tell the receiver the chosen addresses, when all are known."""
+        """Pass the chosen addresses to the receiver once all are known."""
         return self._resolver.resolveHostName(_Chosen(resolutionReceiver, self._choose), *args, **options)
 
 

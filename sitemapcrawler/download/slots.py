@@ -1,4 +1,4 @@
-"""Scrapy's download slots, one per host: delays, pauses, waiting requests, and the end of downloads when a crawl stops.
+"""Access to Scrapy's download slots, one per host: delays, pauses, waiting requests, and cancelling on stop.
 
 Works with Scrapy 2.18 and 2.19.
 """
@@ -23,48 +23,48 @@ from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
 
 SLOT_KEY = Downloader.DOWNLOAD_SLOT
-"""Key of a request's slot in its meta, put there by Scrapy or by who made it."""
+"""Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""
 TOO_MUCH = (429, 503)
-"""Statuses by which a host asks for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
+"""Statuses that ask for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
 too_much = object()
-"""Signal with `request`, `status` and `headers`: an answer with a status of `TOO_MUCH` begins. Its body may last."""
+"""Signal with `request`, `status` and `headers`: a response with a status in `TOO_MUCH` starts. Its body follows."""
 
 
 ATTEMPTS_KEY = "sitemap_attempts"
 """Key of `Attempts` in `Request.meta`."""
 LOCALHOST = "localhost"
-"""With all names below it, the machine itself. Source: RFC 6761, 6.3"""
+"""Host name of this machine, as are all names below it. Source: RFC 6761, 6.3"""
 
 
 @dataclass(slots=True)
 class Attempts:
-    """How often a request was sent, retries included, and how long its server took."""
+    """Number of times a request was sent, retries included, and its total response time."""
 
     count: int = 0
     seconds: float = 0.0
-    """Sum of the response times; see `connections.Stopwatch`."""
+    """Sum of the response times in seconds; see `connections.Stopwatch`."""
 
     def meta(self) -> dict[str, Attempts]:
-        """The request meta that makes the request counted here."""
+        """Request meta that makes a request count here."""
         return {ATTEMPTS_KEY: self}
 
 
 class HostPauses(Exception):
-    """A request was held back just before it was sent: its host has asked for a pause meanwhile."""
+    """The host asked for a pause while a request to it was about to be sent."""
 
 
 class Gate:
-    """Base of the downloader middleware that download handlers ask right before they write a request."""
+    """Base of the downloader middleware that download handlers call right before they write a request."""
 
     def sends(self, request: Request) -> None:
-        """Raise HostPauses if the request must not be written now."""
+        """Raise HostPauses if the request must wait."""
 
     async def resume(self, request: Request) -> None:
-        """Wait until a request that was held back may be written; DownloadCancelledError if the crawl ends first."""
+        """Wait until a held request may be sent. Raises DownloadCancelledError if the crawl ends first."""
 
 
 def queued(engine: ExecutionEngine, unknown: int) -> int:
-    """Requests that wait in the scheduler. `unknown`: of one that does not count them, and has some."""
+    """Number of requests in the scheduler. `unknown`: returned for a scheduler without a length that is not empty."""
     scheduler = engine._slot.scheduler if engine._slot is not None else None  # private, alike in 2.18 and 2.19
     if isinstance(scheduler, Sized):
         return len(scheduler)
@@ -72,7 +72,7 @@ def queued(engine: ExecutionEngine, unknown: int) -> int:
 
 
 def raise_delay(slot: Slot, seconds: float) -> None:
-    """Let at least so many seconds pass between two requests, without jitter, which would go below."""
+    """Enforce a minimum delay between two requests of a slot, without jitter, which could shorten it."""
     if 0 < seconds >= slot.delay:
         slot.delay = seconds
         still: Any = slot
@@ -83,30 +83,29 @@ def raise_delay(slot: Slot, seconds: float) -> None:
 
 
 def without_jitter(slot: Slot) -> None:
-    """Apply `DOWNLOAD_DELAY_JITTER = 0`, a setting that Scrapy 2.18 does not know."""
+    """Apply `DOWNLOAD_DELAY_JITTER = 0`, which Scrapy 2.18 does not support."""
     still: Any = slot
     if not hasattr(slot, "jitter"):
         still.randomize_delay = False
 
 
 def pause(downloader: Downloader, slot: Slot, seconds: float) -> None:
-    """Send nothing from a slot for some seconds, not even the requests that wait in it. Then its delay applies."""
-    if slot.latercall:  # the end of a delay, which is checked again after the pause
+    """Send no request from a slot for some seconds, not even waiting ones. Afterwards its delay applies again."""
+    if slot.latercall:  # the end of a delay, checked again after the pause
         slot.latercall.cancel()
     slot.latercall = call_later(seconds, downloader._latercall, slot)
 
 
 def leave_slot(downloader: Downloader, request: Request) -> None:
-    """Let a redirected request wait for the host that it asks: Scrapy keeps it in the slot of the host that sent it,
-    which may be slow, and where the pace of the host that is asked does not count. A slot that was chosen stays."""
+    """Move a redirected request to the slot of its new host, so that this host's delay applies.
+    Scrapy keeps it in the slot of the redirecting host. A slot that was set explicitly stays."""
     sent_by = request.meta.get("redirect_urls")
     if sent_by and request.meta.get(SLOT_KEY) == downloader.get_slot_key(Request(sent_by[-1])):
         del request.meta[SLOT_KEY]
 
 
 def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lambda _: True) -> None:
-    """End the requests that wait for their turn, and may be ended, as DownloadCancelledError: Scrapy would make each of
-    them first."""
+    """Fail the waiting requests that pass `may` with DownloadCancelledError; Scrapy would send each of them first."""
     for slot in downloader.slots.values():
         while ended := [(request, turn) for request, turn in slot.queue if may(request)]:
             left = [waiting for waiting in slot.queue if not may(waiting[0])]
@@ -118,19 +117,19 @@ def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lamb
 
 
 stopping = object()
-"""Signal without arguments: the crawl ends. Downloads get SITEMAP_STOP_GRACE seconds more, then they are cancelled."""
+"""Signal without arguments: the crawl is stopping. Downloads are cancelled after SITEMAP_STOP_GRACE seconds."""
 
-STOP_GRACE = 10.0  # seconds; DESIGN: a stopped crawl has its feeds in place within 15
+STOP_GRACE = 10.0  # seconds; a stopped crawl must have its feeds in place within 15
 
 
 def may_cancel(crawler: Crawler, request: Request) -> bool:
-    """False for a request that a stop leaves to its end: the spider does not take it up again (its `may_cancel`)."""
+    """False if a stop must let the request finish, because the spider's `may_cancel` says so."""
     ask = getattr(crawler.spider, "may_cancel", None)
     return ask is None or bool(ask(request))
 
 
 class Ending:
-    """Ends the downloads of one handler in time after the signal `stopping`."""
+    """Cancels the downloads of one handler some time after the signal `stopping`."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -141,7 +140,7 @@ class Ending:
         crawler.signals.connect(self.begin, signal=stopping)
 
     def begin(self) -> None:
-        """Cancel what still runs after the grace, and whatever is asked for later."""
+        """Start the grace period: afterwards, running and later downloads are cancelled."""
         if not self._stopping:
             self._stopping = True
             call_later(self._grace, self._abandon)
@@ -152,14 +151,14 @@ class Ending:
             cancel()
 
     def admit(self, request: Request) -> None:
-        """Raise DownloadCancelledError where it is too late to begin a download."""
+        """Raise DownloadCancelledError if it is too late to start a download."""
         if self._stopped and may_cancel(self._crawler, request):
             raise _cancelled(request)
 
     @contextmanager
     def running(self, request: Request, cancel: Callable[[], object]) -> Iterator[None]:
-        """The time of one download, which `cancel` ends. Whatever it fails with while the crawl ends becomes
-        DownloadCancelledError: a closing engine drops, unheard, what would be asked again."""
+        """Context of a download that `cancel` ends. While the crawl stops, any failure becomes DownloadCancelledError.
+        Otherwise a retry would be scheduled, which a closing engine silently drops."""
         if not may_cancel(self._crawler, request):
             yield
             return
@@ -179,10 +178,10 @@ def _cancelled(request: Request) -> DownloadCancelledError:
 
 
 class Floor:
-    """Least delay per host: DOWNLOAD_DELAY, for all hosts if the user has chosen it.
+    """Minimum delay per host: DOWNLOAD_DELAY.
 
-    The default of this project exempts loopback hosts that the user named. What any other name resolves to is its
-    owner's choice, so it does not count.
+    This project's default exempts loopback hosts that the user named; a value set by the user applies to all hosts.
+    Only the spelling of a host counts, since the owner of a name decides what it resolves to.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -190,7 +189,7 @@ class Floor:
         self._default = is_default(crawler.settings)
 
     def delay(self, host: str, seconds: float) -> float:
-        """Seconds between two requests to a host, of which DOWNLOAD_DELAY asks for `seconds`."""
+        """Minimum seconds between two requests to a host, given DOWNLOAD_DELAY in `seconds`."""
         return 0.0 if self._default and is_loopback(host) and self._is_named(host) else seconds
 
     def _is_named(self, host: str) -> bool:
@@ -199,13 +198,13 @@ class Floor:
 
 
 def is_default(settings: BaseSettings) -> bool:
-    """True if DOWNLOAD_DELAY is the default of this project, and not chosen by the user."""
+    """True if DOWNLOAD_DELAY has this project's default and was not set by the user."""
     priority: Any = settings.getpriority("DOWNLOAD_DELAY")
     return priority <= SETTINGS_PRIORITIES["project"] and settings.getfloat("DOWNLOAD_DELAY") == ours.DOWNLOAD_DELAY
 
 
 def is_loopback(host: str) -> bool:
-    """True for a host of a URL that is this machine by its very spelling: an address, or localhost."""
+    """True for a host that is this machine by spelling: a loopback address or localhost."""
     name, _ = authority(host, 0)
     address = spelt(name)
     if address is not None:
