@@ -1,4 +1,4 @@
-"""Scrapy extensions: stopping in time, the live display, a log of visible text, timers.
+"""Scrapy extensions: stopping in time, progress display, escaped log text, throttling.
 
-May import Scrapy and the parts of a crawl that they watch. Start reading in `stopping.py`.
+May import Scrapy and the parts of a crawl that they observe. Start reading in `stopping.py`.
 """

@@ -1,7 +1,7 @@
 """Scrapy extension that escapes untrusted text in every log record.
 
-URLs, header lines and error texts that quote them are logged by Scrapy, by Twisted and by us. So each record is looked
-at right before a handler writes it; one that holds nothing but what can be seen is left alone.
+Scrapy, Twisted and this project log URLs, header lines and error texts that quote them. So a filter checks each record
+right before a handler writes it; records with only visible text pass unchanged.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.urls.display import inert, masked
 
 MAX_LINE = 4096
-"""Characters of a message: two URLs as long as one may be. A listed URL may have a million."""
+"""Maximum length of a message in characters: two URLs of the maximum length. A listed URL may have a million."""
 MAX_LINES = 200
-"""Lines of a traceback: a message in it may have any number."""
+"""Maximum lines of a traceback: its message may have any number."""
 INDENT = "  "
-"""Before each line of a traceback, so that none looks like the beginning of another record."""
+"""Indentation of traceback lines, so that none looks like the start of another record."""
 TABLES = (
     "scrapy.addons",
     "scrapy.crawler",
@@ -29,41 +29,40 @@ TABLES = (
     "scrapy.statscollectors",
     "scrapy.utils.log",
 )
-"""Loggers of Scrapy that write its settings, parts and counts over several lines, each text in them quoted."""
+"""Scrapy's loggers of multi-line messages (settings, components, stats), in which all text is quoted."""
 
 _traces = logging.Formatter()
 
 
 class InertLog:
-    """Has the handlers of the log look at each record before they write it."""
+    """Adds the filter to all log handlers."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Begin now, and again when Scrapy has put its handler in place of an earlier one."""
+        """Add the filter now, and again on `spider_opened`: Scrapy may have replaced its handler."""
         extension = cls()
         extension.opened()
         crawler.signals.connect(extension.opened, signals.spider_opened)
         return extension
 
     def opened(self) -> None:
-        """Take the handlers there are."""
         guard_log()
 
 
 def guard_log() -> None:
-    """Have all handlers of the root logger, and the one of last resort, write inert text only."""
+    """Make all handlers of the root logger, and the last-resort handler, write escaped text only."""
     for handler in (*logging.root.handlers, logging.lastResort):
         if handler is not None:
             handler.addFilter(make_inert)
 
 
 def make_inert(record: logging.LogRecord) -> bool:
-    """Log filter that lets each record pass: its message as one line, its traceback as indented lines, no passwords."""
+    """Log filter: message on one line, traceback indented, credentials masked. Passes every record."""
     if record.exc_info and record.exc_info[0] is not None:
         record.exc_text = _indented(record.exc_info)
     try:
         message = record.getMessage()
-    except Exception:  # an argument that does not fit, of which logging itself tells
+    except Exception:  # mismatched arguments, which logging itself reports
         return True
     lines = message.split("\n") if record.name in TABLES else [message]
     shown = [_inert_line(line) for line in lines]
@@ -73,7 +72,7 @@ def make_inert(record: logging.LogRecord) -> bool:
 
 
 def inert_traceback(error: Exception) -> str:
-    """What went wrong in one line, and its traceback in indented ones, no passwords."""
+    """An error as one line and its indented traceback, credentials masked."""
     return f"{_inert_line(f'{type(error).__name__}: {error}')}\n{_indented((type(error), error, error.__traceback__))}"
 
 
@@ -83,5 +82,5 @@ def _indented(raised: tuple[type[BaseException], BaseException, TracebackType | 
 
 
 def _inert_line(line: str) -> str:
-    """The line without passwords of URLs: those of feeds (`ftp://user:password@...`) are the user's own."""
+    """The escaped line, credentials in URLs masked: those of feeds (`ftp://user:password@...`) are the user's own."""
     return inert(masked(line), MAX_LINE)

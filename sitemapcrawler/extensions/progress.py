@@ -1,4 +1,4 @@
-"""Scrapy extension that shows progress: live on a terminal, as a line every so often in a log."""
+"""Scrapy extension that shows progress: live on a terminal, else as a log line at intervals."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LIVE_WINDOW_S = 15.0
-"""Seconds over which the display takes speed: long enough for a host that is asked every few seconds."""
+"""Window in seconds over which the display measures speed, long enough for hosts with one request every few seconds."""
 
 
 class ProgressDisplay:
-    """Shows how far a crawl is: SITEMAP_PROGRESS and SITEMAP_PROGRESS_INTERVAL say where and how often.
+    """Shows the progress of a crawl, controlled by SITEMAP_PROGRESS and SITEMAP_PROGRESS_INTERVAL.
 
-    Of several crawls in one process, the first has the terminal.
+    If several crawls share a process, the first one gets the terminal.
     """
 
     _on_terminal: ClassVar[ProgressDisplay | None] = None
@@ -49,14 +49,12 @@ class ProgressDisplay:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the life of the spider."""
         extension = cls(crawler)
         crawler.signals.connect(extension.opened, signals.spider_opened)
         crawler.signals.connect(extension.closed, signals.engine_stopped)
         return extension
 
     def opened(self) -> None:
-        """Begin to show."""
         told = logs_elsewhere()
         if ProgressDisplay._on_terminal is None and is_live(self._crawler.settings):
             self._show()
@@ -66,7 +64,7 @@ class ProgressDisplay:
             self._tell()
 
     def closed(self) -> None:
-        """Leave the terminal as it was, for the closing line."""
+        """Stop, and restore the terminal for the closing line."""
         if self._lines is not None and self._lines.running:
             self._lines.stop()
         if self._display is not None:
@@ -75,7 +73,7 @@ class ProgressDisplay:
             ProgressDisplay._on_terminal = None
 
     def _show(self) -> None:
-        from sitemapcrawler.terminal.display import Display  # rich takes its time, and is of no use to a pipe
+        from sitemapcrawler.terminal.display import Display  # rich is slow to import, and useless for a pipe
 
         ProgressDisplay._on_terminal = self
         gauge = self._gauge(LIVE_WINDOW_S)
@@ -103,7 +101,7 @@ class ProgressDisplay:
 
 
 def is_live(settings: BaseSettings) -> bool:
-    """True where the display may be drawn on standard error."""
+    """True if the display may be drawn on standard error."""
     wanted = settings.getbool("SITEMAP_PROGRESS") and can_be_live(sys.stderr)
     return wanted and not any(map(is_on_terminal, settings.getdict("FEEDS")))
 
@@ -119,6 +117,6 @@ def is_on_terminal(uri: str | Path) -> bool:
 
 
 def logs_elsewhere() -> bool:
-    """True where a log handler writes to a file, or anywhere else than to the terminal of standard error."""
+    """True if a log handler writes to anything but the terminal of standard error."""
     streams = [handler.stream for handler in logging.root.handlers if isinstance(handler, logging.StreamHandler)]
     return any(not same_terminal(stream, sys.stderr) for stream in streams)

@@ -1,4 +1,4 @@
-"""Scrapy extensions: stopping in time, the closing line, and a log that shows files instead of items."""
+"""Scrapy extensions: stopping in time, the closing line, and log messages without items."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ logger = logging.getLogger("sitemapcrawler")
 ENGINE = logging.getLogger("scrapy.core.engine")
 
 SHORTEST_S = 0.001
-"""Seconds that a crawl is taken to last at least, for its rate."""
+"""Minimum duration in seconds for computing the rate."""
 
 
 class Stopping:
-    """Knows that a crawl is to end as soon as it is decided, and why; ends it after `max_time`.
+    """Announces a stop as soon as it is decided, and stops the crawl after `max_time`.
 
-    Scrapy tells the reason only when the pipelines are closed, and nothing at all while it waits for running
-    requests. So the engine's own method is watched: the spider's `stop_reason` is set, and the download handlers are
-    told, before the waiting begins.
+    Scrapy reveals the reason only when it closes the pipelines, after waiting for running requests. So this wraps the
+    engine's own method: it sets the spider's `stop_reason` and notifies the download handlers before the wait.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -47,21 +46,19 @@ class Stopping:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the life of the spider."""
         extension = cls(crawler)
         crawler.signals.connect(extension.opened, signals.spider_opened)
         crawler.signals.connect(extension.closed, signals.spider_closed)
         return extension
 
     def opened(self, spider: Spider) -> None:
-        """Begin to watch, and start the clock of `max_time`."""
+        """Wrap the engine's method, and start the timer of `max_time`."""
         self._watch(spider)
         seconds = getattr(getattr(spider, "params", None), "max_time", None)
         if seconds is not None:
             self._budget = asyncio.get_running_loop().call_later(seconds, self._out_of_time)
 
     def closed(self) -> None:
-        """Stop the clock."""
         if self._budget is not None:
             self._budget.cancel()
 
@@ -83,7 +80,7 @@ class Stopping:
             begin_stop(reason)
             if self._closing is None:
                 self._closing = asyncio.ensure_future(close(reason=reason))
-            await asyncio.shield(self._closing)  # Scrapy itself would not wait for pipelines that are closing already
+            await asyncio.shield(self._closing)  # Scrapy itself would not wait for pipelines that are closing
 
         spider.begin_stop = begin_stop
         engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
@@ -93,7 +90,7 @@ class Stopping:
 
 
 class ClosingLine:
-    """One line for a person at the end: files, URLs, errors and warnings, seconds, URLs per second."""
+    """Logs one line at the end: files, URLs, errors and warnings, seconds, URLs per second."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -102,7 +99,7 @@ class ClosingLine:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the end of each feed and of the crawl. NotConfigured for another spider than ours."""
+        """Connect to the end of feeds and crawl. Raises NotConfigured unless the spider is an AuditSpider."""
         if not issubclass(crawler.spidercls, AuditSpider):
             raise NotConfigured
         extension = cls(crawler)
@@ -111,7 +108,7 @@ class ClosingLine:
         return extension
 
     def wrote(self, slot: Any) -> None:
-        """Name a feed that is finished. Of one that could not be stored Scrapy has just told, and counted it."""
+        """Log a finished feed, unless it could not be stored: Scrapy has logged and counted that."""
         kind = type(slot.storage).__name__
         failed = self._stats.get_value(f"feedexport/failed_count/{kind}", 0)
         if failed == self._failed[kind] and not getattr(slot.storage, "lost", False):
@@ -119,12 +116,11 @@ class ClosingLine:
         self._failed[kind] = failed
 
     def closed(self) -> None:
-        """Write the line."""
         logger.info("%s", closing_line(self._stats.get_stats(), time.monotonic() - self._started))
 
 
 def closing_line(stats: dict[str, Any], seconds: float) -> str:
-    """What a crawl came to, in one line."""
+    """The result of a crawl in one line."""
     files, urls = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls"))
     partial = stats.get("sitemap/partial")
     counts = [counted(files, "file"), counted(urls, "URL"), *problems(stats)]
@@ -134,7 +130,7 @@ def closing_line(stats: dict[str, Any], seconds: float) -> str:
 
 
 def problems(stats: dict[str, Any]) -> Iterator[str]:
-    """How many errors and warnings there are; where no rule says so, how many files could not be read."""
+    """Number of errors and warnings; without errors, the number of unread and truncated files."""
     for severity in (Severity.ERROR, Severity.WARNING):
         if number := stats.get(f"sitemap/severities/{severity}"):
             yield findings(number, severity)
@@ -146,18 +142,18 @@ def problems(stats: dict[str, Any]) -> Iterator[str]:
 
 
 class BriefFormatter(LogFormatter):
-    """Scrapy's messages without the items, of which each may hold a thousand records."""
+    """Scrapy's log messages without the items, each of which may hold a thousand records."""
 
     def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
-        """Scrapy's message, where anybody reads it: making it costs more than a record."""
+        """Scrapy's message, only at level DEBUG: making it costs more than a record."""
         return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
 
     def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
-        """Nothing: the log names files."""
+        """None: the log names files instead of items."""
         return None
 
     def item_error(
         self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult:
-        """The kind of item only."""
+        """Name only the type of the item."""
         return {"level": logging.ERROR, "msg": "Error processing a %(kind)s", "args": {"kind": type(item).__name__}}

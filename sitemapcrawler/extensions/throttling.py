@@ -1,4 +1,4 @@
-"""Scrapy extensions on time: AutoThrottle with exempt hosts, and the removal of cancelled timers."""
+"""Scrapy extensions: AutoThrottle with exempt hosts, and removal of cancelled timers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sitemapcrawler.download.slots import Floor
 from sitemapcrawler.urls import host_of
 
 SWEEP_S = 1.0
-"""Seconds between two sweeps. Without any, a minute of requests leaves some 80 MB behind at 1,000 a second."""
+"""Seconds between two sweeps. Without sweeps, 1,000 requests per second leave 80 MB behind within a minute."""
 
 
 class TimerSweep:
-    """Has the reactor drop cancelled timers. It drops them whenever some timer is due, and each download leaves two."""
+    """Makes the reactor drop cancelled timers, of which each download leaves two: it does so when any timer is due."""
 
     def __init__(self) -> None:
         self._due: Any = LoopingCall(lambda: None)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to the life of the spider; NotConfigured where there is no reactor."""
+        """Connect to signals. Raises NotConfigured without a reactor."""
         if not is_reactor_installed():
             raise NotConfigured
         extension = cls()
@@ -37,17 +37,15 @@ class TimerSweep:
         return extension
 
     def opened(self) -> None:
-        """Begin to sweep."""
         self._due.start(SWEEP_S, now=False)
 
     def closed(self) -> None:
-        """Sweep no more."""
         if self._due.running:
             self._due.stop()
 
 
 class FlooredThrottle(AutoThrottle):
-    """Scrapy's AutoThrottle, for which DOWNLOAD_DELAY is the least delay; exempt hosts have none."""
+    """Scrapy's AutoThrottle with DOWNLOAD_DELAY as minimum delay, except for exempt hosts."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

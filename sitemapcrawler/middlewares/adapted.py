@@ -1,4 +1,4 @@
-"""Scrapy's retry and compression middlewares, adapted to crawls that end in time and to collected bodies."""
+"""Scrapy's retry and compression middlewares, adapted to stopping crawls and collected bodies."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from sitemapcrawler.download.bodies import BODY_KEY
 
 
 class StoppableRetryMiddleware(RetryMiddleware):
-    """Scrapy's middleware until the crawl is to end: the closing engine drops new requests without a word, and the
-    file would have no record."""
+    """Scrapy's middleware, without retries once the crawl is stopping.
+    The closing engine silently drops new requests, so the file would have no record."""
 
     crawler: Crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The middleware of this crawl."""
         middleware = super().from_crawler(crawler)
         middleware.crawler = crawler
         return middleware
@@ -33,10 +32,10 @@ class StoppableRetryMiddleware(RetryMiddleware):
 
 
 class CollectedBodyCompressionMiddleware(HttpCompressionMiddleware):
-    """In the place of Scrapy's: what is read while it arrives is asked for as gzip only, and passes as it came."""
+    """Scrapy's middleware, except for collected bodies: requests gzip only and does not decompress."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
-        """Ask for what the reader can inflate."""
+        """Request gzip only for a collected body: the reader can decompress it."""
         if BODY_KEY in request.meta:
             request.headers.setdefault("Accept-Encoding", b"gzip")
         return super().process_request(request)
@@ -44,5 +43,5 @@ class CollectedBodyCompressionMiddleware(HttpCompressionMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Leave the Content-Encoding header of a collected body in place."""
+        """Pass a collected body and its Content-Encoding header unchanged."""
         return response if BODY_KEY in request.meta else super().process_response(request, response)

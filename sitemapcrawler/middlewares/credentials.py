@@ -1,6 +1,6 @@
 """Sends credentials and cookies only to the hosts that the user named.
 
-Credentials come from the setting or environment variable SITEMAP_AUTH; those in a URL are never sent.
+Credentials come from the setting or environment variable SITEMAP_AUTH; credentials in URLs are never sent.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sitemapcrawler.audit.argument_values import CONTROL
 from sitemapcrawler.urls.display import removed
 
 AUTH = "SITEMAP_AUTH"
-"""Setting, and environment variable: `user:password`."""
+"""Setting and environment variable with `user:password`."""
 AUTHORIZATION = b"Authorization"
 SECRET = (AUTHORIZATION, b"Cookie")
-"""Headers that say who asks."""
+"""Headers that identify the user."""
 
 
 def auth_of(settings: BaseSettings) -> str:
-    """`user:password`, of the setting or the environment; empty for none. ValueError, one line without it."""
+    """`user:password` from setting or environment, else empty. Raises a one-line ValueError that does not quote it."""
     given = settings.get(AUTH) or os.environ.get(AUTH) or ""
     if given and (not isinstance(given, str) or ":" not in given):
         raise ValueError(f"{AUTH}: there is no colon in it; accepted: user:password")
@@ -37,29 +37,28 @@ def auth_of(settings: BaseSettings) -> str:
 
 
 def import_environment(settings: BaseSettings) -> None:
-    """Make a setting of the variable, for crawls on other machines."""
+    """Copy the environment variable to the setting, for crawls on other machines."""
     if not settings.get(AUTH) and os.environ.get(AUTH):
         settings.set(AUTH, os.environ[AUTH], "cmdline")
 
 
 def use_own_list_of_suffixes() -> None:
-    """Have Scrapy's cookies go by the list of public suffixes that is installed with it. By itself it asks the internet
-    for another one, past all guards."""
-    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # late: it brings an HTTP client along
-    # Private, alike in Scrapy 2.18 and 2.19.
+    """Make Scrapy's cookies use the public suffix list that is installed with tldextract.
+    By default it is downloaded, bypassing all address checks."""
+    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # late: it imports an HTTP client
+    # Private, identical in Scrapy 2.18 and 2.19.
     cookies._split_domain = cookies.TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
 
 
 class CredentialsMiddleware:
-    """Sends SITEMAP_AUTH to the authorities that the user named, and sees that it, and an Authorization or a Cookie
-    among DEFAULT_REQUEST_HEADERS, go nowhere else, redirects included.
+    """Sends SITEMAP_AUTH, and Authorization or Cookie in DEFAULT_REQUEST_HEADERS, only to authorities the user named.
 
-    It is the last to see a request, and the first to see an answer: the others, the cache among them, see neither
-    SITEMAP_AUTH nor a password in a redirect.
+    Covers redirects. It is the last to process requests and the first to process responses, so that other middlewares,
+    including the cache, see neither SITEMAP_AUTH nor a password in a redirect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """ValueError, one line, for a bad SITEMAP_AUTH."""
+        """Raises ValueError, one line, for an invalid SITEMAP_AUTH."""
         self._crawler = crawler
         given = auth_of(crawler.settings)
         self._auth = b"Basic " + b64encode(given.encode()) if given else None  # RFC 7617, 2.1: UTF-8
@@ -72,11 +71,10 @@ class CredentialsMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The middleware of this crawl."""
         return cls(crawler)
 
     def process_request(self, request: Request) -> Request | None:
-        """Add what the host may know, take away what it may not. A URL with a password is asked for without."""
+        """Add or remove credentials, depending on the host. Removes credentials from the URL."""
         if "@" in request.url and urls.has_user(request.url):
             return request.replace(url=urls.without_user(request.url))
         if not self._own:
@@ -88,7 +86,7 @@ class CredentialsMiddleware:
         return None
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Take SITEMAP_AUTH from the request, which may be sent once more, or kept, and passwords from a redirect."""
+        """Remove SITEMAP_AUTH from the request, which may be retried or stored, and credentials from a redirect."""
         self._forget(request)
         if b"@" in (response.headers.get(b"Location") or b""):
             places = response.headers.getlist(b"Location")
@@ -96,12 +94,12 @@ class CredentialsMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """The same for a request without an answer."""
+        """Remove SITEMAP_AUTH from a failed request."""
         self._forget(request)
 
     @property
     def _named(self) -> Any:
-        """The authorities that may know."""
+        """Authorities that may receive credentials."""
         return getattr(self._crawler.spider, "own_authorities", ())
 
     def _take_back(self, request: Request) -> None:

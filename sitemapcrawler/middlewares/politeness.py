@@ -39,60 +39,60 @@ from sitemapcrawler.urls import host_of
 logger = logging.getLogger(__name__)
 
 PAUSED_KEY = "sitemap_paused"
-"""Key in `Request.meta`: the pause that the answer asks for has begun."""
+"""Key in `Request.meta`: the pause that its response asks for has started."""
 FIRST_PAUSE_S = 1.0
-"""Seconds to wait after a 429 without Retry-After; twice as many after each further one in a row."""
+"""Seconds to pause after a 429 without Retry-After; doubles with each further one in a row."""
 MAX_DOUBLINGS = 10
-"""Times that the pause is doubled at most."""
+"""Limit on doublings of the pause."""
 FIRST_SLOWDOWN_S = 0.5
-"""Seconds between two requests to a host that had too much; twice as many each time."""
+"""Seconds between two requests to an overloaded host; doubles each time."""
 MAX_SLOWDOWN_S = 30.0
-"""Seconds at most, as AUTOTHROTTLE_MAX_DELAY of this project."""
+"""Limit on the slowdown in seconds, equal to this project's AUTOTHROTTLE_MAX_DELAY."""
 RECOVERY = 0.8
-"""What each good answer leaves of the slowdown."""
+"""Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
-"""Seconds of slowdown that are none any more."""
+"""Slowdown in seconds below which it is 0."""
 
 
 @dataclass(slots=True)
 class HostPace:
-    """State of a download slot: what its host asks for, and since when."""
+    """Delays and pauses of one download slot."""
 
     wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
-    """{origin: (its robots.txt, seconds between two requests that it asks for)}"""
+    """{origin: (its robots.txt, delay in seconds that it asks for)}"""
     slowdown: float = 0.0
-    """Seconds between two requests that its answers ask for."""
+    """Delay in seconds due to 429 and 503 responses."""
     resumes: float = 0.0
-    """Moment (`time.monotonic`) before which it is asked nothing."""
+    """Time (`time.monotonic`) until which no requests are sent."""
     refusals: int = 0
-    """Answers in a row that say: too much."""
+    """Consecutive 429 and 503 responses."""
     usual: float | None = None
-    """Delay of its slot, in seconds, before any was asked for; None before its first request."""
+    """Initial delay of the slot in seconds; None before its first request."""
 
     @property
     def delay(self) -> float:
-        """Seconds that have to pass between two requests."""
+        """Minimum seconds between two requests."""
         return max(self.slowdown, *(seconds for _, seconds in self.wishes.values()), 0.0)
 
     def pause(self, seconds: float) -> None:
-        """Ask nothing for a while, and less often from then on."""
+        """Pause for some seconds and increase the slowdown."""
         now = time.monotonic()
-        if self.resumes <= now:  # answers to what was under way before are one sign, not several
+        if self.resumes <= now:  # responses to requests sent before the pause count as one
             self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
             self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
         self.resumes = max(self.resumes, now + seconds)
 
     def recover(self) -> None:
-        """Take a good answer for a sign."""
+        """Reduce the slowdown after a good response."""
         self.refusals = 0
         self.slowdown = self.slowdown * RECOVERY if self.slowdown > RECOVERED_S else 0.0
 
 
 class PolitenessMiddleware(Gate):
-    """Honours Crawl-delay and Request-rate where robots.txt is obeyed, and Retry-After, for every request of a crawl.
+    """Applies Crawl-delay and Request-rate (if robots.txt is obeyed) and Retry-After to every request.
 
-    The delay of a host's slot is raised, whatever AutoThrottle makes of it. While a host pauses, new requests wait here
-    and nothing leaves its slot. Requests that have left it and wait for a connection are held back by `sends`.
+    Raises the delay of the host's slot, regardless of AutoThrottle. While a host pauses, new requests wait here and
+    nothing leaves its slot. `sends` holds back requests that have left it and wait for a connection.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -109,7 +109,7 @@ class PolitenessMiddleware(Gate):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The middleware of this crawl. Its signal comes after AutoThrottle's, which is connected earlier."""
+        """Connect to signals, after AutoThrottle, which is connected earlier and so runs first."""
         middleware = cls(crawler)
         crawler.signals.connect(middleware._enters, signals.request_reached_downloader)
         crawler.signals.connect(middleware._too_much, too_much)
@@ -118,7 +118,7 @@ class PolitenessMiddleware(Gate):
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Let a request pass when the host may be asked; DownloadCancelledError where the crawl ends before that."""
+        """Wait until the host may be requested. Raises DownloadCancelledError if the crawl ends first."""
         leave_slot(self._crawler.engine.downloader, request)
         key = self._crawler.engine.downloader.get_slot_key(request)
         host = self._host(key)
@@ -130,12 +130,12 @@ class PolitenessMiddleware(Gate):
             attempts.count += 1
 
     def resting(self, slot: str) -> float:
-        """Seconds for which the host of a download slot is asked nothing, since it had too much; 0 for any other."""
+        """Remaining pause of a download slot in seconds; 0 if it does not pause."""
         host = self._hosts.get(slot)
         return 0.0 if host is None else max(0.0, host.resumes - time.monotonic())
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Add the response time, and speed up again after an answer that is no error of the host."""
+        """Add up response times, and speed up again after a response that is no error of the host."""
         attempts, seconds = request.meta.get(ATTEMPTS_KEY), pop_response_time(request)
         if isinstance(attempts, Attempts):
             attempts.seconds += seconds
@@ -144,15 +144,14 @@ class PolitenessMiddleware(Gate):
         return response
 
     def sends(self, request: Request) -> None:
-        """A download handler is about to write a request to a connection; HostPauses where it must not."""
+        """Raise HostPauses if a request must not be written to its connection now."""
         if self.resting(self._crawler.engine.downloader.get_slot_key(request)):
             raise HostPauses(request.url)
 
     async def resume(self, request: Request) -> None:
-        """Wait until a request that was held back may be sent, in turn with its slot; DownloadCancelledError where the
-        crawl ends before that."""
+        """Wait until a held request may be sent, in turn with its slot. Raises DownloadCancelledError on a stop."""
         key = self._crawler.engine.downloader.get_slot_key(request)
-        slot = self._crawler.engine.downloader.slots[key]  # which is there while a request of it is not done
+        slot = self._crawler.engine.downloader.slots[key]  # exists until the request is done
         while True:
             await self._until_resumed(request, self._host(key))
             now = time.monotonic()
@@ -162,11 +161,11 @@ class PolitenessMiddleware(Gate):
             await wait(self._lasting(request), slot.lastseen + slot.delay - now)
 
     def _lasting(self, request: Request) -> asyncio.Event:
-        """What ends the waiting of a request early: a stop, where that may cancel it."""
+        """Event that ends the waiting of a request: the stop, if it may cancel the request."""
         return self._stopped if may_cancel(self._crawler, request) else asyncio.Event()
 
     async def _until_resumed(self, request: Request, host: HostPace) -> None:
-        """Wait for the end of a host's pause; DownloadCancelledError where the crawl ends before that."""
+        """Wait until a host's pause ends. Raises DownloadCancelledError if the crawl ends first."""
         lasting = self._lasting(request)
         while not lasting.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
             await wait(lasting, seconds)
@@ -189,7 +188,7 @@ class PolitenessMiddleware(Gate):
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
 
     def _hear(self, host: HostPace, url: str) -> None:
-        """Know what the robots.txt of a URL asks for."""
+        """Store the delay that the robots.txt of a URL asks for."""
         policy = policies_of(self._crawler).at(url)
         if policy is None:
             return
@@ -204,7 +203,7 @@ class PolitenessMiddleware(Gate):
         return host
 
     def _enters(self, request: Request) -> None:
-        """A request is about to wait in its slot, which may be new."""
+        """Prepare the slot, possibly a new one, that a request is about to wait in."""
         key = request.meta[SLOT_KEY]
         host = self._host(key)
         slot = self._crawler.engine.downloader.slots[key]
@@ -215,7 +214,7 @@ class PolitenessMiddleware(Gate):
         self._hold(key, host)
 
     def _downloaded(self, request: Request, response: Response) -> None:
-        """An answer is complete, and the next request of its slot not yet sent. AutoThrottle has seen it."""
+        """Update the delay after a complete response, before the slot's next request. AutoThrottle runs first."""
         key = self._crawler.engine.downloader.get_slot_key(request)
         if not request.meta.pop(PAUSED_KEY, False) and response.status in TOO_MUCH:  # from a handler without the signal
             self._too_much(request, response.status, response.headers)
@@ -224,7 +223,7 @@ class PolitenessMiddleware(Gate):
             self._hold(key, self._host(key))
 
     def _hold(self, key: str, host: HostPace) -> None:
-        """Raise the delay of the slot where the host wants more than it has; stop it while the host pauses."""
+        """Raise the delay of a slot to what its host asks for; block it while the host pauses."""
         downloader = self._crawler.engine.downloader
         slot = downloader.slots.get(key)
         if slot is None:
@@ -237,7 +236,7 @@ class PolitenessMiddleware(Gate):
 
 
 async def wait(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, for some seconds at most."""
+    """Wait for an event, with a timeout in seconds."""
     try:
         await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:

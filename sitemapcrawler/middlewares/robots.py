@@ -14,10 +14,10 @@ from sitemapcrawler.robots.policy import Verdict
 
 
 class RobotsMiddleware:
-    """In place of Scrapy's middleware: the same setting and meta key (ROBOTSTXT_OBEY, `dont_obey_robotstxt`), with the
-    semantics of RFC 9309, on the one answer that the whole crawl shares.
+    """Replaces Scrapy's middleware, with the same setting and meta key (ROBOTSTXT_OBEY, `dont_obey_robotstxt`).
 
-    A robots.txt that answers 5xx, or not at all, forbids everything. Requests wait for it.
+    Follows RFC 9309 and shares one robots.txt per authority with the whole crawl. Requests wait for it. A robots.txt
+    that answers 5xx, or not at all, disallows everything.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -28,11 +28,10 @@ class RobotsMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """The middleware of this crawl."""
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Let a request pass, or raise IgnoreRequest."""
+        """Wait for the robots.txt; raises IgnoreRequest if it disallows the request."""
         if request.meta.get("dont_obey_robotstxt"):
             return
         policy = await policies_of(self._crawler).obtain(request.url)
@@ -45,7 +44,7 @@ class RobotsMiddleware:
 
 
 def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:
-    """Why a request is not made: what robots.txt says, or that the host did not even give that."""
+    """Exception for a disallowed request: Forbidden, or Unanswered if the host did not answer."""
     if verdict.rule is not None:
         return Forbidden(f"forbidden by robots.txt, line {verdict.rule.line}: {verdict.rule.text}")
     if answered:

@@ -1,4 +1,4 @@
-"""`SitemapSpider`, the base spider for users who crawl the pages that sitemaps list.
+"""`SitemapSpider`, a base class for spiders that crawl the pages listed in sitemaps.
 
-May import Scrapy, `audit` and what lies below; no pipeline of ours is involved. Start reading in `spider.py`.
+May import Scrapy, `audit` and what lies below; uses none of the item pipelines. Start reading in `spider.py`.
 """

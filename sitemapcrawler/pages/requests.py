@@ -24,20 +24,19 @@ if TYPE_CHECKING:
 
 
 KEPT = "sitemap.pages"
-"""File in the folder of the job: the keys of the pages, one behind the other."""
+"""File in the job folder with the concatenated keys of the pages."""
 KEY_BYTES = 16
-"""Bytes of a key: collisions stay unlikely beyond 10^15 pages."""
+"""Length of a key in bytes: collisions stay unlikely beyond 10^15 pages."""
 
 
 class Quota:
-    """The pages that `max_urls` still allows. Each counts once, since Scrapy asks for it once.
+    """Counts pages towards `max_urls`, each once, as Scrapy requests it once.
 
-    Memory, and disk in a job: `KEY_BYTES` and a set entry for each page; nothing without a limit.
+    Memory, and disk in a job: `KEY_BYTES` and a set entry per page; nothing without a limit.
     """
 
     def __init__(self, most: int | None, folder: Path | None, fingerprint: Callable[[Request], bytes]) -> None:
-        """`folder`: that of the job, None where there is none. `fingerprint`: equal for requests that Scrapy takes for
-        the same. OSError where the folder cannot be used."""
+        """`folder`: job folder, or None; `fingerprint`: Scrapy's. Raises OSError for an unusable job folder."""
         self._most = most
         self._fingerprint = fingerprint
         self._file = (folder / KEPT).open("a+b", buffering=0) if most is not None and folder is not None else None
@@ -50,11 +49,11 @@ class Quota:
 
     @property
     def full(self) -> bool:
-        """True when no further page may be asked for."""
+        """True if no further page may be requested."""
         return self._most is not None and self._count >= self._most
 
     def use(self, request: Request) -> None:
-        """A page is asked for."""
+        """Count a page request."""
         if self._most is None:
             return
         key = blake2b(self._fingerprint(request), digest_size=KEY_BYTES).digest()
@@ -64,12 +63,12 @@ class Quota:
                 self._file.write(key)
 
     def close(self) -> None:
-        """Nothing more is taken."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     def _remember(self, keys: bytes) -> None:
-        """Know keys, one behind the other; one that is not whole was not taken."""
+        """Add concatenated keys; ignores an incomplete one at the end."""
         for at in range(0, len(keys) - KEY_BYTES + 1, KEY_BYTES):
             self._known.add(keys[at : at + KEY_BYTES])
             self._count += 1
@@ -79,8 +78,7 @@ logger = logging.getLogger(__name__)
 
 
 class PageRequests:
-    """Makes the requests of one crawl, and counts them in its stats. A method of the subclass that fails costs the page
-    or file that it was asked about."""
+    """Makes and counts the page requests of a crawl. An exception in a subclass method skips only its page or file."""
 
     def __init__(self, spider: SitemapSpider, errback: Callable[..., Any]) -> None:
         self._spider = spider
@@ -92,15 +90,15 @@ class PageRequests:
         self._stats = crawler.stats
         self._failed = False
         self.count = 0
-        """Requests made in this run, those included that Scrapy filters out."""
+        """Requests made in this run, including those that Scrapy filters out."""
 
     @property
     def full(self) -> bool:
-        """True when `max_urls` is reached, in this run or together with earlier ones of the job."""
+        """True if `max_urls` is reached, counting earlier runs of the job."""
         return self._quota.full
 
     def for_batch(self, batch: UrlBatch) -> Iterator[Request]:
-        """The requests for the pages of a batch, as far as `max_urls` goes. Each that is made is to be taken."""
+        """Requests for the pages of a batch, up to `max_urls`. Pass each to `count_sent` when it is sent."""
         for entry in batch.urls:
             if self.full:
                 return
@@ -109,12 +107,11 @@ class PageRequests:
                 yield request
 
     def count_sent(self, request: Request) -> None:
-        """A request goes to Scrapy."""
         self.count += 1
         self._quota.use(request)
 
     def for_sitemap(self, record: SitemapRecord) -> Iterator[Any]:
-        """What the subclass makes of a sitemap that was read."""
+        """Items and requests that the subclass makes of a sitemap."""
         self._stats.inc_value("sitemap/files")
         self._stats.inc_value(f"sitemap/files/{record.outcome}")
         try:
@@ -125,7 +122,7 @@ class PageRequests:
             self._blame("sitemap_read", record.sitemap, error)
 
     def conclude(self, walk: Walk) -> None:
-        """Count, and log in one line, what came of the sitemaps."""
+        """Store the counts in the stats, and log one line."""
         self._quota.close()
         for name, count in (walk.selection.skipped + walk.frontier.skipped).items():
             self._stats.inc_value(f"sitemap/skipped/{name}", count)
@@ -151,7 +148,7 @@ class PageRequests:
         return None
 
     def _leading_back(self, request: Request, entry: UrlRecord) -> Request:
-        """The request with the spider's callback and errback, unless it has its own callback."""
+        """Set the spider's callback and errback, unless the request has a callback."""
         if request.callback is None:
             request.callback = self._spider.parse_page
             request.errback = request.errback or self._errback
@@ -159,7 +156,7 @@ class PageRequests:
         return request
 
     def _blame(self, what: str, url: str, error: Exception) -> None:
-        """Log that a method of the subclass failed; the first time with its traceback."""
+        """Log an exception in a method of the subclass; the first one with its traceback."""
         kind = type(error).__name__
         logger.error("%s: %s: %s: %s", inert(url), what, kind, inert(str(error)), exc_info=not self._failed)
         self._failed = True
@@ -168,6 +165,6 @@ class PageRequests:
 
 
 def _to_its_host(request: Request, loc: str) -> Request:
-    """The request; where Scrapy has encoded the host of its entry in its own way, sent to the true one."""
+    """The request with the host of its entry encoded as we send it, if Scrapy encoded it differently."""
     sent = urls.as_sent(loc)
     return request.replace(url=sent) if sent != loc and request.url == Request(loc).url else request

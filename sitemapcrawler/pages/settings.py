@@ -1,6 +1,6 @@
-"""Arguments and settings of a page spider. The user's own settings always win.
+"""Arguments and settings of page spiders. The user's own settings always take precedence.
 
-In a project that is wired for audits, it undoes the wiring that would change how pages and items are handled.
+In a project configured for audits, disables the components that change how pages and items are handled.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ ACCEPTED = (
     "max_depth",
     "max_time",
 )
-"""Arguments that say which pages are crawled."""
+"""Arguments that select the pages to crawl."""
 LIKENESS = 0.8
-"""How much a name must be like one of these to be taken for a slip (`difflib`, 0 to 1)."""
+"""Similarity (`difflib`, 0 to 1) from which an unknown name counts as a misspelled argument."""
 LOGGERS = ("asyncio", "twisted")
-"""Loggers that tell of an exception which Scrapy's commands do not wait for."""
+"""Loggers that report exceptions which Scrapy's commands do not wait for."""
 
 
 def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
-    """The arguments of a spider, from its attributes, which what was `given` has become. ArgumentError for one that
-    cannot be used, and for one that asks for an audit, unless the spider itself knows the name."""
+    """The arguments of a spider, read from its attributes; `given` are those passed to it.
+    Raises ArgumentError for an invalid argument, and for one of audits that the spider does not define itself."""
     own = {*dir(type(spider)), *inspect.signature(type(spider).__init__).parameters}
     for name in given.keys() - own:
         _check_name(name, given[name])
@@ -54,7 +54,7 @@ def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
 
 
 def one_line_errors(record: logging.LogRecord) -> bool:
-    """Log filter: a bad argument is its one line, since where Scrapy met it says nothing."""
+    """Log filter that reduces an ArgumentError to its one-line message, without a traceback."""
     if record.exc_info and isinstance(record.exc_info[1], ArgumentError):
         record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
     return True
@@ -71,7 +71,7 @@ def _check_name(name: str, value: object) -> None:
 
 
 def _is_set(value: object) -> bool:
-    """False for no value, and for a method that happens to have the name of an argument."""
+    """False for None, and for a method that shares the name of an argument."""
     return value is not None and not callable(value)
 
 
@@ -92,22 +92,22 @@ ADDED = (
     f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
     f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
 )
-"""Middlewares that Scrapy has no like of."""
+"""Middlewares without a counterpart in Scrapy."""
 INSTEAD = {
     f"{SCRAPY}.robotstxt.RobotsTxtMiddleware": f"{PACKAGE}.middlewares.robots.RobotsMiddleware",
     f"{SCRAPY}.httpcompression.HttpCompressionMiddleware": (
         f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware"
     ),
 }
-"""{middleware of Scrapy: ours in its place}"""
+"""{Scrapy's middleware: our replacement}"""
 HANDLERS = ("http", "https", "file")
-"""Schemes whose handlers are guarded."""
+"""Schemes with guarded handlers."""
 OF_AN_AUDIT = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
-"""Settings that this project chooses for its records, and that pages and items have as Scrapy has them."""
+"""Audit settings that are reset to Scrapy's defaults for pages and items."""
 
 
 def complete(settings: BaseSettings) -> None:
-    """Add what a spider of pages needs to its settings."""
+    """Add the settings that page spiders need."""
     for name, value in vars(ours).items():
         if name.startswith("SITEMAP_") and name not in settings:
             settings.set(name, value, "default")
@@ -126,7 +126,7 @@ def complete(settings: BaseSettings) -> None:
 
 
 def is_guarded(settings: BaseSettings) -> bool:
-    """False where the user's own handlers connect, which check no address."""
+    """False if custom handlers, which do not check addresses, make the connections."""
     handlers = settings.getdict("DOWNLOAD_HANDLERS")
     return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
 
@@ -146,13 +146,13 @@ def _undo_audit_wiring(settings: BaseSettings) -> None:
 
 
 def _add(settings: BaseSettings, name: str, component: str, place: int | None) -> None:
-    """Add a component, unless the user has placed it, or has switched it off."""
+    """Add a component, unless the user has set or disabled it."""
     if component not in _named(settings, name):
         _switch(settings, name, component, place)
 
 
 def _replace(settings: BaseSettings, theirs: str, instead: str) -> None:
-    """Put a middleware in the place of Scrapy's, wherever the user has that, unless it is switched off."""
+    """Replace one of Scrapy's middlewares, at the position the user gave it, unless it is disabled."""
     chosen = _named(settings, MIDDLEWARES)
     place = chosen.get(theirs, ours.DOWNLOADER_MIDDLEWARES[instead])
     if instead not in chosen and place is not None:
@@ -166,7 +166,7 @@ def _switch(settings: BaseSettings, name: str, component: str, place: int | None
 
 
 def _named(settings: BaseSettings, name: str) -> dict[str, Any]:
-    """{name of a component: its place}. No component is imported, which may need what is not there yet."""
+    """{component: position}. Components are not imported: that may need what is not set up yet."""
     return {_name(key): place for key, place in settings.getdict(name).items()}
 
 
@@ -179,7 +179,7 @@ def _set(settings: BaseSettings, name: str, entries: dict[Any, Any]) -> None:
 
 
 def _above(settings: BaseSettings, name: str) -> int:
-    """A priority that lasts: Scrapy's commands set all that they know once more, as it was, after the spider did."""
+    """A priority that lasts: Scrapy's commands set their settings again after the spider did."""
     return max((settings.getpriority(name) or 0) + 1, SETTINGS_PRIORITIES["spider"])
 
 

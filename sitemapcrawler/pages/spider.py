@@ -1,4 +1,4 @@
-"""The base of spiders that crawl the pages which a site's sitemaps list."""
+"""`SitemapSpider`, the base class of spiders that crawl the pages listed in a site's sitemaps."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from sitemapcrawler.urls import Authority
 
 
 class Room:
-    """Room for requests in the scheduler of a crawl. When it is full, it is waited for until half of it is free."""
+    """Limits the requests in the scheduler. When it is full, `wait` blocks until half of it is free."""
 
     def __init__(self, crawler: Crawler, most: int) -> None:
-        """`most`: requests that may wait."""
+        """`most`: maximum number of waiting requests."""
         self._crawler = crawler
         self._most = most
         self._left = 0
@@ -42,9 +42,9 @@ class Room:
         crawler.signals.connect(self._stop, stopping)
 
     async def wait(self) -> None:
-        """Return when there is room for one more request, or the crawl ends."""
+        """Return when there is room for another request, or the crawl is stopping."""
         if self._left <= 0:
-            self._left = self._most - self._queued()  # counting takes time: it is done when the last count is used up
+            self._left = self._most - self._queued()  # counting is slow, so only once the last count is used up
         if self._left <= 0:
             while not self._stopped and self._queued() > self._most // 2:
                 self._moved.clear()
@@ -66,13 +66,13 @@ class Room:
 logger = logging.getLogger(__name__)
 
 AGAIN_KEY = "sitemap_again"
-"""Key in `Request.meta` of a request that goes back to the queue."""
+"""Key in `Request.meta` of a cancelled request that goes back into the queue."""
 
 
 class SitemapSpider(Spider):
-    """Finds the sitemaps of a site, reads them, and crawls the pages that they list, each with its entry at hand.
+    """Finds the sitemaps of a site, reads them, and crawls the pages that they list, each with its sitemap entry.
 
-    A subclass says where, as an attribute or with `-a`, and what to do with a page:
+    A subclass defines where to start, as an attribute or with `-a`, and how to parse a page:
 
         class ShopSpider(SitemapSpider):
             name = "shop"
@@ -82,69 +82,68 @@ class SitemapSpider(Spider):
             def parse_page(self, response, entry):
                 yield {"url": response.url, "title": response.css("title::text").get(), "lastmod": entry.lastmod_at}
 
-    Arguments, each also an attribute (a text, a number, or a list of texts): `domain`, `sitemap`, `probe`, `include`,
-    `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. Others are the subclass's own.
-    A wrong one ends the crawl before it begins, with ArgumentError and one line in the log.
+    Arguments, each also an attribute (a string, number, date or list of strings): `domain`, `sitemap`, `probe`,
+    `include`, `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. A subclass may have
+    others. An invalid argument raises ArgumentError before the crawl starts and logs one line.
 
-    Listed URLs are asked for once (Scrapy's filter of duplicates). Reading waits while SITEMAP_PAGES_WAITING requests
-    wait. With JOBDIR a crawl that was stopped goes on: pages that were crawled are not asked for again, and `max_urls`
-    holds for all runs together.
+    Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while SITEMAP_PAGES_WAITING requests
+    wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again, and `max_urls`
+    applies to all runs together.
     """
 
     params: Params
-    """The arguments, checked."""
+    """The validated arguments."""
     named_authorities: frozenset[Authority]
-    """Hosts and ports that the arguments name: they may be private."""
+    """Hosts and ports that the arguments name; these may have private addresses."""
     own_authorities: frozenset[Authority]
-    """Those of them that credentials are sent to."""
+    """Those of `named_authorities` that credentials are sent to."""
     named_files: frozenset[str]
-    """`file:` URLs of the sitemaps of this machine that they name."""
+    """`file:` URLs of local sitemaps in the arguments."""
     policies: Policies
-    """The robots.txt of each authority that was asked for one."""
+    """The robots.txt of each requested authority."""
     stop_reason: str | None = None
-    """Why the crawl is ending before its end; set by the extension `Stopping`."""
+    """Why the crawl is stopping early; set by the extension `Stopping`."""
     stopped_at = 0.0
-    """When that was decided, in seconds of the monotonic clock."""
+    """When the stop was decided (`time.monotonic`)."""
     begin_stop: Callable[[str], None] | None = None
-    """Says at once why the crawl is to end; set by the extension `Stopping`."""
+    """Announces a stop with its reason; set by the extension `Stopping`."""
 
-    # What a subclass may define.
+    # Methods to override.
 
     def parse_page(self, response: Response, entry: UrlRecord) -> Any:
-        """Take what a page holds, like any callback of Scrapy: a generator, a coroutine, an async generator, or a list
-        of items and requests."""
+        """Parse a page. May be a generator, coroutine or async generator, or return a list of items and requests."""
         raise NotImplementedError(f"{type(self).__name__}.parse_page is not defined")
 
     def wanted(self, entry: UrlRecord) -> bool:
-        """False for an entry whose page is not to be asked for."""
+        """Return False for an entry whose page must not be requested."""
         return True
 
     def page_request(self, entry: UrlRecord) -> Request:
-        """The request for a page: change its method, headers, meta, priority... Its callback is `parse_page` and its
-        errback leads to `page_failed`, unless it has a callback already."""
+        """Return the request for a page, with any method, headers, meta or priority.
+        Without a callback, it gets `parse_page` as callback and, by default, an errback that calls `page_failed`."""
         return Request(entry.loc)
 
     def page_failed(self, failure: Failure, entry: UrlRecord) -> Any:
-        """What to do about a page that has no answer (an exception of the downloader), or none with a status that is
-        handled (`HttpError`), or that robots.txt forbids (`IgnoreRequest`). By itself Scrapy does what it always does.
+        """Handle a page that failed: an exception of the downloader, `HttpError` for a status that is not handled, or
+        `IgnoreRequest` if robots.txt disallows it. By default, Scrapy handles the failure as usual.
         """
         failure.raiseException()
 
     def sitemap_read(self, record: SitemapRecord) -> Any:
-        """Hear of each sitemap that was read, or could not be. What it yields or returns are items and requests."""
+        """Handle the record of a sitemap that was read or failed. May yield or return items and requests."""
         return None
 
-    # What makes it work.
+    # Implementation.
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Add what reading sitemaps needs, behind the attribute `custom_settings`."""
+        """Add the settings for reading sitemaps to those of `custom_settings`, which take precedence."""
         super().update_settings(settings)
         complete(settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Check the arguments before anything else happens; ArgumentError for a bad one."""
+        """Check the arguments before anything else; raises ArgumentError."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         try:
             spider.params = page_params(spider, kwargs)
@@ -160,7 +159,7 @@ class SitemapSpider(Spider):
         return spider
 
     async def start(self) -> AsyncGenerator[Any, None]:
-        """The requests for the pages, as fast as they are taken."""
+        """Yield page requests as fast as Scrapy accepts them."""
         if not is_guarded(self.settings):
             logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
         walk = Walk(self.crawler, self.params, self.policies, self.stopping)
@@ -188,22 +187,22 @@ class SitemapSpider(Spider):
             logger.info("max_urls is reached: no more sitemaps are read")
 
     def stopping(self) -> bool:
-        """True once the crawl is to end before its end."""
+        """True once the crawl is stopping early."""
         return self.stop_reason is not None
 
     def may_cancel(self, request: Request) -> bool:
-        """True for requests that a stop ends at once: those for sitemaps, and those for pages, which go back to the
-        queue. All others are left to their end, as in every crawl of Scrapy."""
+        """True for requests that a stop cancels: those for sitemaps, and page requests, which go back into the queue.
+        All others finish, as in any Scrapy crawl."""
         return BODY_KEY in request.meta or request.errback == self._page_failed
 
     def _page_failed(self, failure: Failure) -> Any:
-        """Errback of the requests for pages: one that a stop has cancelled goes back to the queue, for the next run."""
+        """Errback of page requests: puts one that a stop cancelled back into the queue for the next run."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         if self.stopping() and isinstance(failure.value, DownloadCancelledError):
             return request.replace(dont_filter=True, meta={**request.meta, AGAIN_KEY: True})
         return self.page_failed(failure, request.cb_kwargs["entry"])
 
     def _taken_up(self, request: Request) -> None:
-        """A request is made. One that went back to the queue is filtered like others where it is redirected."""
+        """Clear `dont_filter` on a request that went back into the queue, so that its redirects are filtered."""
         if request.meta.pop(AGAIN_KEY, False):
             request.dont_filter = False

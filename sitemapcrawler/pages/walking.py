@@ -32,15 +32,18 @@ from sitemapcrawler.robots import is_robots_url
 
 Item = UrlBatch | SitemapRecord
 Done = Callable[[], AsyncGenerator[Item, None]]
-"""What is to be done with what was fetched, when its turn comes."""
+"""Processes a fetched response when its turn comes."""
 
 
 class Walk:
-    """The way through the sitemaps of a crawl. They are fetched through Scrapy's downloader, and past its scheduler and
-    spider middlewares; up to SITEMAP_FETCH_AHEAD at a time, which wait to be read one after the other."""
+    """Fetches and reads the sitemaps of a crawl.
+
+    Requests go straight to Scrapy's downloader, bypassing scheduler and spider middlewares. Up to SITEMAP_FETCH_AHEAD
+    sitemaps are fetched at a time and wait to be read one after the other.
+    """
 
     def __init__(self, crawler: Crawler, params: Params, policies: Policies, stopping: Callable[[], bool]) -> None:
-        """`stopping`: true once the crawl ends: then nothing more comes."""
+        """`stopping`: returns True once the crawl is stopping; then no more items follow."""
         settings = crawler.settings
         self.selection = Selection(params)
         self.frontier = new_frontier(settings, params)
@@ -66,7 +69,7 @@ class Walk:
         self._entering = 0
 
     async def items(self) -> AsyncGenerator[Item, None]:
-        """Url records in batches and the record of each file behind them, a file at a time."""
+        """Yield url records in batches, then the record of their file, one file at a time."""
         try:
             for url in self._sitemaps:
                 if is_robots_url(url):
@@ -89,7 +92,7 @@ class Walk:
                 task.add_done_callback(_let_go)
 
     def _enter_more(self) -> bool:
-        """Look at further sites, no more at a time than there are requests; True where something is under way."""
+        """Enter more sites, as many at once as there may be requests; returns True while anything is running."""
         while self._entering < self._at_once and (start := next(self._starts, None)) is not None:
             self._entering += 1
             self._launch(self._enter(start))
@@ -99,7 +102,7 @@ class Walk:
         self._running.append(asyncio.ensure_future(work))
 
     def _go_on(self, site: Site | None = None) -> Iterator[SitemapRecord]:
-        """Ask for the sitemaps whose turn it is, and for home pages; the records of those that cannot be asked for."""
+        """Fetch the next sitemaps and home pages; yields the records of sitemaps that cannot be requested."""
         for step in self._visits.next(site):
             if isinstance(step, Site):
                 self._launch(self._read_home(step))
@@ -161,7 +164,7 @@ class Walk:
 
 
 class _Fetched(partial[AsyncGenerator[Item, None]]):
-    """A sitemap that waits to be read."""
+    """A fetched sitemap that waits to be read."""
 
     def close(self) -> None:
         """Free its body."""
@@ -169,24 +172,24 @@ class _Fetched(partial[AsyncGenerator[Item, None]]):
 
 
 def _let_go(task: asyncio.Future[Done]) -> None:
-    """Free what was fetched and nobody reads."""
+    """Free a fetched body that will not be read."""
     if not task.cancelled() and task.exception() is None and isinstance(done := task.result(), _Fetched):
         done.close()
 
 
 def _forget(_: dict[str, Any]) -> None:
-    """No file is passed by, so that nothing is counted."""
+    """Ignore the counts: without a job, no file is skipped."""
 
 
 def max_fetched(settings: BaseSettings) -> int:
-    """Bytes of a sitemap that are fetched at most: DOWNLOAD_MAXSIZE, whose default in Scrapy is meant for any file."""
+    """Maximum size of a sitemap in bytes: DOWNLOAD_MAXSIZE, with this project's default instead of Scrapy's."""
     chosen = (settings.getpriority("DOWNLOAD_MAXSIZE") or 0) > SETTINGS_PRIORITIES["default"]
     return settings.getint("DOWNLOAD_MAXSIZE") if chosen else ours.DOWNLOAD_MAXSIZE
 
 
 def request_for(url: str, limit: int, files: Collection[str] = ()) -> Request:
-    """A request whose body is collected, up to `limit` bytes. ValueError for a URL that cannot be asked for: none of
-    the web or of the named `files`. Scrapy's own handlers of other schemes check no address."""
+    """A request that collects up to `limit` bytes of the body.
+    Raises ValueError unless the URL is a web URL or in `files`: Scrapy's handlers of other schemes check no address."""
     if not urls.is_web(url) and url not in files:
         raise ValueError("only http and https URLs are asked for")
     meta = Body(limit).meta()

@@ -21,7 +21,7 @@ class CrawlPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl. NotConfigured for another spider than ours."""
+        """Create the pipeline. Raises NotConfigured unless the spider is an AuditSpider."""
         if not issubclass(crawler.spidercls, AuditSpider):
             raise NotConfigured
         return cls(crawler)

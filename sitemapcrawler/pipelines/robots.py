@@ -1,4 +1,4 @@
-"""Says for every listed URL which crawlers robots.txt blocks."""
+"""Item pipeline that checks every listed URL against robots.txt."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from sitemapcrawler.rules.facts.given import FileFacts
 
 
 class RobotsPipeline(CrawlPipeline):
-    """Says of every listed URL which crawlers robots.txt denies it to."""
+    """Sets on every url record the agents that robots.txt blocks."""
 
     def open_spider(self) -> None:
-        """Take what the crawl judges by."""
         spider: Any = self._crawler.spider
         self._verdicts: Verdicts = spider.verdicts
         self._skips_assets = not spider.params.verify_assets
 
     async def process_item(self, item: Any) -> Any:
-        """Judge url records; all else passes."""
+        """Judge url records; other items pass unchanged."""
         if isinstance(item, SitemapRecord) and item.outcome not in UNREAD:
             self._verdicts.note_sitemap(item.final_url or item.sitemap)
         if getattr(item, "stored", False):

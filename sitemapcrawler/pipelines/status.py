@@ -1,4 +1,4 @@
-"""Requests listed URLs and attaches the replies, if the argument `verify` asks for it."""
+"""Item pipeline that verifies listed URLs, if the argument `verify` is set."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.status import Status
 
 DRAWN_AT_ONCE = 1000
-"""Records of a sample that leave together, as many as in a batch."""
+"""Batch size for the records of a sample."""
 
 
 def has_findings(records: Sequence[UrlRecord]) -> bool:
-    """True where some of the records have findings."""
     return any(getattr(record, "findings", None) for record in records)
 
 
 class StatusPipeline(CrawlPipeline):
-    """Asks listed URLs whether they work, where the argument `verify` says so."""
+    """Verifies listed URLs and attaches the replies, if the argument `verify` is set."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -34,19 +33,17 @@ class StatusPipeline(CrawlPipeline):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl."""
         pipeline = super().from_crawler(crawler)
         crawler.signals.connect(pipeline.idle, signal=signals.spider_idle)
         return pipeline
 
     def open_spider(self) -> None:
-        """Take what the crawl asks by; None where nothing is verified."""
         spider: Any = self._crawler.spider
         self._status: Status | None = spider.status
         self._job: Job | None = spider.job
 
     async def process_item(self, item: Any) -> Any:
-        """Give url records their replies; all else passes. Records that may be in a sample wait for `idle`."""
+        """Attach replies to url records; other items pass. Records that may be in a sample wait for `idle`."""
         if self._status is None or getattr(item, "stored", False):
             return item
         if isinstance(item, UrlBatch) and not item.settled:
@@ -60,7 +57,7 @@ class StatusPipeline(CrawlPipeline):
         return item
 
     async def _judge_single(self, status: Status, item: UrlRecord) -> None:
-        """DropItem for a record that is held back."""
+        """Verify a single record. Raises DropItem if it is held back."""
         done = await status.judge([item], getattr(item, "file", None))
         if status.holding and self._job is not None:
             self._job.records.listed(item.sitemap, [item])
@@ -71,7 +68,7 @@ class StatusPipeline(CrawlPipeline):
             raise DropItem("held back until the sample is known", log_level="DEBUG")
 
     def idle(self) -> None:
-        """Everything is read: DontCloseSpider until the sample has been asked."""
+        """Verify the sample once everything is read; raises DontCloseSpider until it is done."""
         if self._drawing is None and self._status is not None and self._status.holds:
             self._drawing = asyncio.ensure_future(self._draw(self._status))
             self._drawing.add_done_callback(self._look_again)
@@ -79,12 +76,12 @@ class StatusPipeline(CrawlPipeline):
             raise DontCloseSpider
 
     def _look_again(self, _: asyncio.Future[None]) -> None:
-        slot = self._crawler.engine._slot  # private, alike in Scrapy 2.18 and 2.19; without it: five seconds more
+        slot = self._crawler.engine._slot  # private, identical in Scrapy 2.18 and 2.19; saves five seconds
         if slot is not None:
             slot.nextcall.schedule()
 
     async def close_spider(self) -> None:
-        """Let go of what waits still: a stopped crawl says that it was not asked."""
+        """Release the records that still wait; after a stop, they are marked as unverified."""
         if self._status is not None and self._drawing is None:
             self._drawing = asyncio.ensure_future(self._draw(self._status))
         if self._drawing is not None and self._status is not None:

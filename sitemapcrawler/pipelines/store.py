@@ -1,4 +1,4 @@
-"""Writes records to the database of the job."""
+"""Item pipeline that writes records to the job's database."""
 
 from __future__ import annotations
 
@@ -18,38 +18,34 @@ PACKAGE = __name__.partition(".")[0]
 
 
 class StorePipeline(CrawlPipeline):
-    """Writes records to the job's database."""
-
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A pipeline of this crawl."""
         pipeline = super().from_crawler(crawler)
         crawler.signals.connect(pipeline.item_failed, signal=signals.item_error)
         return pipeline
 
     def item_failed(self, item: Any) -> None:
-        """A pipeline has failed with records: their file is not complete."""
+        """Mark a file as incomplete if a pipeline failed on its records."""
         spider: Any = self._crawler.spider
         spider.internal_errors += 1
         if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
             self._job.records.spoil(item.sitemap)
 
     def open_spider(self) -> None:
-        """Take the job; None where there is no database."""
         spider: Any = self._crawler.spider
         self._job: Job | None = spider.job
         if self._job is not None:
             self._job.records.gives_lines = not self._is_followed()
 
     def _is_followed(self) -> bool:
-        """True where a pipeline that is none of ours may change records after this one."""
+        """True if a third-party pipeline may change records after this one."""
         orders = self._crawler.settings.getwithbase("ITEM_PIPELINES")
         pipelines = [(load_object(path), order) for path, order in orders.items() if order is not None]
         own = next((order for pipeline, order in pipelines if pipeline is type(self)), 0)
         return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
 
     async def process_item(self, item: Any) -> Any:
-        """Store what does not come from there."""
+        """Store an item, unless it comes from the database."""
         job = self._job
         if isinstance(item, StoredBatch) and job is not None and not job.records.gives_lines:
             item.urls = list(item.urls)

@@ -1,4 +1,4 @@
-"""Structural validation: runs the rules of the protocol over entries and files."""
+"""Item pipeline that runs the protocol rules on entries and files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from sitemapcrawler.rules.judge import Judge
 
 
 class StructurePipeline(CrawlPipeline):
-    """Runs the rules of the protocol over entries and files; findings ride on their records."""
+    """Runs the protocol rules on entries and files; attaches findings to their records."""
 
     def open_spider(self) -> None:
-        """Take the judge of the crawl."""
         spider: Any = self._crawler.spider
         self._judge: Judge = spider.judge
         self._policies: Policies = spider.policies
 
     async def process_item(self, item: Any) -> Any:
-        """Judge what carries facts; all else passes, and what comes back with its reply."""
+        """Judge items that carry facts; others pass, as do records that return with their reply."""
         file = getattr(item, "file", None)
         if not isinstance(file, FileFacts):
             return item
@@ -40,9 +39,9 @@ class StructurePipeline(CrawlPipeline):
         return item
 
     async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:
-        """Ask for the robots.txt of the hosts that a file lists: one may prove that the file may list them."""
+        """Fetch the robots.txt of listed hosts: it may prove that the file may list their URLs."""
         home = urls.origin(file.place)
-        if home is None:  # a file of this machine may list anything, unless it will live elsewhere
+        if home is None:  # a local file may list anything, unless it will live elsewhere
             return
         if self._policies.at(home) is None:
             await self._policies.obtain(home)
@@ -51,7 +50,7 @@ class StructurePipeline(CrawlPipeline):
             await self._policies.prepare(strange)
 
     def close_spider(self) -> None:
-        """Put the complete counts into the stats."""
+        """Store the counts of all findings in the stats."""
         for rule, count in self._judge.counts.items():
             self._crawler.stats.set_value(f"sitemap/findings/{rule}", count)
         for rule, count in self._judge.skipped.items():

@@ -1,4 +1,4 @@
-"""The last item pipeline: counts what passes and sends the summary."""
+"""The last item pipeline: counts records and sends the summary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 class SummaryPipeline(CrawlPipeline):
-    """Counts what passes and sends the summary after everything else."""
+    """Counts records, and sends the summary after everything else."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -37,7 +37,7 @@ class SummaryPipeline(CrawlPipeline):
         self._clock = time.monotonic()
 
     def process_item(self, item: Any) -> Any:
-        """Count records, whatever the batch."""
+        """Count an item's records."""
         if isinstance(item, UrlBatch):
             self._stats.inc_value("sitemap/urls", len(item))
         elif isinstance(item, UrlRecord):
@@ -47,9 +47,9 @@ class SummaryPipeline(CrawlPipeline):
         return item
 
     async def close_spider(self) -> None:
-        """Send the records of robots files, findings on the crawl itself and the summary to the feeds."""
+        """Send robots records, findings on the crawl and the summary to the feeds."""
         status = self._crawler.get_item_pipeline(StatusPipeline)
-        if status is not None:  # Scrapy closes all pipelines at once, and this one may have records still
+        if status is not None:  # Scrapy closes all pipelines at once, and this one may still hold records
             await status.close_spider()
         spider: Any = self._crawler.spider
         job: Job | None = spider.job
@@ -72,7 +72,7 @@ class SummaryPipeline(CrawlPipeline):
         await self._send(summary)
 
     async def _conclude(self, spider: Any, job: Job | None) -> SummaryRecord:
-        """Send what is left; the summary."""
+        """Send the remaining records; returns the summary."""
         if job is not None:
             spider.phase = "writing feeds"
             await job.flush()
@@ -102,7 +102,7 @@ class SummaryPipeline(CrawlPipeline):
         return summary
 
     def summary(self) -> SummaryRecord:
-        """What the crawl came to so far."""
+        """The summary of the crawl so far."""
         spider: Any = self._crawler.spider
         parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts, *filter(None, [spider.job]))
         skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
@@ -137,12 +137,12 @@ class SummaryPipeline(CrawlPipeline):
 
 
 def peak_mb() -> float:
-    """Peak resident memory of this process in MiB; 0 on systems that do not tell."""
-    with suppress(OSError):  # Linux; rusage counts the process that started this one, too
+    """Peak resident memory of this process in MiB; 0 if the system does not report it."""
+    with suppress(OSError):  # Linux, where rusage includes the parent process
         found = HIGH_WATER.search(STATUS.read_text())
         if found is not None:
             return int(found[1]) / KIB
-    with suppress(ImportError):  # Windows has no such module
+    with suppress(ImportError):  # no such module on Windows
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""The spider: finds the sitemaps of a site, reads them, and yields what they list."""
+"""The audit spider: finds the sitemaps of a site, reads them, and yields their records."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 
 class AuditSpider(Spider):
-    """`scrapy crawl sitemap -a domain=example.com`; all arguments stand in `sitemapcrawler.audit.params`."""
+    """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `sitemapcrawler.audit.params`."""
 
     name = "sitemap"
     metadata: ClassVar[dict[str, Any]] = {
@@ -63,38 +63,38 @@ class AuditSpider(Spider):
         "template": True,
         "param_schema": schema(),
     }
-    """What Scrapy Cloud shows of the spider: a template of spiders whose arguments are filled in on a form."""
+    """Metadata for Scrapy Cloud: a spider template whose arguments are filled in on a form."""
     params: Params
     selection: Selection
     frontier: Frontier
     stop_reason: str | None = None
-    """Why the crawl is ending before its end; set by the extension `Stopping`."""
+    """Why the crawl is stopping early; set by the extension `Stopping`."""
     stopped_at = 0.0
-    """When that was decided, in seconds of the monotonic clock."""
+    """When the stop was decided (`time.monotonic`)."""
     hurried_at: float | None = None
-    """When somebody stopped a crawl that was ending already at a limit; None where nobody did."""
+    """When the user stopped a crawl that was already ending at a limit (`time.monotonic`); else None."""
     begin_stop: Callable[[str], None] | None = None
-    """Says at once why the crawl is to end; set by the extension `Stopping`."""
+    """Announces a stop with its reason; set by the extension `Stopping`."""
     phase: str | None = None
-    """What is done at the end of the crawl; None until then."""
+    """Current step at the end of the crawl; None before."""
     unreadable = False
-    """True where records of the job's database cannot be read back: feeds would lack them."""
+    """True if records of the job's database cannot be read back, so that feeds would be incomplete."""
     internal_errors = 0
-    """Times that our own code has failed, so that not everything was read."""
+    """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check the feeds and the USER_AGENT, and load rules of the user's own, for those who start the
-        crawl from a script too; ValueError for a bad one.
+        """Complete and check feeds and USER_AGENT, and load custom rules, also for crawls started from a script.
 
-        JOBDIR becomes ours alone: what Scrapy would keep there takes the start of a second run for a repetition.
+        Moves JOBDIR to SITEMAP_JOBDIR: Scrapy's own state there would make a second run filter its first requests as
+        duplicates. Raises ValueError for an invalid setting.
         """
         super().update_settings(settings)
         scrapy_cloud.adapt(settings)
         leave_out(settings)
         add_contact(settings)
         prepare_feeds(settings)
-        if cls is AuditSpider:  # a subclass may yield items of its own
+        if cls is AuditSpider:  # a subclass may yield other items
             check_columns(settings)
         load_rules(settings)
         if settings.get("JOBDIR"):
@@ -103,7 +103,7 @@ class AuditSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Check the arguments before anything else happens; ArgumentError for a bad one."""
+        """Check the arguments before anything else; raises ArgumentError."""
         params = Params.parse(kwargs)
         check_report(crawler.settings, params.report)
         if "_job" in kwargs:
@@ -115,7 +115,7 @@ class AuditSpider(Spider):
         return spider
 
     def set_up(self, params: Params) -> None:
-        """Prepare the queue and what the arguments select."""
+        """Build the parts of the crawl from arguments and settings."""
         settings = self.settings
         self.params = params
         self.named_authorities = params.named_authorities
@@ -158,23 +158,23 @@ class AuditSpider(Spider):
         self._single_records = settings["SITEMAP_ITEMS"] == "records"
 
     def stopping(self) -> bool:
-        """True once the crawl is to end before its end."""
+        """True once the crawl is stopping early."""
         return self.stop_reason is not None
 
     def end_early(self, reason: str) -> None:
-        """Have the crawl end now, with what it has; what is being read does not count as complete from here on."""
+        """Stop the crawl now and keep its results; files being read count as incomplete."""
         if self.begin_stop is not None:
             self.begin_stop(reason)
         self._ending = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
 
     @property
     def complete(self) -> bool:
-        """False once the crawl ends with something left to do."""
+        """False once the crawl ends with work left to do."""
         return self.stop_reason in ENDED and not self.internal_errors
 
     @property
     def starts(self) -> set[str]:
-        """Origins of the sites and sitemaps that the user named, and of the sites they led to."""
+        """Origins of the sites and sitemaps that the user named, and of sites they led to."""
         named = {url for start in self.params.starts for url in start.url_candidates}
         places = (*self.params.sitemaps, self.params.base_url or "")
         named |= {origin for url in places if (origin := urls.origin(url)) is not None}
@@ -183,7 +183,7 @@ class AuditSpider(Spider):
 
     @property
     def given_up(self) -> set[str]:
-        """Origins of sites that gave no answer over https, and one over http."""
+        """Origins of sites that answered over http but not over https."""
         sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.starts)
         return {
             url
@@ -195,7 +195,7 @@ class AuditSpider(Spider):
 
     @property
     def lost(self) -> set[str]:
-        """Sites that could not be looked at, so that nothing can be said of what they list."""
+        """Sites that could not be reached, so that nothing is known about their sitemaps."""
         return {
             urls.site_of(start.url_candidates[-1])
             for start in self.params.starts
@@ -207,14 +207,14 @@ class AuditSpider(Spider):
 
     @property
     def left_out(self) -> Counter[str]:
-        """What filters, limits and an early end have left out of any site, by reason: then not all that the sites list
-        is known. What is left out of single sites is in `Frontier.narrowed`."""
+        """What crawl-wide filters, limits and an early stop skipped, by reason; if any, not all listed URLs are known.
+        `Frontier.narrowed` has the sites affected by per-site limits."""
         ended = Counter([self.partial] if self.partial not in (None, MAX_SITE_TIME) else [])
         return self.selection.skipped + self.frontier.skipped_everywhere + ended
 
     @property
     def partial(self) -> str | None:
-        """Why the crawl does not cover everything; None where it does."""
+        """Why the crawl is incomplete; None if it is complete."""
         limits = {
             "internal error": self.internal_errors > 0,
             "max_urls": self.selection.full,
@@ -225,7 +225,7 @@ class AuditSpider(Spider):
         return stop or next((name for name, reached in limits.items() if reached), None)
 
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
-        """Ask for the sitemaps that were named and the robots.txt of each site; for nothing where that was done."""
+        """Request the named sitemaps and each site's robots.txt; nothing if the job is finished."""
         try:
             async for item in self._start():
                 yield item
@@ -253,25 +253,24 @@ class AuditSpider(Spider):
                 yield request
 
     async def enter_robots(self, url: str) -> None:
-        """Fetch a robots.txt that the user named, which is judged at the end, and queue the sitemaps it names."""
+        """Fetch a robots.txt that the user named and queue its sitemaps; it is judged at the end."""
         robots, named = await self._discovery.named_by(url, self.params.place_of(url))
         queued = [self.reading.queue_named(robots, sitemap) for sitemap in named]
         if self.params.offline and named and not any(queued):
             logger.error("%s: names %s, none of them fetched: offline=yes", url, counted(len(named), "sitemap"))
 
     async def send(self, batch: UrlBatch) -> None:
-        """Send url records through all pipelines, which are waited for."""
+        """Send url records through all pipelines and wait for them."""
         for item in single(batch) if self._single_records else [batch]:
             await self.crawler.engine.scraper.start_itemproc_async(item, response=None)
 
-    # Discovery. Each step queues what it found; the next one is taken where there was nothing.
+    # Discovery. Each step queues what it found; the next step runs if it found nothing.
 
     def home_request(self, origin: str) -> Request:
-        """Ask for the home page of a site."""
         return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
 
     async def parse_home(self, answer: FetchResult) -> AsyncIterator[Request | SitemapRecord]:
-        """Take the sitemaps that the home page links to; go on at another authority where it redirects to one."""
+        """Queue the sitemaps that a home page links to, or enter the site it redirects to."""
         site = await self._discovery.read_home(answer)
         for request in self.next_requests(site):
             yield request
@@ -279,9 +278,9 @@ class AuditSpider(Spider):
     # Reading.
 
     def next_requests(self, site: Site | None = None) -> Iterator[Request | SitemapRecord]:
-        """Requests for the sitemaps whose turn it is, and for the home page of a site that has named none.
+        """Requests for the next sitemaps, and for home pages of sites without sitemaps.
 
-        A sitemap whose URL cannot be asked for is a record at once.
+        Yields the record of a sitemap whose URL cannot be requested.
         """
         if self.selection.full:
             return
@@ -292,7 +291,7 @@ class AuditSpider(Spider):
                 yield self.sitemap_request(step)
 
     def sitemap_request(self, visit: Visit) -> Request | SitemapRecord:
-        """The request for a sitemap, or its record where its URL is none that can be asked for."""
+        """The request for a sitemap, or its record if its URL cannot be requested."""
         try:
             request = self.request(visit.url, "parse_sitemap", self.settings.getint("DOWNLOAD_MAXSIZE"), visit=visit)
             request.headers.update(self._visits.validators(visit))
@@ -302,7 +301,7 @@ class AuditSpider(Spider):
             return self.reading.refused(visit, str(error))
 
     async def parse_list(self, answer: FetchResult) -> AsyncIterator[Any]:
-        """Read the list of the argument `urls`: url records in batches, and a record of the list."""
+        """Read the list of the argument `urls`: yields url records in batches, then a record of the list."""
         listing = Listing(self.selection, self._batch_size, self.stopping)
         for item in listing.read(answer.url):
             for record in await self.parts(item):
@@ -310,7 +309,7 @@ class AuditSpider(Spider):
         self.end_where_full()
 
     async def parse_sitemap(self, answer: FetchResult, visit: Visit) -> AsyncIterator[Any]:
-        """Read one sitemap: its url records in batches, its own record, then requests for what is next."""
+        """Read one sitemap: yields url records in batches, its own record, then the next requests."""
         self.frontier.end_wait(visit)
         taken = self._visits.take_over(visit, answer)
         if taken is not None:
@@ -338,22 +337,22 @@ class AuditSpider(Spider):
             yield request
 
     def end_where_full(self) -> None:
-        """End the crawl at `max_urls`; where URLs are verified, only the reading ends, by itself."""
+        """Stop the crawl at `max_urls`; if URLs are verified, only the reading ends, by itself."""
         if self.selection.full and self.status is None:
             raise CloseSpider("max_urls")
 
     async def parts(self, item: UrlBatch | SitemapRecord) -> Iterable[Any]:
-        """What leaves the spider for a batch or a record: itself, or with SITEMAP_ITEMS=records its records."""
+        """The items to yield for a batch or record; with SITEMAP_ITEMS=records, single records."""
         if not self._single_records:
             return [item]
         if self.status is not None and isinstance(item, UrlBatch):
             await self.status.prepare(item.urls, item.file)
         return single(item)
 
-    # Requests: one way for all of them, whether they succeed or fail.
+    # Requests: one path for all, successful or failed.
 
     def request(self, url: str, handler: str, limit: int, **arguments: Any) -> Request:
-        """A request whose `FetchResult` goes to the method `handler`, with its body collected up to `limit` bytes."""
+        """A request that passes its `FetchResult` to the method `handler`; collects up to `limit` bytes of the body."""
         meta = Body(limit).meta()
         if url.startswith("file:"):
             meta["download_slot"] = "file"
@@ -367,12 +366,10 @@ class AuditSpider(Spider):
         )
 
     async def handle_response(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
-        """Callback of every request."""
         async for item in self._handled(answers.from_response(response), handler, arguments):
             yield item
 
     async def handle_failure(self, failure: Failure) -> AsyncIterator[Any]:
-        """Errback of every request."""
         given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
         async for item in self._handled(answers.from_failure(failure), given["handler"], given["arguments"]):
             yield item
@@ -391,7 +388,7 @@ class AuditSpider(Spider):
 
 
 def single(item: UrlBatch | SitemapRecord) -> Iterator[UrlRecord | SitemapRecord]:
-    """The records of a batch one by one, each with the facts of the batch."""
+    """The records of a batch one by one, each with the facts of its file."""
     if not isinstance(item, UrlBatch):
         yield item
         return
