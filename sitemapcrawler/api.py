@@ -1,4 +1,4 @@
-"""One sitemap read from Python, without a crawl: bytes in, records and findings out, as a stream."""
+"""Reads one sitemap from Python, without a crawl: bytes in, records and findings out, as a stream."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ CHUNK_BYTES = 1 << 16
 
 
 def place_of(source: Source, url: str | None) -> str:
-    """The URL of a sitemap: the one given, the `file:` URL of a path, or empty. ValueError for what is no URL, or no
-    path."""
+    """Return the URL of a sitemap: the given one, the `file:` URL of a path, or empty.
+
+    Raises ValueError for an invalid URL or path.
+    """
     if url is not None:
         if not urls.is_web(url) and urls.local_path(url) is None:
             raise ValueError(f"url={url!r} is no absolute http, https or file URL")
@@ -45,7 +47,7 @@ def place_of(source: Source, url: str | None) -> str:
 
 
 def chunks_of(source: object) -> Iterator[bytes]:
-    """The content of anything but a path, piece by piece. TypeError, perhaps later, for what holds no bytes."""
+    """Yield the content of any source but a path in chunks. Raises TypeError if it is not bytes, perhaps later."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _slices(memoryview(source).cast("B"))
     read = getattr(source, "read", None)
@@ -73,22 +75,22 @@ def _binary(chunk: object) -> bytes:
 
 
 MET = {Needs.URL, Needs.EVERY_URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
-"""Needs that a file alone meets."""
+"""Needs that a single file meets."""
 NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP}
-"""Needs of rules that only speak where there is something to compare with, to fail, to allow or to give up."""
+"""Needs of rules that are never reported as skipped: without a baseline or failure, say, they have nothing to check."""
 
 
 class JudgedFile:
-    """A file before the rules that were chosen: its entries as they are read, then itself."""
+    """Applies the chosen rules to a file: to its entries as they are read, then to the file itself."""
 
     def __init__(self, file: FileFacts, choice: Choice, per_rule: int) -> None:
-        """`per_rule`: findings of one rule that become records at most. With the choice `none` nothing is judged."""
+        """`per_rule`: maximum findings of one rule that become records. The choice `none` applies no rules."""
         self.findings: list[FindingRecord] = []
-        """Entry by entry, then those on the file."""
+        """Findings on entries, in order, then those on the file."""
         self.counts: Counter[str] = Counter()
-        """Findings by rule, complete."""
+        """All findings by rule, also those beyond `per_rule`."""
         self.skipped: Counter[str] = Counter()
-        """Rules that could not judge."""
+        """Rules that could not be checked."""
         self._file = file
         self._choice = choice
         self._judge = Judge(choice, per_rule) if NONE not in choice.select else None
@@ -96,7 +98,7 @@ class JudgedFile:
             self.counts, self.skipped = self._judge.counts, self._judge.skipped
 
     def entries(self, entries: Sequence[UrlRecord | ChildRecord]) -> None:
-        """Judge entries in the order of the file; those of an index wait for its end."""
+        """Check entries in file order; those of an index are checked at its end."""
         if self._judge is None:
             return
         pages = []
@@ -110,7 +112,7 @@ class JudgedFile:
                 self.findings += getattr(page, "findings", ())
 
     def conclude(self) -> None:
-        """Judge the file, which has been read and described."""
+        """Check the file itself, once it is read and described."""
         if self._judge is None:
             return
         record = self._file.record
@@ -123,7 +125,7 @@ class JudgedFile:
 
 
 FINDINGS_PER_RULE = 100
-"""Findings of one rule that become records, as the setting SITEMAP_FINDINGS_PER_RULE has it; all are counted."""
+"""Default of SITEMAP_FINDINGS_PER_RULE: findings of one rule that become records. All are counted."""
 
 
 def read_sitemap(
@@ -136,16 +138,16 @@ def read_sitemap(
     findings_per_rule: int = FINDINGS_PER_RULE,
     at: datetime | None = None,
 ) -> SitemapFile:
-    r"""Read one sitemap: a urlset, an index, RSS, Atom or text, also as gzip, in whatever state it is.
+    r"""Read one sitemap: a urlset, an index, RSS, Atom or text, also as gzip, valid or broken.
 
     `source` is a path (`str` or path object), the content (`bytes`), a binary stream, which is not closed, or an
-    iterable of bytes, such as the chunks of a download. Nothing is fetched. It is read piece by piece: memory does not
-    grow with it, but for some ten bytes a URL that find duplicates, up to a million URLs.
+    iterable of bytes, such as the chunks of a download. Nothing is fetched. The source is streamed: memory does not
+    grow with it, except for some ten bytes per URL to find duplicates, up to a million URLs.
 
-    `url` is where the file is, or will be, on the web: relative URLs are resolved against it, and rules on what a file
-    may list, by its place, need it. Without it, a path counts as its `file:` URL, and anything else has no URL.
-    `select` and `ignore` are ids and families of rules (docs/rules.md), a text with commas or a list; `select="none"`
-    judges nothing, and is fastest. `at` is the moment, with its zone, by which dates are judged: now without it.
+    `url` is the file's URL on the web. Relative URLs are resolved against it, and rules on what a file may list from
+    its location need it. The default is the `file:` URL of a path, and no URL for other sources.
+    `select` and `ignore` take rule ids and families (docs/rules.md), as a list or comma-separated text; `select="none"`
+    applies no rules and is fastest. `at` is the moment, with a time zone, that dates are compared with (default: now).
 
     >>> data = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>/a#top</loc></url></urlset>"
     >>> sitemap = read_sitemap(data, url="https://example.com/sitemap.xml", select="loc")
@@ -159,9 +161,9 @@ def read_sitemap(
     error loc-relative 1
     warning loc-fragment 1
 
-    Raises OSError where a file cannot be opened (FileNotFoundError, IsADirectoryError...), ValueError for a `url` that
-    is none, a URL in place of a path, or a name that is no rule, TypeError for a source of another kind. Content never
-    raises: what is wrong with it is a finding. What a stream raises comes through.
+    Raises OSError if a file cannot be opened (FileNotFoundError, IsADirectoryError...), ValueError for an invalid
+    `url`, a URL in place of a path, or an unknown rule, and TypeError for any other kind of source. Content never
+    raises: its problems are findings. Exceptions of a stream propagate.
     """
     place = place_of(source, url)
     choice = Choice(all_rules(), _names(select), _names(ignore))
@@ -169,12 +171,11 @@ def read_sitemap(
 
 
 class SitemapFile:
-    """A sitemap that is read while one iterates over it, once: its entries, `UrlRecord`s in the order of the file, or
-    `ChildRecord`s of an index.
+    """A sitemap that is read while you iterate over it, once.
 
-    Everything else is known when it has been read: `sitemap`, `findings`, `counts`, `skipped`. Asked for before the
-    reading has begun, they read the file to its end first; asked for in its midst, they raise RuntimeError. To end
-    earlier, `close()` it, or use it in a `with` statement.
+    Yields its entries in file order: `UrlRecord`s, or the `ChildRecord`s of an index.
+    `sitemap`, `findings`, `counts` and `skipped` are known once the file is read. Accessed before iteration, they read
+    the whole file; during iteration, they raise RuntimeError. To stop early, call `close()` or use a `with` statement.
     """
 
     def __init__(
@@ -190,11 +191,11 @@ class SitemapFile:
         self._entries = self._read()
 
     def __iter__(self) -> Iterator[UrlRecord | ChildRecord]:
-        """The entries that have not been read yet."""
+        """Return an iterator over the remaining entries."""
         return self._entries
 
     def records(self) -> Iterator[UrlRecord | ChildRecord | FindingRecord | SitemapRecord]:
-        """All records in the order of a feed: each entry and the findings on it, then the sitemap and those on it."""
+        """Yield all records in feed order: each entry and its findings, then the sitemap and its findings."""
         for entry in self._entries:
             yield entry
             yield from getattr(entry, "findings", ())
@@ -203,32 +204,34 @@ class SitemapFile:
 
     @property
     def sitemap(self) -> SitemapRecord:
-        """The record of the file: format, outcome, counts, dates..."""
+        """Record of the file: format, outcome, counts, dates..."""
         self._conclude()
         return self._record
 
     @property
     def findings(self) -> list[FindingRecord]:
-        """What rules found, entry by entry, then on the file; of each rule `findings_per_rule` at most."""
+        """Findings on the entries, in order, then on the file; at most `findings_per_rule` per rule."""
         self._conclude()
         return self._judged.findings
 
     @property
     def counts(self) -> Counter[str]:
-        """Findings by rule, complete."""
+        """All findings by rule, also those beyond `findings_per_rule`."""
         self._conclude()
         return self._judged.counts
 
     @property
     def skipped(self) -> Counter[str]:
-        """Rules that could not judge, since they need more than the file: robots.txt, replies, the whole site, or the
-        rest of a file that was not read to its end."""
+        """Rules that were not checked because they need more than was read: robots.txt, replies, the whole site, or the
+        rest of the file."""
         self._conclude()
         return self._judged.skipped
 
     def close(self) -> None:
-        """End the reading, wherever it is: `sitemap.outcome` is then `truncated`, or `failed` where no entry was read.
-        Closes what `read_sitemap` opened."""
+        """Stop reading, and close the file if `read_sitemap` opened it.
+
+        If the file was not read to its end, `sitemap.outcome` is `truncated`, or `failed` if no entry was read.
+        """
         if inspect.getgeneratorstate(self._entries) != inspect.GEN_CLOSED:
             self._document.cut_short("the reading was ended")
             self._entries.close()
@@ -242,7 +245,7 @@ class SitemapFile:
         self.close()
 
     def __del__(self) -> None:
-        opened = getattr(self, "_opened", None)  # unset where opening failed
+        opened = getattr(self, "_opened", None)  # unset if opening failed
         if opened is not None:
             opened.close()
 
@@ -264,7 +267,7 @@ class SitemapFile:
             yield chunk
 
     def _conclude(self) -> None:
-        """Judge the file when it has been read."""
+        """Check the file; read it first if iteration has not begun. Raises RuntimeError during iteration."""
         state = inspect.getgeneratorstate(self._entries)
         if state == inspect.GEN_CREATED:
             for _ in self._entries:

@@ -1,15 +1,15 @@
-"""Numbers, sizes, durations and long texts as people read them, and names of formats and ways of discovery."""
+"""Formats numbers, sizes, durations and long texts for people; names file formats and discovery methods."""
 
 from __future__ import annotations
 
 SIZES = ("bytes", "kB", "MB", "GB", "TB")
-"""Units of a size, each a thousand of the one before, as the SI has them."""
+"""Units of a size, in steps of 1,000 (SI)."""
 MINUTE, HOUR = 60, 3600
 """Seconds."""
 LONG_H, DAY_H = 10, 24
-"""Hours: from the first on, minutes do not count."""
+"""Hours from which minutes are omitted, and hours of a day."""
 DOTS = "..."
-"""Stands for what was cut out of a text."""
+"""Replaces the part of a text that was cut."""
 FORMATS = {
     "xml-urlset": ("XML", "urlset"),
     "xml-index": ("index", "index"),
@@ -19,7 +19,7 @@ FORMATS = {
     "html": ("HTML", "HTML page"),
     "list": ("list of URLs", "list"),
 }
-"""Names of formats of files (`SitemapRecord.format`): in reports, and in `inspect`."""
+"""`SitemapRecord.format` -> its name in reports, and in `inspect`."""
 WAYS = {
     "robots": ("robots.txt", "named in {parent}"),
     "common-path": ("usual paths", "at usual paths"),
@@ -27,16 +27,16 @@ WAYS = {
     "index": ("indexes", "listed in {parent}"),
     "argument": ("argument", "named"),
 }
-"""Ways of discovery (`SitemapRecord.found_by`): behind a number of files, and of a group of files."""
+"""`SitemapRecord.found_by` -> its name after a number of files, and after a group of files."""
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """`1 file`, `2,000 files`, `3 entries`."""
+    """Format a number with its noun: `1 file`, `2,000 files`, `3 entries`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def percent(part: float, whole: float = 1.0) -> str:
-    """A share, rounded: `67 %`, `4.2 %`; 0 or 100 only where it is exactly so, else `<0.1 %` and `>99.9 %`."""
+    """Format a share: `67 %`, `4.2 %`; `<0.1 %` and `>99.9 %` instead of an inexact 0 or 100."""
     if not whole:
         return "0 %"
     value = 100 * part / whole
@@ -48,7 +48,7 @@ def percent(part: float, whole: float = 1.0) -> str:
 
 
 def size(number: int) -> str:
-    """A number of bytes: `812 bytes`, `25.3 kB`, `520 MB`."""
+    """Format a number of bytes: `812 bytes`, `25.3 kB`, `520 MB`."""
     if number < 1000:
         return counted(number, "byte")
     value, unit = float(number), 0
@@ -58,7 +58,7 @@ def size(number: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time that nobody knows to the second: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
+    """Format an approximate duration: `40 s`, `12 min`, `3 h 20 min`, `5 days`."""
     if round(seconds) < MINUTE:
         return f"{max(1, round(seconds))} s"
     hours, minutes = divmod(round(seconds / MINUTE), 60)
@@ -70,7 +70,7 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """A time that was measured: `4.2 s`, `3 min 20 s`; from an hour on as `duration` says it."""
+    """Format a measured duration: `4.2 s`, `3 min 20 s`; from one hour on like `duration`."""
     if round(seconds, 1) < MINUTE:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -78,8 +78,7 @@ def elapsed(seconds: float) -> str:
 
 
 def shortened(text: str, width: int, dots: str = DOTS) -> str:
-    """A text of at most `width` characters, cut before its middle. Most of its end stays: that tells whose a host is,
-    and which file of a folder a URL names."""
+    """Cut a text to `width` characters, before its middle. The end identifies the host's domain, or a URL's file."""
     if len(text) <= width:
         return text
     kept = max(0, width - len(dots))

@@ -1,5 +1,4 @@
-"""Namespaces of sitemaps: the protocol's own, the extensions (image, video, news, hreflang), and the XML elements that
-they are read from.
+"""Sitemap namespaces: the protocol's own, extensions (image, video, news, hreflang), and the elements they come from.
 
 May import `urls`. Start reading in `extensions.py`.
 """
@@ -19,7 +18,7 @@ CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 MOBILE = "http://www.google.com/schemas/sitemap-mobile/1.0"
 PAGEMAP = "http://www.google.com/schemas/sitemap-pagemap/1.0"
 RECOGNISED = frozenset((MOBILE, PAGEMAP))
-"""Namespaces that are allowed; their elements are kept in `extra`."""
+"""Allowed namespaces whose elements are kept in `extra`."""
 PREFIXES = {
     **{namespace.prefix: namespace.uri for namespace in NAMESPACES.values()},
     "mobile": MOBILE,
@@ -30,12 +29,12 @@ PREFIXES = {
     "dc": "http://purl.org/dc/elements/1.1/",
     "content": "http://purl.org/rss/1.0/modules/content/",
 }
-"""What a prefix means in sitemaps and feeds if its declaration is missing."""
+"""Prefix -> namespace in sitemaps and feeds that do not declare it."""
 
 
 @lru_cache(maxsize=256)
 def find(uri: str) -> Namespace | None:
-    """The extension that a URI means, even if it is misspelt."""
+    """Return the extension that a URI means, even if it is misspelt."""
     exact = NAMESPACES.get(uri)
     if exact is not None:
         return exact
@@ -44,7 +43,7 @@ def find(uri: str) -> Namespace | None:
 
 
 def resembled(element: Element) -> Namespace | None:
-    """The extension that an element must mean by its name and content although its namespace is another one."""
+    """Return the extension that an element means by its name and content, although its namespace is another one."""
     if element.name == "link":
         return NAMESPACES[HREFLANG] if "hreflang" in element.attributes else None
     namespace = NAMESPACES.get(PREFIXES.get(element.name, ""))

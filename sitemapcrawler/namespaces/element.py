@@ -1,4 +1,4 @@
-"""Filling a namespace object from an element: by the table of its fields, without losing what does not fit."""
+"""XML elements, and filling an object from an element's children without losing what does not fit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sitemapcrawler.urls.display import masked_url
 class Element:
     """An element with its attributes and its content in document order.
 
-    `name` is the local name, `uri` its namespace (empty: none), `line` counts from 1. Attributes of a
-    namespace are named `{uri}name`, all others by their plain name.
+    `name` is the local name, `uri` its namespace (empty: none), `line` counts from 1. Attributes in a namespace are
+    named `{uri}name`, others by their plain name.
     """
 
     __slots__ = ("attributes", "content", "line", "name", "uri")
@@ -29,7 +29,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The element's own text, white space around it stripped; without the text of its children."""
+        """The element's own text without that of its children, stripped of white space."""
         content = self.content
         if len(content) == 1 and isinstance(content[0], str):
             return content[0].strip()
@@ -42,12 +42,14 @@ class Element:
 
     @property
     def has_children(self) -> bool:
-        """True where there is at least one child element."""
+        """True if there is at least one child element."""
         return any(isinstance(part, Element) for part in self.content)
 
     def tree(self) -> dict[str, Any]:
-        """The element without loss: {`name`, `attributes`?, `value`? or `children`?}; white space between
-        children is left out, children of another namespace carry its `uri`."""
+        """Convert to a dict without loss: {`name`, `attributes`?, `value`? or `children`?}.
+
+        White space between children is dropped. Children in another namespace have a `uri`.
+        """
         tree: dict[str, Any] = {"name": self.name}
         if self.attributes:
             tree["attributes"] = dict(self.attributes)
@@ -58,14 +60,14 @@ class Element:
         return tree
 
     def part(self, part: Element | str) -> dict[str, Any] | str:
-        """A part of the content without loss: a text, or a child's tree, with its `uri` where that is another one."""
+        """Convert a part of the content: a text, or a child's tree, with its `uri` if that differs."""
         if isinstance(part, str):
             return part.strip()
         tree = part.tree()
         return tree if part.uri == self.uri else {"name": tree.pop("name"), "uri": part.uri, **tree}
 
     def _joined(self) -> list[Element | str]:
-        """The content with neighbouring texts as one: a comment in between parts them."""
+        """Join adjacent texts, which a comment may separate."""
         joined: list[Element | str] = []
         for part in self.content:
             if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -76,21 +78,21 @@ class Element:
 
 
 Fields = Mapping[str, Callable[[Element], Any]]
-"""Element name -> function that reads its value. The field of the same name is a list where the element may repeat."""
+"""Element name -> function that reads its value. The field of that name is a list if the element may repeat."""
 
 
 def text(element: Element) -> str:
-    """The element's text, white space stripped."""
+    """Return the element's text, stripped of white space."""
     return element.text
 
 
 def attributed(element: Element) -> dict[str, str]:
-    """{`value`, and each attribute}."""
+    """Return {`value`, and each attribute}."""
     return {**element.attributes, "value": element.text}
 
 
 def nested(element: Element) -> dict[str, str]:
-    """{child name: text}, the first of each name; `fill` keeps an element with more than that whole."""
+    """Return {child name: text}, with the first child of each name. `fill` also keeps a richer element whole."""
     values: dict[str, str] = {}
     for child in element.children:
         values.setdefault(child.name, child.text)
@@ -100,8 +102,8 @@ def nested(element: Element) -> dict[str, str]:
 def fill(target: Any, element: Element, fields: Fields) -> None:
     """Set the fields of `target` from the children of `element`.
 
-    What a field cannot hold (an unknown element, a second value of a single field, attributes of a plain one)
-    is kept as a tree in `target.extra`.
+    What no field can hold (an unknown element, a second value of a single field, attributes of a plain one) is kept as
+    a tree in `target.extra`.
     """
     if element.attributes or element.text:
         target.extra.append(own(element))
@@ -117,7 +119,7 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
 
 
 def own(element: Element) -> dict[str, Any]:
-    """What an element holds besides its children: {`name`, `attributes`?, `value`?}."""
+    """Return an element without its children: {`name`, `attributes`?, `value`?}."""
     tree: dict[str, Any] = {"name": element.name}
     if element.attributes:
         tree["attributes"] = dict(element.attributes)
@@ -146,7 +148,7 @@ def _loses(child: Element, read: Callable[[Element], Any]) -> bool:
 
 
 def hide(element: Element) -> None:
-    """Mask all texts and attributes of an element and of those in it, texts also where a comment parts them."""
+    """Mask passwords in all texts and attributes of an element and its descendants, even if a comment splits them."""
     waiting = [element]
     while waiting:
         one = waiting.pop()

@@ -14,17 +14,17 @@ from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill,
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """How the elements of one namespace become part of a url record."""
+    """How elements of one namespace become part of a url record."""
 
     uri: str
     prefix: str
-    """Its usual prefix; also the name of its top element."""
+    """Usual prefix; also the name of the top element."""
     field: str
     """Field of `UrlRecord`."""
     word: str
-    """Identifies the namespace if its URI is misspelt: another scheme, host, version or an extra slash."""
+    """Identifies the namespace if its URI is misspelt: another scheme, host or version, or an extra slash."""
     read: Callable[[Element], Any]
-    """Returns the object of an element; None for an element that the namespace does not define at this place."""
+    """Returns the object of an element, or None if the namespace does not define the element there."""
     fields: Fields
     """Parts of the top element."""
 
@@ -186,7 +186,7 @@ class Alternate:
 
 
 def alternate_of(link: Element) -> Alternate | None:
-    """The alternate that a link states; None for a link that is no language version (canonical, mobile, AMP)."""
+    """Return the alternate that a link states, or None for other links (canonical, mobile, AMP)."""
     attributes = dict(link.attributes)
     hreflang, href, rel = (attributes.pop(name, None) for name in ("hreflang", "href", "rel"))
     if link.name != "link" or (hreflang is None and ("media" in attributes or rel != "alternate")):
@@ -195,7 +195,7 @@ def alternate_of(link: Element) -> Alternate | None:
 
 
 def _filled(kind: Callable[[], Any], name: str, fields: Fields) -> Callable[[Element], Any]:
-    """A reader of elements called `name`."""
+    """Return a reader for elements called `name`."""
 
     def read(element: Element) -> Any:
         if element.name != name:

@@ -1,4 +1,4 @@
-"""Media RSS in feeds: images and videos of an item. Source: https://www.rssboard.org/media-rss"""
+"""Reads Media RSS in feeds: images and videos of an item. Source: https://www.rssboard.org/media-rss"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ GROUP = "group"
 
 
 def media_of(item: Element) -> tuple[list[Image], list[Video]]:
-    """Images and videos of a feed item, as the image and video namespaces would state them.
+    """Return the images and videos of a feed item, as the image and video namespaces would state them.
 
-    What is neither (audio, documents, ratings, credits) stays with the item's `extra`.
+    Other media (audio, documents, ratings, credits) stay in the item's `extra`.
     """
     images: list[Image] = []
     videos: list[Video] = []
@@ -41,7 +41,7 @@ def _firsts(element: Element) -> Firsts:
 
 
 def _add(content: Element, around: tuple[Firsts, ...], images: list[Image], videos: list[Video]) -> None:
-    """Add what a `media:content` states; it shares titles and thumbnails with what is `around`, the nearest first."""
+    """Add the image or video of a `media:content`. Titles and thumbnails may come from `around`, nearest first."""
     places = (_firsts(content), *around)
     if _is(content, "image"):
         images.append(Image(content.attributes.get("url"), title=_text("title", places)))

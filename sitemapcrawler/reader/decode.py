@@ -271,7 +271,7 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks. UTF-32 precedes UTF-16, whose mark is a prefix of it."""
+"""Byte order marks. UTF-32 comes first, because the mark of UTF-16 is a prefix of its mark."""
 PATTERNS = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 """`<` in encodings without a mark: XML 1.0, appendix F.1."""
 DECLARATION = re.compile(
@@ -292,7 +292,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]:
     """Return the encoding and the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark.
 
-    Invalid bytes become U+FFFD, and the first are noted. An empty chunk yields an empty text.
+    Invalid bytes become U+FFFD, and the first of them is noted. An empty chunk yields an empty text.
     """
     stream = iter(chunks)
     start = b""

@@ -23,6 +23,7 @@ class Fed:
 
     def __init__(self) -> None:
         self.size = 0
+        """Bytes."""
         self.line_offset = 0
         """Line of the document minus line of the parser."""
         self._next_line = 1

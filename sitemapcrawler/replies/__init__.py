@@ -1,4 +1,4 @@
-"""What a request for a listed URL came to: redirects, failures, status, soft 404, waiting times.
+"""Results of requests for listed URLs: redirects, failures, status, soft 404, Retry-After.
 
 May import `reader`, `robots`, `items` and `urls`, never Scrapy. Start reading in `chase.py`.
 """

@@ -1,6 +1,6 @@
-"""From a listed URL to its reply: which request comes next, what redirects and Retry-After mean.
+"""Verifies a listed URL: decides on the next request, and interprets redirects and Retry-After.
 
-A `Chase` decides; a `Step` is the result of one of its requests in a form that can be stored.
+A `Chase` decides; a `Step` is the result of one of its requests, in a form that can be stored.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ MAX_EXCERPT = 200  # characters of a value in a message
 
 
 class NoTarget(ValueError):
-    """A Location that leads nowhere. The message says why."""
+    """A Location that leads nowhere. The message gives the reason."""
 
 
 class OtherScheme(ValueError):
-    """A Location that is no web URL. The message is the URL."""
+    """A Location that is not a web URL. The message is the URL."""
 
 
 def target(location: str | None, base: str) -> str:
-    """The absolute http or https URL that a redirect from the URL `base` leads to, without user and password.
+    """Return the absolute http or https URL that a redirect from `base` leads to, without user and password.
 
-    A missing or empty one leads nowhere: it would be the URL itself. Blanks around it are not part of it, blanks and
-    letters within become %XX, names of hosts become ASCII, a backslash is a slash. NoTarget, OtherScheme.
+    Blanks around a Location are ignored, blanks and letters within become %XX, host names become ASCII, and a backslash
+    is a slash. Raises NoTarget, also for a missing or empty Location, which would mean the same URL, and OtherScheme.
     """
     if location is None or not location.strip():
         raise NoTarget("a redirect without a Location")
@@ -70,19 +70,19 @@ def _excerpt(text: str) -> str:
 
 MAX_REDIRECTS = 10  # hops; as many as Google's crawlers follow
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-"""Statuses that are followed. 300 lets the visitor choose, 304 answers a question that was not asked, 305 is deprecated
-since it would hand the request to a stranger, 306 is not used. Source: RFC 9110, 15.4"""
+"""Statuses that are followed. 300 offers a choice, 304 answers conditional requests only, 305 is deprecated because it
+hands the request to a third party, 306 is unused. Source: RFC 9110, 15.4"""
 GET_INSTEAD = frozenset((400, 403, 404, 405, 501))
-"""Statuses by which servers refuse HEAD, also for pages that they give to GET."""
+"""Statuses with which servers refuse HEAD, even for pages that GET returns."""
 NOTHING = frozenset((ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED))
-"""Ways in which servers do not answer HEAD. A host that cannot be reached is none of them: GET would fare no better."""
+"""Failures of HEAD after which GET may succeed. For an unreachable host it would not."""
 NO_ANSWER = 0
-"""`head_status` where HEAD got none."""
+"""`head_status` if HEAD was not answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What to ask next."""
+    """The next request to send."""
 
     url: str
     method: str
@@ -90,7 +90,7 @@ class Ask:
 
 
 class Chase:
-    """The way from a listed URL to its reply. `head`: ask by HEAD, and by GET where the server refuses that."""
+    """Requests that verify one listed URL. `head`: use HEAD, then GET if the server refuses it."""
 
     __slots__ = ("_attempts", "_elapsed_ms", "_head_status", "_hops", "_method", "_refused", "_seen", "_url")
 
@@ -105,7 +105,7 @@ class Chase:
         self._head_status: int | None = None
 
     def begin(self) -> Ask | Reply:
-        """The first thing to ask; a URL that is none of the web is not asked."""
+        """Return the first request; a URL that is not http or https gives AddressRefused."""
         if not urls.is_web(self._url):
             return AddressRefused(final_url=self._url, error="no http or https URL with a host that can be asked")
         return Ask(self._url, self._method)
@@ -120,10 +120,10 @@ class Chase:
         page: PageFacts | None = None,
         cut: ReplyKind | None = None,
     ) -> Ask | Reply:
-        """A server answered.
+        """Handle a response: return the next request, or the reply.
 
-        `attempts`: requests that took, retries included. `page`: what the page says of itself, where that was read.
-        `cut`: truncated or too-large for a body that is not whole, though it was wanted to its end.
+        `attempts`: requests sent, including retries. `page`: facts about the page, if it was read. `cut`: truncated or
+        too-large if the body is incomplete, though all of it was wanted.
         """
         self._count(attempts, elapsed_ms)
         if self._method == "HEAD" and status in GET_INSTEAD:
@@ -139,7 +139,7 @@ class Chase:
         return found(**self._answer(status, headers), **_indexing(page))
 
     def failed(self, kind: ReplyKind | Reason, why: str, *, attempts: int = 1, elapsed_ms: int = 0) -> Ask | Reply:
-        """No server answered. `kind`: see `failures.kind_of`; `why`: one sentence."""
+        """Handle a request without a response. `kind`: see `kinds.kind_of`; `why`: one sentence."""
         if isinstance(kind, Reason):
             return self.left_out(kind)
         if kind is ReplyKind.ADDRESS_REFUSED:
@@ -151,7 +151,7 @@ class Chase:
         return Failed(**self._trail(), kind=kind, final_url=self._url, error=why)
 
     def left_out(self, reason: Reason) -> Unchecked:
-        """What was to be asked next was not, for a reason of ours: robots.txt forbids it, or the crawl ends."""
+        """End without sending the next request: robots.txt disallows it, or the crawl ends."""
         return Unchecked(**self._trail(), reason=reason)
 
     def _follow(self, status: int, headers: Headers) -> Ask | Reply:
@@ -173,7 +173,7 @@ class Chase:
         return Ask(url, self._method)
 
     def _get_instead(self, refused: int) -> Ask:
-        """From now on by GET: of a server that refuses HEAD once, nothing better is expected at the next hop."""
+        """Switch to GET for good: a server that refuses HEAD once is likely to refuse it at the next hop."""
         self._refused, self._method = refused, "GET"
         return Ask(self._url, "GET")
 
@@ -210,40 +210,39 @@ _CUT = {
 def _indexing(page: PageFacts | None) -> dict[str, Any]:
     if page is None:
         return {}
-    # Where the head was not read to its end, silence is no consent.
+    # If the head was not read to its end, a missing noindex proves nothing.
     noindex = True if page.noindex else (False if page.complete else None)
     return {"noindex": noindex, "noindex_agents": page.noindex_agents, "canonical": page.canonical}
 
 
 HEADERS = ("location", "content-type", "last-modified", "etag", "date", "age")
-"""The headers that replies and their rules are made of, in lower case."""
+"""Response headers that replies and their rules use, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An answer, or the failure that came instead."""
+    """Result of one request: a response or a failure."""
 
     status: int | None = None
-    """HTTP status; None for a failure."""
     headers: dict[str, list[str]] = field(default_factory=dict)
-    """Those of `HEADERS` that came."""
+    """The `HEADERS` of the response."""
     failure: str | None = None
-    """ReplyKind or reason of a failure."""
+    """ReplyKind or Reason of a failure."""
     why: str = ""
     """The failure in one sentence."""
     attempts: int = 1
-    """Requests that were sent, retries included."""
+    """Requests sent, including retries."""
     elapsed_ms: int = 0
-    """Response time of all attempts that were answered, in milliseconds."""
+    """Response time of all answered attempts, in milliseconds."""
     page: PageFacts | None = None
-    """What the page says of itself, where that was read."""
+    """Facts about the page, if it was read."""
     soft_404: str | None = None
-    """Why the page is none although its status is 200."""
+    """Why the page is a soft 404, if it is."""
     cut: str | None = None
-    """truncated or too-large, where the body is not whole."""
+    """truncated or too-large if the body is incomplete."""
 
     def tell(self, chase: Chase) -> Ask | Reply:
-        """Tell a chase what came of what it asked for."""
+        """Pass this result to a chase; return its next request or reply."""
         if self.status is None:
             failure = self.failure or ReplyKind.RESET
             kind = Reason(failure) if failure in list(Reason) else ReplyKind(failure)
@@ -259,14 +258,14 @@ decode = msgspec.msgpack.Decoder(Step).decode
 
 MAX_DATE = 100  # characters; the longest form of a date in a header has 33
 MAX_RETRY_AFTER = 600.0
-"""Seconds; a server that demands more is not waited for. WordPress demands as much while it is updated."""
-# Fractions break the grammar and are sent all the same, as are several headers, which join with a comma.
+"""Seconds; longer delays are not waited for. WordPress sends as much during updates."""
+# Fractions break the grammar but occur, as do several headers, which are joined with a comma.
 _SECONDS = re.compile(r"\s*([+-]?)([0-9]+)(\.[0-9]*)?\s*(?:s|sec|seconds)?\s*(?:,.*)?", re.IGNORECASE | re.DOTALL)
 _MANY_DIGITS = 12
 
 
 def http_date(text: str) -> datetime | None:
-    """The moment of a date in a header (RFC 9110, 5.6.7), in UTC; None for anything else."""
+    """Parse a date in a header (RFC 9110, 5.6.7) to UTC; None if it is invalid."""
     if len(text) > MAX_DATE:
         return None
     try:
@@ -277,9 +276,9 @@ def http_date(text: str) -> datetime | None:
 
 
 def retry_after(value: str, now: datetime) -> float | None:
-    """Seconds from `now` (with a zone) that a Retry-After header demands (RFC 9110, 10.2.3): 0 to `MAX_RETRY_AFTER`.
+    """Parse a Retry-After header (RFC 9110, 10.2.3) to seconds from `now` (with a zone): 0 to `MAX_RETRY_AFTER`.
 
-    A negative number and a date that is past are 0; what is neither number nor date is None.
+    A negative number or a past date gives 0, anything else None.
     """
     found = _SECONDS.fullmatch(value[:1000])
     if found is not None:

@@ -1,4 +1,4 @@
-"""The kinds of reply to a request for a listed URL, and the flat record that feeds have."""
+"""Kinds of reply to a request for a listed URL, and their flat record for feeds."""
 
 from __future__ import annotations
 
@@ -32,36 +32,35 @@ class Reason(StrEnum):
     """Why a URL was not checked."""
 
     BLOCKED = "blocked"
-    """robots.txt forbids it to us."""
+    """robots.txt disallows it."""
     SAMPLED_OUT = "sampled-out"
     """It is not in the sample."""
     OFF_SITE = "off-site"
     STOPPED = "stopped"
-    """The crawl ended before its turn, or its host was left alone."""
+    """The crawl ended before its turn, or its host was skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """What every reply has: the way to it."""
+    """What all replies share: the requests that led to them."""
 
     hops: tuple[Hop, ...] = ()
-    """The redirects on the way, in order."""
+    """Redirects followed, in order."""
     attempts: int = 0
-    """Requests that were sent: hops, retries, and GET after HEAD included."""
+    """Requests sent, including hops, retries, and GET after HEAD."""
     elapsed_ms: int = 0
-    """Response time of all requests that were answered, in milliseconds; see `response_time`."""
+    """Response time of all answered requests, in milliseconds; see `response_time`."""
     head_status: int | None = None
-    """Status that HEAD got where GET got another; 0 where HEAD got no answer, and GET did."""
+    """Status of HEAD if that of GET differs; 0 if only GET was answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Trail):
-    """An answer with a status."""
+    """Reply with an HTTP status."""
 
     status: int
-    """HTTP status of the last answer."""
     final_url: str
-    """URL that gave it."""
+    """URL of the last response."""
     content_type: str | None = None
     """Content-Type header as sent."""
     last_modified: str | None = None
@@ -72,33 +71,33 @@ class Answer(Trail):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached(Answer):
-    """A status of 200 to 299."""
+    """Answer with a status of 200 to 299."""
 
     noindex: bool | None = None
-    """Whether the page wants to be in no index; None where its head was not read."""
+    """True if the page asks not to be indexed; None if its head was not fully read and does not say so."""
     noindex_agents: tuple[str, ...] = ()
-    """Crawlers that it tells so by name."""
+    """Crawlers that the page names in `noindex`."""
     canonical: str | None = None
-    """URL under which it wants to be indexed, absolute."""
+    """Canonical URL of the page, absolute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ok(Reached):
-    """The listed URL itself answers so."""
+    """Success at the listed URL itself."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirected(Reached):
-    """Another URL does, behind one or more redirects."""
+    """Success after one or more redirects."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.REDIRECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpError(Answer):
-    """Any other status; 3xx where it leads nowhere."""
+    """Any other status, including a redirect that leads nowhere."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.HTTP_ERROR
     error: str
@@ -106,16 +105,16 @@ class HttpError(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut(Answer):
-    """An answer of 200 to 299 whose body is not whole."""
+    """Answer of 200 to 299 with an incomplete body."""
 
     kind: ReplyKind
-    """truncated: the connection ended before the body did; too-large: the body is larger than we take."""
+    """truncated: the connection ended early; too-large: the body exceeds the limit."""
     error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedirectLoop(Answer):
-    """Redirects that come back to a URL of before, or do not end. `status` is that of the last redirect."""
+    """Redirects that return to an earlier URL, or exceed the limit. `status` is that of the last redirect."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.REDIRECT_LOOP
     error: str
@@ -123,29 +122,29 @@ class RedirectLoop(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed(Trail):
-    """No answer, or none that can be told of."""
+    """No answer, or none with a known status."""
 
     kind: ReplyKind
-    """timeout, dns, tls, refused (no connection) or reset (a connection that ended without an answer); truncated and
-    too-large where not even the status is known."""
+    """timeout, dns, tls, refused (no connection) or reset (connection closed without an answer); truncated and
+    too-large if the status is unknown."""
     final_url: str
-    """URL that gave none."""
+    """URL of the failed request."""
     error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressRefused(Trail):
-    """A URL that is never asked: of another scheme than http and https, or at an address that is not public."""
+    """A URL that is never requested: its scheme is not http or https, or its address is not public."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.ADDRESS_REFUSED
     final_url: str
-    """That URL: the listed one, or the target of the last redirect."""
+    """The refused URL: the listed one, or the target of the last redirect."""
     error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchecked(Trail):
-    """A URL that was not asked, or whose redirect was not followed."""
+    """A URL that was not requested, or whose redirect was not followed."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.UNCHECKED
     reason: Reason
@@ -170,16 +169,15 @@ NAMES: dict[ReplyKind | Reason, tuple[str, ...]] = {
     ReplyKind.REFUSED: ("DownloadConnectionRefusedError", "ConnectionRefusedError", "ConnectError", "TunnelError"),
     ReplyKind.TRUNCATED: ("ResponseDataLossError", "_DataLoss", "PotentialDataLoss"),
 }
-"""Kind -> names of exception classes and of their bases, those that say most first; with the module where it takes
-that to tell. Twisted's ConnectError is the base of all that happens before there is a connection."""
+"""Kind -> names of exception classes or their bases, most specific first, with the module if the name is ambiguous.
+Twisted's ConnectError is the base of all failures before a connection exists."""
 TOO_LARGE = "max size"
-"""In the message of the DownloadCancelledError that Scrapy raises where DOWNLOAD_MAXSIZE is reached."""
-MAX_CAUSES = 20  # exceptions looked at
+"""Part of the DownloadCancelledError message that Scrapy raises at DOWNLOAD_MAXSIZE."""
+MAX_CAUSES = 20  # exceptions inspected
 
 
 def kind_of(error: BaseException) -> ReplyKind | Reason:
-    """The kind of a failed request, or the reason why it was not made. What is not known is a `reset`: a connection
-    that gave no answer that can be read."""
+    """Return the kind of a failed request, or the reason why it was not made. Unknown exceptions are a `reset`."""
     names: set[str] = set()
     for cause in _causes(error):
         own = {base.__name__ for base in type(cause).__mro__}
@@ -190,16 +188,15 @@ def kind_of(error: BaseException) -> ReplyKind | Reason:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """The exception that says best what went wrong: Twisted wraps it, and would show its own structure."""
+    """Return the exception that explains a failure best. Twisted's wrappers would show their own structure."""
     return list(_causes(error))[-1] if any(hasattr(cause, "reasons") for cause in _causes(error)) else error
 
 
 def bare(error: Exception) -> Exception:
-    """The same without where it was raised, to be kept: tracebacks hold on to all that was under way there, some 20 kB
-    for each request."""
+    """Remove tracebacks and contexts from an exception that is kept: they hold some 20 kB for each request."""
     for cause in list(_causes(error)):
         cause.__traceback__ = cause.__context__ = None
-        if isinstance(reasons := getattr(cause, "reasons", None), list):  # Twisted's, of Failures
+        if isinstance(reasons := getattr(cause, "reasons", None), list):  # Twisted's list of Failures
             reasons[:] = [getattr(reason, "value", reason) for reason in reasons]
     return error
 
@@ -219,9 +216,9 @@ _FIELDS = tuple(field.name for field in fields(ReplyRecord))
 
 
 def record(reply: Reply) -> ReplyRecord:
-    """The flat form of a reply."""
+    """Convert a reply to its flat record."""
     flat = ReplyRecord(**{name: getattr(reply, name) for name in _FIELDS if hasattr(reply, name)})
     if not flat.attempts:
         flat.attempts = flat.elapsed_ms = None
-    flat.kind, flat.reason = str(flat.kind), flat.reason and str(flat.reason)  # plain text, as every format takes it
+    flat.kind, flat.reason = str(flat.kind), flat.reason and str(flat.reason)  # every format accepts plain text
     return flat

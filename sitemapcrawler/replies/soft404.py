@@ -1,24 +1,23 @@
-"""Pages that are not there and answer 200, which keeps them in sitemaps and indexes for years.
+"""Soft-404 detection: compares a page with the site's answer to a made-up path.
 
 Source: https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors
 
-The witness is the site itself: what does it answer to a path that cannot exist (`nonsense_url`)? A page that is the
-same as that answer is none. Words alone never convict: they only add to other evidence.
+The witness is the site's answer to a path that cannot exist (`nonsense_url`). A page equal to it is a soft 404. Error
+phrases alone are not enough: they only support other evidence.
 
-What could cry wolf, and what is done about it:
+False positives, and how they are avoided:
 
-- A site that answers every path alike: pages drawn by scripts, a login, a consent or a bot wall. Its home page looks
-  like nonsense, too, and then nonsense is no witness (`witness`). Where the home page is drawn by the server and the
-  others by scripts, those are empty frames: fewer than `MIN_WORDS` words are only taken where they say that nothing
-  was found.
-- Pages of one template with little of their own: titles must be equal, and nine in ten of the triples of words.
-- The asked path repeated in the page, clocks, counters: the path is taken out, and digits are all alike.
+- A site that answers every path alike: pages rendered by scripts, a login, a consent or bot wall. Its home page then
+  resembles the answer to nonsense, which is not used (`witness`). If the server renders only the home page, the other
+  pages are empty frames: a page of fewer than `MIN_WORDS` words must also say that nothing was found.
+- Pages of one template with little text of their own: titles must be equal, and nine in ten word triples.
+- The requested path repeated in the page, clocks, counters: the path is removed, and all digits are equal.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
-  want no index, or resemble the witness.
-- Redirects: one to the place where nonsense is sent, too, mostly the home page, is a soft 404. Not so where the home
-  page is sent there itself, and not for another spelling of that place (`/index.html`, http, www).
+  have noindex, or resemble the witness.
+- Redirects: a redirect to where nonsense leads, usually the home page, is a soft 404. It is not if the home page
+  itself redirects there, or if the target is another spelling of the URL (`/index.html`, http, www).
 
-A fingerprint takes some 100 KiB at most, and a site has one or two.
+A fingerprint takes at most some 100 KiB, and a site has one or two.
 """
 
 # ruff: noqa: RUF001 - letters of other scripts look like Latin ones
@@ -37,7 +36,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.replies.page.facts import PageFacts
 
 PARTS = re.compile(r"[|·•»›–—｜!！.。…]|::|\s-")
-"""What parts a title: `Page not found | Shop`."""
+"""Separators of the parts of a title: `Page not found | Shop`."""
 ERROR_WORDS = frozenset(
     ("error", "fehler", "erreur", "erro", "errore", "fout", "fel", "feil", "fejl", "virhe", "chyba", "hiba", "hata",
      "błąd", "eroare", "greška", "ошибка", "помилка", "エラー", "错误", "錯誤", "오류")
@@ -47,7 +46,7 @@ FILLERS = ERROR_WORDS | frozenset(
      "we", "this", "that", "your", "requested", "die", "der", "das", "diese", "la", "le", "les", "cette", "el", "esta",
      "a", "o", "e", "il", "de", "den", "det", "η")
 )  # fmt: skip
-"""Words around a phrase that say nothing more."""
+"""Words around a phrase that add nothing to it."""
 _WORD = re.compile(r"\w+")
 _PHRASES = """
 not found; page not found; file not found; document not found; nothing found; nothing here; nothing was found;
@@ -96,12 +95,11 @@ def _trimmed(text: str) -> tuple[str, ...]:
 
 
 PHRASES = frozenset(_trimmed(phrase) for phrase in _PHRASES.split(";"))
-"""Words that say it where they stand alone between two separators. That something is sold out is not among them: such a
-page is there."""
+"""Phrases that mean "not found" if they stand alone between separators. "Sold out" is not one: such a page exists."""
 
 
 def says_not_found(text: str | None) -> bool:
-    """True for a title or heading of which a whole part says so; `How to fix page not found` does not."""
+    """Return whether a whole part of a title or heading says "not found"; `How to fix page not found` does not."""
     return any(_says_not_found(part) for part in PARTS.split(text or ""))
 
 
@@ -115,8 +113,8 @@ def _says_not_found(part: str) -> bool:
 MAX_WORDS = 2_000  # words of one piece
 MAX_HEADING = 500  # characters
 UNSEEN = "script|style|noscript|template|svg|iframe"
-"""Elements whose content is not text of the page."""
-# What has no end goes to the end of the piece: all of it is linear.
+"""Elements whose content is not visible text."""
+# An unclosed element extends to the end of the text, which keeps matching linear.
 _UNSEEN = re.compile(
     rf"<!--.*?(?:-->|\Z)|<({UNSEEN})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^>]*+|\Z)", re.DOTALL | re.IGNORECASE
 )  # fmt: skip
@@ -126,54 +124,53 @@ _HEADING = re.compile(r"<[hH]1(?=[\s/>])[^>]*+>(.*?)(?:</[hH]1|\Z)", re.DOTALL)
 
 
 def visible(markup: str) -> str:
-    """The text without tags, scripts and comments, entities replaced."""
+    """Return the text without tags, scripts and comments, with entities replaced."""
     return unescape(_TAG.sub(" ", _UNSEEN.sub(" ", markup)))
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case, digits replaced by 0: clocks, counters and ids differ from one answer to the next."""
+    """Return words in lower case, with 0 for all digits: clocks, counters and ids differ between responses."""
     return _WORD.findall(_NUMBER.sub("0", text.casefold()))[:MAX_WORDS]
 
 
 def heading(markup: str) -> str | None:
-    """Text of the first `<h1>`."""
+    """Return the text of the first `<h1>`."""
     found = _HEADING.search(markup)
-    if found is not None and _UNSEEN.search(markup, 0, found.end()):  # it may stand in a comment
+    if found is not None and _UNSEEN.search(markup, 0, found.end()):  # it may be in a comment
         found = _HEADING.search(_UNSEEN.sub(" ", markup))
     return " ".join(visible(found[1]).split())[:MAX_HEADING] if found else None
 
 
 ALIKE = 0.9
-"""Share of common triples of words (Jaccard) from which two pages are one."""
+"""Share of common word triples (Jaccard) from which two pages count as equal."""
 RESEMBLING = 0.5
-"""The same, where the page says that nothing was found."""
+"""The same for a page that says that nothing was found."""
 MIN_WORDS = 30
-"""Words of text below which a page is a frame that a script may fill. Header and footer of a real page have more."""
+"""Words of text below which a page may be a frame for scripts to fill. Header and footer of a real page have more."""
 THIN = 100
-"""Words below which a page that says that nothing was found has nothing else to say."""
-SHINGLE = 3  # words; single ones are the same all over a site, and of ten a single changed one would weigh too much
-MIN_ECHO = 5  # characters of a path that are worth taking out: a shorter one, `/a`, is in every text
+"""Words below which a page that says that nothing was found has no other content."""
+SHINGLE = 3  # words; single ones are the same all over a site, and one changed word would spoil ten long sequences
+MIN_ECHO = 5  # characters; a shorter path, such as `/a`, occurs in every text
 _INDEX = re.compile(r"/(?:index|default)\.[a-z]{3,5}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What tells one page from another."""
+    """Features that tell one page from another."""
 
     asked: str
-    """URL that was asked for."""
+    """Requested URL."""
     url: str
-    """URL that gave the page."""
+    """URL of the page, after redirects."""
     title: tuple[str, ...]
-    """Words of the title."""
     words: int
-    """Number of words in the sample."""
+    """Words in the sample."""
     shingles: frozenset[int]
-    """CRC-32 of each triple of words."""
+    """CRC-32 of each word triple."""
 
     @classmethod
     def of_page(cls, page: PageFacts, asked: str) -> Self:
-        """The fingerprint of a page (answered with 200, read with `sample`) that was asked for as `asked`."""
+        """Compute the fingerprint of a page with status 200, read with `sample`, that was requested as `asked`."""
         text = words(_without_echo(visible(page.sample), asked))
         triples = zip(*(text[start:] for start in range(SHINGLE)), strict=False)
         shingles = frozenset(crc32(" ".join(triple).encode("utf-8", "replace")) for triple in triples)
@@ -181,23 +178,23 @@ class Fingerprint:
 
     @property
     def moved(self) -> bool:
-        """True where a redirect led to a page of another name; one that adds a slash or `www` does not."""
+        """True if a redirect led to a page of another name, not just to a slash or `www`."""
         return _moved(self.asked, self.url) and self.asked.rpartition("/")[2] not in self.url
 
     def likeness(self, other: Fingerprint) -> float:
-        """Share of common triples, 0 to 1; 1 where neither has any."""
+        """Return the share of common triples, 0 to 1; 1 if neither page has any."""
         union = len(self.shingles | other.shingles)
         return len(self.shingles & other.shingles) / union if union else 1.0
 
 
 def nonsense_url(url: str, seed: str) -> str:
-    """A URL beside `url` that cannot exist, the same for the same `seed`: one word of letters, as pages have it."""
+    """Return a URL beside `url` that cannot exist: one word of letters, reproducible by `seed`."""
     letters = blake2b(f"{seed} {url}".encode("utf-8", "replace"), digest_size=10).hexdigest()
     return urljoin(url, letters.translate(str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")))
 
 
 def witness(nonsense: Fingerprint, home: Fingerprint | None) -> Fingerprint | None:
-    """The answer to nonsense, if it tells anything: None where the home page is the same, or is not known."""
+    """Return the answer to nonsense if it is usable, or None if the home page is the same or unknown."""
     if home is None:
         return None
     if nonsense.moved:
@@ -207,9 +204,9 @@ def witness(nonsense: Fingerprint, home: Fingerprint | None) -> Fingerprint | No
 
 
 def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None) -> str | None:
-    """Why a page that was answered with 200 is none, in one sentence; None where nothing says so.
+    """Return why a page with status 200 is a soft 404, in one sentence, or None.
 
-    `page`: read with `sample`. `nonsense`: the `witness` of its site, None where that answers 404 as it should.
+    `page`: read with `sample`. `nonsense`: the `witness` of its site, None if the site correctly answers 404.
     """
     if nonsense is not None and nonsense.moved:
         if _moved(asked, page.url) and _same(page.url, nonsense.url):
@@ -217,7 +214,7 @@ def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None
         nonsense = None
     said = _says(page)
     same_title = nonsense is not None and nonsense.title == _title(page, asked)
-    if said is None and not same_title:  # the usual case, at the price of a title
+    if said is None and not same_title:  # the usual case, without a fingerprint
         return None
     own = Fingerprint.of_page(page, asked)
     likeness = own.likeness(nonsense) if nonsense is not None else 0.0
@@ -248,7 +245,7 @@ def _moved(asked: str, url: str) -> bool:
 
 
 def _rest(url: str) -> str:
-    """Path and query, in the spelling that redirects lead to."""
+    """Return path and query, normalised like the targets of common redirects."""
     key = urls.visit_key(url)
     return _INDEX.sub("", key.removeprefix(urls.origin(url) or "")).rstrip("/")
 
@@ -258,7 +255,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _without_echo(text: str, asked: str) -> str:
-    """The text without the URL or path that was asked for, which many error pages repeat."""
+    """Remove the requested URL or path, which many error pages repeat."""
     try:
         path = urlsplit(asked).path
     except ValueError:

@@ -1,6 +1,6 @@
-"""URLs as this project handles them: absolute, http or https, with a host that can be asked.
+"""Parses and normalises absolute http and https URLs with a valid host.
 
-Nothing here raises, whatever the text: what is no such URL is None. A text is a `str` as decoded from a document.
+Nothing here raises: any other text gives None. Texts are `str` as decoded from a document.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ada_url
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 STANDARD_INPUT = "file:///dev/stdin"
-"""URL of what a command reads in place of a file."""
+"""URL of a command's standard input."""
 MAX_HOST = 253  # characters; RFC 1035, 2.3.4: 255 octets with their length bytes
 MAX_PLACE = MAX_HOST + len(".:65535")  # characters of host, root dot and port
 
@@ -29,35 +29,35 @@ _PLACE = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^\[\]:]*))(?::(?P<port>[
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
-# What Scrapy's requests hold as it is (w3lib.url.safe_url_string). All else it escapes, but makes of a backslash in a
-# path a slash, as browsers do.
+# Characters that Scrapy's requests do not escape (w3lib.url.safe_url_string). Of the others, a backslash in a path
+# becomes a slash, as in browsers.
 _IN_PATH = "".join(set(string.punctuation).difference('"#<>[\\]^`{|}'))
 _IN_QUERY = _IN_PATH.replace("'", "")
 _LINE_END = re.compile(r"[\r\n]+")
-# C0 controls and the blanks that editors and spreadsheets leave behind, NBSP, zero-width ones and BOM included.
+# C0 controls and the blanks that editors and spreadsheets leave behind, including NBSP, zero-width ones and BOM.
 _BLANK = "".join(map(chr, range(0x21))) + "\x7f\x85\xa0\u1680\u180e\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 _BLANK += "".join(map(chr, range(0x2000, 0x200E)))
 
 
 MAX_KNOWN = 2048
-"""URLs whose key is kept for a while, since a URL that is verified needs it several times: two batches."""
+"""URLs whose key is cached: two batches. Verifying a URL needs its key several times."""
 MAX_KNOWN_LENGTH = 1024
-"""Characters of such a URL, so that what is kept is no more than some MiB."""
+"""Characters of a cached URL, which limits the cache to a few MiB."""
 
 
 class Authority(NamedTuple):
-    """Where a URL is asked: what one robots.txt and one connection are for."""
+    """Host and port that share one robots.txt and one connection pool."""
 
     host: str
     """Lower case, ASCII (`xn--`), without root dot; an IPv6 address compressed and without brackets."""
     port: int
-    """1 to 65535, the scheme's default filled in."""
+    """1 to 65535, with the scheme's default filled in."""
 
 
 def authority(url: str) -> Authority | None:
-    """Host and port of an absolute http or https URL; user information is ignored."""
+    """Return the host and port of an absolute http or https URL, or None. User information is ignored."""
     found = _WEB.match(url)
-    # Browsers read a backslash as a slash, urlsplit as user information: two hosts in one URL.
+    # A backslash is a slash to browsers but user information to urlsplit, so they would read two different hosts.
     if found is None or "\\" in found[2]:
         return None
     place = found[2].rpartition("@")[2]
@@ -75,10 +75,10 @@ def _authority(place: str, default_port: int) -> Authority | None:
 
 
 def as_sent(url: str) -> str:
-    """A web URL, or a reference that begins with `//`, with its host as it is sent: ASCII (`xn--`).
+    """Convert the host of a web URL, or of a reference that begins with `//`, to ASCII (`xn--`).
 
-    Scrapy's requests encode hosts by IDNA 2003, which makes `strasse` of `straße`, another host: each URL passes here
-    first. Any other text, and a host that cannot be encoded, stays as it is.
+    Every URL must pass through here first: Scrapy's requests encode hosts by IDNA 2003, which turns `straße` into
+    `strasse`, another host. Any other text, and a host that cannot be encoded, is returned unchanged.
     """
     if url.isascii():
         return url
@@ -89,13 +89,13 @@ def as_sent(url: str) -> str:
 
 
 def _ascii(name: str) -> str | None:
-    """A host name in ASCII by UTS 46, non-transitional, as browsers map it; None where it cannot be.
+    """Convert a host name to ASCII by UTS 46, non-transitional, as browsers do; None if that fails.
 
     Source: https://url.spec.whatwg.org/#concept-domain-to-ascii
     """
     if name.isascii():
         return name
-    if _CONTROL.search(name):  # ada would end the name at a NUL
+    if _CONTROL.search(name):  # ada would cut the name at a NUL
         return None
     try:
         return ada_url.idna_to_ascii(name).decode("ascii") or None
@@ -120,12 +120,12 @@ def _ipv6(address: str) -> str | None:
 
 
 def is_web(url: str) -> bool:
-    """True for an absolute http or https URL with a valid host and port."""
+    """Return whether a text is an absolute http or https URL with a valid host and port."""
     return authority(url) is not None
 
 
 def origin(url: str) -> str | None:
-    """`https://host` or `https://host:port`, normalised, without default port, path and user information."""
+    """Return `https://host` or `https://host:port`, normalised, without default port, path and user information."""
     found, place = _WEB.match(url), authority(url)
     if found is None or place is None:
         return None
@@ -135,11 +135,11 @@ def origin(url: str) -> str | None:
 
 
 def visit_key(url: str) -> str:
-    """The key by which a sitemap counts as visited: equal for two spellings that make the same request.
+    """Return the key that identifies a sitemap: equal for two spellings that make the same request.
 
-    Scheme, host and port are normalised, fragment and user information dropped, an empty path becomes `/`, characters
-    that a request must escape are escaped; path and query stay otherwise as they are. Of a text that is no web URL
-    (`file:`) only the fragment is dropped.
+    Normalises scheme, host and port, drops fragment and user information, turns an empty path into `/`, and escapes
+    characters that a request must escape. The rest of path and query is unchanged. Of other texts (`file:`), drops
+    only the fragment.
     """
     return _known_key(url) if len(url) <= MAX_KNOWN_LENGTH else _key(url)
 
@@ -159,7 +159,7 @@ _known_key = lru_cache(MAX_KNOWN)(_key)
 
 
 def without_user(url: str) -> str:
-    """A web URL without user name and password; any other text as it is."""
+    """Remove user name and password from a web URL; any other text is unchanged."""
     found = _WEB.match(url)
     if found is None or "@" not in found[2]:
         return url
@@ -167,22 +167,21 @@ def without_user(url: str) -> str:
 
 
 def has_user(url: str) -> bool:
-    """True for a web URL with a user name or a password."""
+    """Return whether a web URL has a user name or a password."""
     return without_user(url) != url
 
 
 def request_key(url: str) -> str:
-    """The key by which a page counts as asked: that of a visit, but for an empty query, which Scrapy does not send."""
+    """Return the key that identifies a page: the visit key without an empty query, which Scrapy does not send."""
     key = visit_key(url)
     return key[:-1] if key.endswith("?") and key.count("?") == 1 else key
 
 
 def resolve(base: str, reference: str) -> str | None:
-    """`reference` as an absolute http or https URL, read against the URL `base`; None where it cannot be one.
+    """Resolve `reference` against the URL `base` to an absolute http or https URL; None if that fails.
 
-    Blanks around it and line breaks (with their indentation) and tabs inside are removed, the scheme is lower-cased;
-    an absolute reference stays otherwise as written, but for user name and password, which are taken out. An empty
-    reference is None, not `base`.
+    Removes blanks around it, and line breaks (with indentation) and tabs inside. Lower-cases the scheme and removes
+    user name and password; an absolute reference is otherwise unchanged. An empty reference gives None, not `base`.
     """
     text = _unwrapped(reference)
     scheme = _SCHEME.match(text)
@@ -192,19 +191,19 @@ def resolve(base: str, reference: str) -> str | None:
         url = scheme[0].lower() + text[scheme.end() :]
     else:
         try:
-            url = urljoin(base, text).rstrip(_BLANK)  # what stood in front of an empty query that it drops
+            url = urljoin(base, text).rstrip(_BLANK)  # blanks before an empty query that urljoin drops
         except ValueError:
             return None
     return without_user(url) if is_web(url) and _encodable(url) else None
 
 
 def file_url(path: str) -> str:
-    """The `file:` URL of a path of this machine: absolute, without `..`, percent-encoded."""
+    """Return the `file:` URL of a local path: absolute, without `..`, percent-encoded."""
     return Path(os.path.normpath(Path(path).absolute())).as_uri()
 
 
 def local_path(url: str) -> str | None:
-    """The path that a `file:` URL of this machine names; None for any other URL."""
+    """Return the path of a local `file:` URL; None for any other URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -222,7 +221,7 @@ def _unwrapped(reference: str) -> str:
 
 
 def _encodable(text: str) -> bool:
-    """False with a lone surrogate, which neither a request nor a feed can carry."""
+    """Return False for a lone surrogate, which neither a request nor a feed can carry."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
@@ -230,14 +229,16 @@ def _encodable(text: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host that a web URL names, as `authority` has it; empty where it names none."""
+    """Return the host of a web URL, normalised as by `authority`; empty for other texts."""
     place = authority(url)
     return "" if place is None else place.host
 
 
 def site_of(url: str) -> str:
-    """The site that a web URL is of: its host without `www.`, with its port where that is not the usual one; an empty
-    text where it is none. What a crawl finds from there is judged together."""
+    """Return the site of a web URL: its host without `www.`, with its port if not 80 or 443; empty for other texts.
+
+    All files of a site are judged together.
+    """
     place = authority(url)
     if place is None:
         return ""

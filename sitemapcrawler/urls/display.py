@@ -1,7 +1,7 @@
 """Untrusted text made safe to display: passwords masked, control characters and CI commands escaped, length limited.
 
-User information (RFC 3986, 3.2.1) in front of a host is removed from untrusted text before it goes anywhere (7.5). Each
-function takes time in proportion to its text.
+Removes user information (RFC 3986, 3.2.1) from untrusted text before it goes anywhere (7.5). All functions take linear
+time.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _TYPED = re.compile(r"(?<![^\s,'\"=/])[^\s,/@:'\"]+:[^\s@]*@")
 
 
 def masked(text: str) -> str:
-    """A text with `***` instead of the user information of each URL in it."""
+    """Replace the user information of each URL in a text with `***`."""
     return _IN_TEXT.sub(rf"\g<1>{HIDDEN}@", text) if "@" in text else text
 
 
 def masked_url(url: str) -> str:
-    """The same for a text that should be one URL. Its path and query are kept: they identify the page."""
+    """Do the same for a text that should be one URL. Its path and query are kept: they identify the page."""
     return _without(url, f"{HIDDEN}@", masked) if "@" in url else url
 
 
 def masked_part(text: str, begin: int, end: int) -> str:
-    """The same for a part of a text, which may begin or end within a password."""
+    """Do the same for part of a text, which may begin or end within a password."""
     visible, at = "", begin
     first, last = max(0, begin - MAX_LOOKED_AROUND), end + MAX_LOOKED_AROUND
     for found in _IN_TEXT.finditer(text, first, last) if "@" in text[begin:last] else ():
@@ -50,12 +50,12 @@ def masked_part(text: str, begin: int, end: int) -> str:
 
 
 def masked_argument(text: str) -> str:
-    """The same for a command line argument, where a host may lack its scheme and nothing is escaped."""
+    """Do the same for a command line argument, where a host may lack its scheme and nothing is escaped."""
     return _TYPED.sub(f"{HIDDEN}@", masked_url(text[:MAX_TYPED])) if "@" in text else text
 
 
 def removed(url: str) -> str:
-    """A text that should be one URL, without user information."""
+    """Remove the user information of a text that should be one URL."""
     return _without(url, "", lambda text: _IN_TEXT.sub(r"\g<1>", text)) if "@" in url else url
 
 
@@ -67,8 +67,8 @@ def _without(url: str, instead: str, otherwise: Callable[[str], str]) -> str:
 
 
 def masked_bytes(body: bytes) -> bytes:
-    """Masks the http and https URLs of a file in any ASCII-compatible encoding, except those within the path or query
-    of another URL."""
+    """Mask http and https URLs in a file of any ASCII-compatible encoding, except within the path or query of another
+    URL."""
     return _IN_BYTES.sub(rb"\g<1>***@", body) if b"@" in body else body
 
 
@@ -87,7 +87,7 @@ https://github.com/actions/runner (`##[`)"""
 
 
 def quoted(value: str | None) -> str:
-    """A value in quotes, masked, with escapes for invisible characters, cut to `MAX_SHOWN`; `''` for None."""
+    """Quote a value, masked, with invisible characters escaped, cut to `MAX_SHOWN`; `''` for None."""
     value = masked_url(value or "")
     return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + CUT)
 
@@ -96,9 +96,11 @@ shown = quoted
 
 
 def inert(text: str, limit: int = MAX_TEXT) -> str:
-    r"""Untrusted text as one line of visible characters: control characters, those that change the writing direction,
-    and anything else invisible or not encodable become escapes (`\u202e`), as do commands to a CI server, which counts
-    them anywhere in a line (`##vso[`)."""
+    r"""Reduce untrusted text to one line of visible characters.
+
+    Control characters, those that change the writing direction, and anything else invisible or not encodable become
+    escapes (`\u202e`). So do CI commands (`##vso[`), which a CI server obeys anywhere in a line.
+    """
     line = text[: limit + 1]
     if not line.isprintable():
         line = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)

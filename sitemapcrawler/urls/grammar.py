@@ -1,21 +1,21 @@
-"""What a URL is by its grammar (RFC 3986, RFC 3987), by the browsers' parser (WHATWG), and where it stands.
+"""Checks URLs by grammar (RFC 3986, RFC 3987) and by the browsers' parser (WHATWG), and compares their locations.
 
-The two do not agree, and neither is enough. The grammar decides here, since the protocol names it; of hosts the
-browsers' parser has a say too, since only it knows what is an address. They differ so:
+The two disagree, and neither suffices. The grammar decides here, because the protocol refers to it. Hosts must also
+pass the browsers' parser, because only it knows which of them are addresses. They differ as follows:
 
 | URL | RFC 3986 and 3987 | WHATWG (ada) | here |
 |---|---|---|---|
-| `/a|b`, `?x[]=1`, `{}`, `%zz`, a second `#` | invalid | encoded, or taken as it is | invalid |
+| `/a|b`, `?x[]=1`, `{}`, `%zz`, a second `#` | invalid | encoded or unchanged | invalid |
 | `/a b` | invalid | encoded | `loc-whitespace` |
 | `https:\\\\e.com\\a` | invalid | a backslash is a slash | invalid: two readers, two hosts |
 | `https:/e.com/`, `https:e.com` | valid, without a host | `https://e.com/` | invalid: no host |
 | `http://0x7f.1/`, `http://2130706433/` | a name | the address 127.0.0.1 | `loc-ip-host` |
 | `http://1.2.3.256/`, `http://e.1/` | a name | invalid | invalid |
 | `http://e.com:65536/`, `http:///a` | valid | invalid | invalid |
-| `http://a!b.com/`, `http://%65.com/` | valid | valid, or decoded | invalid: no such name can be asked for |
+| `http://a!b.com/`, `http://%65.com/` | valid | valid, or decoded | invalid: no such host can exist |
 | `/caf\u00e9` | valid by 3987 only | encoded | valid, `loc-non-ascii` |
 | `/a/%2e%2e/b` | to be normalised to `/b` | `/b` | `loc-dot-segments` |
-| tabs, line breaks inside | invalid | taken out | taken out by the reader, `loc-whitespace` |
+| tabs, line breaks inside | invalid | removed | removed by the reader, `loc-whitespace` |
 
 Names with letters beyond ASCII are encoded by UTS 46, non-transitional, here as in browsers.
 """
@@ -36,9 +36,9 @@ SUB_DELIMITERS = r"!$&'()*+,;="
 IRI = "\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
     f"{chr(plane * 0x10000)}-{chr(plane * 0x10000 + 0xFFFD)}" for plane in range(1, 14)
 )
-"""Characters beyond ASCII that an IRI may have. Source: RFC 3987, 2.2, `ucschar`"""
+"""Non-ASCII characters allowed in an IRI. Source: RFC 3987, 2.2, `ucschar`"""
 PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
-"""What its query may have besides. Source: the same, `iprivate`"""
+"""Further characters allowed in its query. Source: RFC 3987, 2.2, `iprivate`"""
 PATH = UNRESERVED + SUB_DELIMITERS + ":@/" + IRI
 PARTS = re.compile(r"(?P<scheme>https?)://(?P<place>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
                    re.IGNORECASE | re.DOTALL)  # fmt: skip
@@ -48,48 +48,49 @@ FOREIGN = {
     "query": re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%?{PATH}{PRIVATE}]"),
     "fragment": re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%?{PATH}]"),
 }
-"""Part -> what may not stand in it. Source: RFC 3986, 3.3 to 3.5, with RFC 3987, 2.2"""
+"""Part -> what it must not contain. Source: RFC 3986, 3.3 to 3.5, with RFC 3987, 2.2"""
 USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMITERS}:{IRI}]|%[0-9A-Fa-f]{{2}})*")
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 BLANK = re.compile("[\\s\u180e\u200b\u2060\ufeff]")
-"""White space, with the blanks of no width. The joiners U+200C and U+200D are none: words of some scripts have them."""
+"""White space, including zero-width blanks, but not the joiners U+200C and U+200D, which words of some scripts need."""
 WRAPPED = re.compile(
     "^[\\s\0-\x20\x7f\u180e\u200b-\u200d\u2060\ufeff]+|(?<![ \t])[ \t]++(?=[\r\n])|[\r\n][ \t\r\n]*+|\t"
 )
-"""What is taken away before a reference is read."""
+"""Removed before a reference is parsed."""
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*3[489]|#x2[267]);", re.IGNORECASE)
-"""An entity of XML that was escaped once more, and so is still there in the URL."""
+"""XML entity that was escaped twice, so that it is still in the URL."""
 ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 USUAL_HOST = re.compile(r"(?!xn--|[^/]*\.xn--)(?:[a-z0-9-]+\.)+[a-z]+")
-"""A host that every parser reads alike."""
+"""Host that every parser reads alike."""
 USUAL_PATH = re.compile(rf"https?://[^/?#]*((?:/(?!\.)[{UNRESERVED}{SUB_DELIMITERS}:@]*)*)(?:[?#].*)?", re.DOTALL)
 SENT_AS_WRITTEN = re.compile(r"[][|]")
-"""What browsers do not escape although RFC 3986 wants it. Source: https://url.spec.whatwg.org/#path-percent-encode-set"""
+"""Characters that browsers do not escape, contrary to RFC 3986.
+Source: https://url.spec.whatwg.org/#path-percent-encode-set"""
 DOT_SEGMENT = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
 
 
 class Invalid(ValueError):
-    """A text is no valid URL. The message says why, in a few words."""
+    """The URL is not valid. The message gives the reason in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uri:
-    """A valid URL in parts, as written."""
+    """Parts of a valid URL, as written."""
 
     scheme: str
     """http or https."""
     user: str | None
-    """What stands in front of the host's `@`."""
+    """Text before the host's `@`."""
     host: str
     port: str
-    """Empty where there is none."""
+    """Empty if there is none."""
     path: str
     query: str | None
     fragment: str | None
     authority: Authority
     """Host and port, normalised."""
     address: str | None
-    """The host as browsers read it, where that is an address."""
+    """The host as browsers read it, if that is an IP address."""
 
     @property
     def place(self) -> str:
@@ -98,38 +99,38 @@ class Uri:
 
     @property
     def default_port(self) -> int:
-        """The port of the scheme."""
+        """Default port of the scheme."""
         return DEFAULT_PORTS[self.scheme]
 
 
 class Form(StrEnum):
-    """What kind of reference a text is."""
+    """Form of a URL reference."""
 
     ABSOLUTE = "absolute"
-    """It begins with http: or https:."""
+    """Begins with http: or https:."""
     PROTOCOL_RELATIVE = "protocol-relative"
-    """It begins with `//`."""
+    """Begins with `//`."""
     RELATIVE = "relative"
-    """It has no scheme; `example.com:8080/a` has none either, whatever the grammar says."""
+    """Has no scheme; this includes `example.com:8080/a`, whatever the grammar says."""
     OTHER_SCHEME = "other scheme"
 
 
 class Standing(IntEnum):
-    """Where a URL stands as seen from a sitemap, the best first."""
+    """Location of a URL relative to a sitemap, from best to worst."""
 
     INSIDE = 0
-    """The same authority, in the sitemap's folder or below; or nothing can be said of it."""
+    """Same authority, in the sitemap's folder or below; also if either URL is invalid."""
     OUTSIDE_FOLDER = 1
     OTHER_SCHEME = 2
-    """The same host, by http instead of https or the other way round."""
+    """Same host, but http instead of https or vice versa."""
     OTHER_WWW = 3
-    """The same host but for a leading `www.`."""
+    """Same host except for a leading `www.`."""
     OTHER_AUTHORITY = 4
     """Another host or port."""
 
 
 def form_of(written: str) -> Form:
-    """The form of a reference as written: what stands before it, and line breaks in it, do not count."""
+    """Return the form of a reference as written, ignoring leading blanks and line breaks."""
     written = WRAPPED.sub("", written)
     if written.startswith("//"):
         return Form.PROTOCOL_RELATIVE
@@ -140,9 +141,9 @@ def form_of(written: str) -> Form:
 
 
 def parse(url: str) -> Uri:
-    """A valid http or https URL in parts; `Invalid` says why it is none.
+    """Split a valid http or https URL into its parts. Raises `Invalid` with the reason.
 
-    Blanks and entities that are left over are taken out: they are judged elsewhere.
+    Blanks and leftover entities are removed first; other rules report them.
     """
     parts = PARTS.fullmatch(ENTITY.sub("&", BLANK.sub("", url)))
     if parts is None:
@@ -166,7 +167,7 @@ def parse(url: str) -> Uri:
 
 
 def fault_of(url: str) -> str | None:
-    """Why an http or https URL is not valid, in a few words; None where it is."""
+    """Return why an http or https URL is invalid, in a few words, or None."""
     try:
         parse(url)
     except Invalid as reason:
@@ -175,7 +176,7 @@ def fault_of(url: str) -> str | None:
 
 
 def is_sent_as_written(url: str) -> bool:
-    """True for a URL that is invalid only because of `[`, `]` or `|` behind its host."""
+    """Return whether a URL is invalid only because of `[`, `]` or `|` after its host."""
     parts = PARTS.fullmatch(url)
     if parts is None:
         return False
@@ -202,7 +203,7 @@ def _address(url: str, host: str) -> str | None:
 
 
 def path_of(url: str) -> str:
-    """The path of an http or https URL, normalised: dot segments removed, what need not be escaped unescaped."""
+    """Return the normalised path of an http or https URL: no dot segments, no needless escapes."""
     usual = USUAL_PATH.fullmatch(url)
     if usual is not None:
         return usual[1] or "/"
@@ -214,19 +215,19 @@ def path_of(url: str) -> str:
 
 
 def unescaped(escape: re.Match[str]) -> str:
-    """What an escape is to be written as: the character itself where it need not be escaped."""
+    """Normalise an escape: the character itself if it needs no escape, else upper-case digits."""
     character = chr(int(escape[1], 16))
     return character if re.fullmatch(f"[{UNRESERVED}]", character) else escape[0].upper()
 
 
 @lru_cache(maxsize=256)
 def folder_of(url: str) -> str:
-    """The path of the folder that a URL is in, with a slash at its end."""
+    """Return the path of the folder that contains a URL, with a trailing slash."""
     return path_of(url).rpartition("/")[0] + "/"
 
 
 def standing(url: str, sitemap: str) -> Standing:
-    """Where `url` stands as seen from `sitemap`. Source: https://www.sitemaps.org/protocol.html#location"""
+    """Compare the location of `url` with that of `sitemap`. Source: https://www.sitemaps.org/protocol.html#location"""
     here, there = authority(sitemap), authority(url)
     if here is None or there is None:
         return Standing.INSIDE

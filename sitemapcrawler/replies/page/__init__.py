@@ -1,4 +1,4 @@
-"""What an HTML page says of itself: robots directives, canonical, dates, refresh.
+"""Facts from an HTML page and its headers: robots directives, canonical, dates, refresh.
 
 May import `reader`, `robots` and `urls`. Start reading in `facts.py`.
 """

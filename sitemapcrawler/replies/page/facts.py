@@ -1,4 +1,4 @@
-"""What a page says of itself, in its head and in the headers of its answer."""
+"""Collects the facts that a page states in its head and response headers."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ from sitemapcrawler.replies.page.metadata import (
 from sitemapcrawler.robots.text import PERCENT
 
 Headers = Mapping[str, Sequence[str]]
-"""Header names in lower case -> their values, in the order in which they came."""
+"""Lower-case header name -> its values, in order of arrival."""
 WITH_URLS = frozenset(("location", "link", "refresh", "content-location"))
 
 
 def plain_headers(pairs: Iterable[tuple[bytes, Iterable[bytes]]]) -> dict[str, list[str]]:
-    """`Headers` of what came over the network: names, each with its values.
+    """Decode header names and values from the network.
 
-    A value is UTF-8; where it is not, it is Latin-1 (RFC 9110, 5.5), or in a URL its bytes become %XX, which is what
-    they are in a request.
+    Values are UTF-8. Otherwise they are Latin-1 (RFC 9110, 5.5), or in URLs their bytes become %XX, as in a request.
     """
     plain: dict[str, list[str]] = {}
     for name, values in pairs:
@@ -54,15 +53,14 @@ def _text(value: bytes, is_url: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What one page says of itself."""
+    """Facts that one page states about itself."""
 
     url: str
-    """The URL that gave the page."""
+    """URL of the page, after redirects."""
     complete: bool = False
-    """True where all of the head was read, or where there is none, since the page is no HTML: only then is missing what
-    is not here."""
+    """True if the whole head was read, or if the page is not HTML. Only then is an absent value really missing."""
     encoding: str | None = None
-    """Python's name of the encoding; None for a page that is no HTML."""
+    """Python's name of the encoding; None if the page is not HTML."""
     title: str | None = None
     lang: str | None = None
     """`lang` of the `<html>` element, as written."""
@@ -71,39 +69,39 @@ class PageFacts:
     refresh: Refresh | None = None
     dates: tuple[PageDate, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
-    """Code and absolute URL of the `<link rel=alternate hreflang>` elements in the head."""
+    """Code and absolute URL of each `<link rel=alternate hreflang>` in the head."""
     broken_by: str | None = None
-    """What ended the head before its end: name of an element, or `text`."""
+    """What ended the head early: an element name, or `text`."""
     sample: str = ""
-    """Markup that follows the head, as far as it was read."""
+    """Markup after the head, as far as it was read."""
     sampled: bool = False
-    """True where the sample has its full length, or goes to the end of the page."""
+    """True if the sample has its full length, or extends to the end of the page."""
 
     @property
     def noindex(self) -> bool:
-        """True where no crawler may index the page; dates of `unavailable_after` are not looked at."""
+        """True if no crawler may index the page. Dates of `unavailable_after` are ignored."""
         return any(not denial.agent and denial.until is None for denial in self.denials)
 
     @property
     def noindex_agents(self) -> tuple[str, ...]:
-        """Crawlers that are denied by name, lower case, each once."""
+        """Crawlers denied by name, in lower case, without duplicates."""
         return tuple(dict.fromkeys(denial.agent for denial in self.denials if denial.agent and denial.until is None))
 
     @property
     def modified(self) -> str | None:
-        """The page's own date of its last change, as written; the first that is a date."""
+        """First valid modification date that the page states, as written."""
         return next((date.written for date in self.dates if date.kind == MODIFIED and date.moment), None)
 
     @property
     def canonical(self) -> str | None:
-        """The first canonical that counts, absolute: of the head, else of the headers."""
+        """First canonical that counts, absolute: from the head, else from the headers."""
         known = [canonical for canonical in self.canonicals if canonical.url and canonical.place is not Place.BODY]
         known.sort(key=lambda canonical: canonical.place is Place.HEADER)
         return known[0].url if known else None
 
 
 def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> PageFacts:
-    """The facts of a page that is there. `whole`: False where the body was cut short."""
+    """Return the facts of a downloaded page. `whole`: False if the body was cut."""
     content_type = next(iter(headers.get("content-type", ())), None)
     if not is_html(content_type):
         return page_of(None, headers, url)
@@ -113,10 +111,10 @@ def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> Pa
 
 
 def page_of(head: HtmlHead | None, headers: Headers, url: str) -> PageFacts:
-    """The facts of a page from its head and headers.
+    """Combine the facts from a page's head and headers.
 
-    `head`: of a `HeadReader`; None for what is no HTML and has none; `HtmlHead()` where no body was asked for, as with
-    HEAD: nothing is then known to be missing.
+    `head`: from a `HeadReader`; None for a page that is not HTML; `HtmlHead()` if no body was requested, as with HEAD,
+    so that nothing counts as missing.
     """
     said = tuple(chain.from_iterable(denials(value, Place.HEADER) for value in headers.get("x-robots-tag", ())))
     linked = tuple(header_canonicals(headers.get("link", ()), url))
@@ -138,16 +136,16 @@ _URL = re.compile(rf"(?:url[{BLANK}]*+=[{BLANK}]*+)?+(?:'([^']*+)|\"([^\"]*+)|(.
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """A page that sends its visitor on."""
+    """Redirect by a Refresh header or `<meta>`."""
 
     delay: int
     """Seconds."""
     url: str | None
-    """Where to, absolute; None where that is the page itself, or no web URL."""
+    """Absolute target; None if it is the page itself, or not a web URL."""
 
 
 def refresh(content: str, base: str) -> Refresh | None:
-    """What a refresh says; None where a browser does nothing. `base`: URL that its own is read against."""
+    """Parse a refresh; None if browsers ignore it. Its URL is resolved against `base`."""
     time = _TIME.match(content)
     if time is None:
         return None
@@ -162,13 +160,13 @@ MAX_CANONICALS = 20
 MAX_ALTERNATES = 1_000
 MAX_DATES = 50
 _LINK = re.compile(r"canonical|hreflang", re.IGNORECASE)
-"""What is looked for in links; most are styles and icons, and not read any closer."""
+"""Relations of interest. Most links are styles and icons, and are not parsed further."""
 _NAMING = ("name", "property", "http-equiv", "itemprop")
 _WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES)
 
 
 class Elements:
-    """The elements of one head. `url`: where the page is."""
+    """Elements of one head. `url`: the page's URL."""
 
     def __init__(self, head: HtmlHead, url: str) -> None:
         self._tags = head.tags
@@ -188,23 +186,22 @@ class Elements:
         return url
 
     def title(self) -> str | None:
-        """Text of the first title, white space as one blank; also of one that stands behind the head, since browsers
-        show it."""
+        """Return the text of the first title, with single blanks; also from after the head, since browsers show it."""
         for token in chain(self._tags, self._behind):
             if token.name == "title":
                 return " ".join(unescape(token.text[: 4 * MAX_TITLE]).split())[:MAX_TITLE]
         return None
 
     def lang(self) -> str | None:
-        """Language of the document as written; in XHTML it may be `xml:lang` alone."""
+        """Return the document's language as written. XHTML may have only `xml:lang`."""
         for token in self._named("html"):
             known = attributes(token.attributes)
             return (known.get("lang") or known.get("xml:lang") or "").strip()[:100] or None
         return None
 
     def denials(self) -> Iterator[Denial]:
-        """What robots elements forbid, those behind the head included: whether they count is not documented, and none
-        stands there for nothing."""
+        """Yield what robots elements forbid, including those after the head: whether these count is undocumented, but
+        they are intended."""
         for meta in self._metas:
             yield from _meta_denials(meta, Place.HEAD)
         for token in self._behind:
@@ -212,7 +209,7 @@ class Elements:
                 yield from _meta_denials(attributes(token.attributes), Place.BODY)
 
     def canonicals(self) -> list[Canonical]:
-        """Canonicals of link elements, those behind the head after the others."""
+        """Return the canonicals of link elements, those after the head last."""
         behind = [attributes(token.attributes) for token in self._behind if token.name == "link"]
         found = chain(
             (element_canonical(link, self._base, Place.HEAD) for link in self._links),
@@ -221,7 +218,7 @@ class Elements:
         return list(islice(filter(None, found), MAX_CANONICALS))
 
     def refresh(self) -> Refresh | None:
-        """The first meta refresh that a browser obeys."""
+        """Return the first meta refresh that browsers obey."""
         for meta in self._metas:
             found = refresh(meta.get("content", ""), self._base) if _is_refresh(meta) else None
             if found is not None:
@@ -229,13 +226,13 @@ class Elements:
         return None
 
     def dates(self) -> list[PageDate]:
-        """Dates of `<meta>` elements, then of JSON-LD."""
+        """Return the dates of `<meta>` elements, then of JSON-LD."""
         metas = chain.from_iterable(map(meta_dates, self._metas))
         scripts = chain.from_iterable(json_ld_dates(token.text) for token in self._named("script"))
         return list(islice(chain(metas, scripts), MAX_DATES))
 
     def alternates(self) -> list[tuple[str, str]]:
-        """Code and absolute URL of the language versions."""
+        """Return code and absolute URL of each language version."""
         known = (link for link in self._links if "alternate" in link.get("rel", "").lower().split())
         coded = ((link.get("hreflang", "").strip(), link) for link in known)
         found = ((code, urls.resolve(self._base, link.get("href", ""))) for code, link in coded if code)

@@ -1,13 +1,13 @@
-"""HTML tokenizer, and the head of a page read while it arrives, not a byte more than needed.
+"""HTML tokenizer that reads the head of a page while it arrives, and stops as soon as possible.
 
 Source: https://html.spec.whatwg.org/multipage/parsing.html#tokenization
-Scripting counts as enabled, as in browsers and for Google: the content of `<noscript>` is text. So is that of
-`<template>`, which belongs to no document. Not implemented is a `<script>` that opens inside a comment inside a script
-(the "double escaped" states): the script then ends early.
+Scripting counts as enabled, as in browsers and for Google, so the content of `<noscript>` is text. So is that of
+`<template>`, which belongs to no document. A `<script>` inside a comment inside a script (the "double escaped" states)
+is not implemented: the outer script ends early.
 
-Two things end a head. By the standard it ends before the first thing that is not allowed in it, such as an `<img>` or a
-word of text, and Google reads metadata no further than that. Its author means `</head>` or `<body>`. Both are reported:
-the tags after the first end are kept apart.
+A head ends twice. By the standard it ends before the first thing not allowed in it, such as an `<img>` or a word of
+text; Google reads no metadata after that. Its author means `</head>` or `<body>`. Tags between the two ends are
+reported separately.
 Sources: https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead,
 https://developers.google.com/search/docs/crawling-indexing/valid-page-metadata
 """
@@ -29,14 +29,14 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 from sitemapcrawler.reader.decode import ASCII, CHARACTER_SETS
 
 BLANK = " \t\n\f\r"
-"""White space of HTML; letters that look blank, NBSP for instance, are text."""
+"""White space of HTML. Other blank characters, such as NBSP, are text."""
 RAW_TEXT = frozenset(
     ("script", "style", "title", "textarea", "noscript", "template", "iframe", "noframes", "noembed", "xmp")
 )
 """Elements whose content is not markup."""
 
 _BLANKS = re.compile(rf"[{BLANK}\0]*+")
-# A quote counts behind "=" only, and then up to the next one, ">" or not. Possessive, so that no markup makes it slow.
+# A quote counts only after "=", and then extends to the next quote, past any ">". Possessive, to keep matching fast.
 _TAG = re.compile(
     rf"""[{BLANK}\0]*+<(/?+[a-zA-Z][^{BLANK}/>]*+)((?:[^>=]++|=[{BLANK}]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^{BLANK}>]*+))*+)>"""
 )
@@ -48,37 +48,37 @@ _COMMENT_END = re.compile(r"--!?>")
 _DECLARATION_END = re.compile(">")
 _EMPTY_COMMENT = re.compile(r"<!---?>")
 _UNDECIDED = re.compile(r"<(?:!-?|/?(?:[a-zA-Z].*+)?)?\Z", re.DOTALL)
-"""The end of a text that may become a tag or a comment."""
-# Without IGNORECASE, which would make the search twenty times slower.
+"""End of a text that may become a tag or comment."""
+# Without IGNORECASE, which makes the search twenty times slower.
 _CLOSINGS = {
     name: re.compile("</" + "".join(f"[{c}{c.upper()}]" for c in name) + rf"(?=[{BLANK}/>])") for name in RAW_TEXT
 }
 
 
 OVERLAP = 64
-"""Characters in which the beginning of an end tag may have come already."""
+"""Characters to search again for an end tag that is split between two chunks."""
 
 
 class Token(NamedTuple):
-    """A tag, or text outside of tags."""
+    """A tag, or text outside tags."""
 
     name: str
-    """Lower case; of an end tag with the slash, `/head`; of text that is not blank, empty."""
+    """Lower case; with the slash for an end tag (`/head`); empty for text that is not blank."""
     attributes: str = ""
     """As written."""
     text: str = ""
-    """The content of a raw text element, as written."""
+    """Content of a raw text element, as written."""
 
 
 TEXT = Token("")
 
 
 class Tokens:
-    """The tokens of a document, whose text arrives in pieces. The time it takes is linear, whatever the text."""
+    """Tokens of a document that arrives in chunks, in linear time for any text."""
 
     def __init__(self) -> None:
         self.cut = 0
-        """Characters that were cut into tokens so far."""
+        """Characters tokenized so far."""
         self._text = ""
         self._at = 0
         self._awaited: re.Pattern[str] | None = None
@@ -86,11 +86,11 @@ class Tokens:
 
     @property
     def remaining(self) -> str:
-        """What is there and not cut yet."""
+        """Text that has arrived but is not tokenized."""
         return self._text[self._at :]
 
     def feed(self, text: str) -> Iterator[Token]:
-        """The tokens that are complete now."""
+        """Append text and yield the tokens that are now complete."""
         known = len(self._text) - self._at
         self._text, self._at = self.remaining + text, 0
         if self._is_incomplete(known):
@@ -105,22 +105,24 @@ class Tokens:
         self._wait = 2 * (len(self._text) - self._at)
 
     def _is_incomplete(self, known: int) -> bool:
-        """True where a token is still without its end. To be sure it is read again, but only when it has doubled, so
-        that it is not read over and over."""
+        """Return whether the next token has no end yet.
+
+        It is parsed again only when the text has doubled, to avoid quadratic time.
+        """
         if len(self._text) >= self._wait:
             return False
         return self._awaited is None or self._awaited.search(self._text, max(known - OVERLAP, 0)) is None
 
 
 class Incomplete(NamedTuple):
-    """The end of the text comes before that of a token."""
+    """The text ends within a token."""
 
     awaited: re.Pattern[str] | None
-    """Without this in what comes it remains so."""
+    """Pattern that must occur in further text to end the token; None if any text may."""
 
 
 def _next(text: str, at: int) -> tuple[Token | None, int] | Incomplete:
-    """The token at a place, None for a comment or blanks, and its end."""
+    """Return the token at a position, or None for a comment or blanks, and its end."""
     tag = _TAG.match(text, at)
     if tag is not None:
         name = tag[1].lower()
@@ -150,7 +152,7 @@ def _raw(text: str, name: str, tag: re.Match[str]) -> tuple[Token, int] | Incomp
 
 
 def attributes(text: str) -> dict[str, str]:
-    """Attributes by name in lower case, entities replaced; of two with one name the first counts."""
+    """Parse attributes: lower-case name -> value, entities replaced. The first of a repeated name counts."""
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(text):
         plain = value[1:-1] if value[:1] in {'"', "'"} else value
@@ -159,27 +161,27 @@ def attributes(text: str) -> dict[str, str]:
 
 
 def _character(reference: re.Match[str]) -> str:
-    """In an attribute `&copy=` and `&notit;` stay as they are: a URL's parameters are no entities."""
+    """Replace a reference. As in attributes of HTML, `&copy=` and `&notit;` stay: they may be parameters of a URL."""
     name = reference[1]
     return html.unescape(reference[0]) if name is None else html5.get(name, reference[0])
 
 
-PRESCAN = 1024  # bytes in which <meta charset> is looked for, in the standard and here
+PRESCAN = 1024  # bytes searched for <meta charset>, by the standard and here
 FALLBACK = "cp1252"
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks; the standard knows no UTF-32."""
+"""Byte order marks. The standard has no UTF-32."""
 WIDE = ("utf-16", "utf-32")
 
 
 def charset(start: bytes, content_type: str | None) -> tuple[str, int]:
-    """Python's name of the encoding of a page that begins with `start`, and the length of its byte order mark.
+    """Return Python's name of a page's encoding, and the length of its byte order mark.
 
-    `start`: `PRESCAN` bytes or more, fewer where the page has no more.
-    Where nothing is declared, text that is valid UTF-8 is taken as such: the standard allows to look.
+    `start`: the first `PRESCAN` bytes or more, or the whole page.
+    Without a declaration, valid UTF-8 is read as such, which the standard allows.
     """
     for mark, name in BOMS:
         if start.startswith(mark):
@@ -187,16 +189,16 @@ def charset(start: bytes, content_type: str | None) -> tuple[str, int]:
     said = _usable(http_content_type_encoding(content_type)) if content_type else None
     if said is not None:
         return said, 0
-    # w3lib looks further than the standard, hence the cut.
+    # w3lib searches further than the standard.
     declared = _usable(html_body_declared_encoding(start[:PRESCAN]))
     if declared is not None and declared.startswith(WIDE):
-        declared = "utf-8"  # whoever reads the declaration byte by byte knows better
+        declared = "utf-8"  # a declaration that is readable byte by byte cannot be UTF-16 or UTF-32
     return declared or ("utf-8" if _is_utf8(start) else FALLBACK), 0
 
 
 @lru_cache(maxsize=256)
 def _usable(name: str | None) -> str | None:
-    """Python has codecs that are no character sets, and some that would make other markup of ASCII."""
+    """Return the name if it is UTF-16 or an ASCII-compatible character set. Python has other codecs too."""
     if name is None or not CHARACTER_SETS.match(name):
         return None
     if name.startswith(WIDE):
@@ -216,29 +218,29 @@ def _is_utf8(start: bytes) -> bool:
 
 
 ACCEPTED = "gzip, deflate"
-"""What to send as Accept-Encoding, where a body is read by its first bytes."""
-_ANY_HEADER = 32 + 15  # zlib's wbits: gzip or zlib, whichever the header says
-_NO_HEADER = -15  # what some servers send as deflate; RFC 9110, 8.4.1.2 knows of them
-_TELLING = 2  # bytes that tell a header of zlib from data without one: RFC 1950, 2.2
+"""Accept-Encoding to send if only the start of a body is read."""
+_ANY_HEADER = 32 + 15  # zlib's wbits: gzip or zlib, by header
+_NO_HEADER = -15  # raw deflate, which some servers send (RFC 9110, 8.4.1.2)
+_TELLING = 2  # bytes that tell a zlib header from raw data (RFC 1950, 2.2)
 _DAMAGE = cast("type[Exception]", isal_zlib.error)
 
 
 class Inflater:
-    """Takes the bytes of one body. What is damaged, or in an encoding that is not `ACCEPTED`, gives nothing."""
+    """Inflates one body. Damaged data, and encodings not in `ACCEPTED`, give no bytes."""
 
     def __init__(self, content_encoding: str | None) -> None:
         names = [name.strip().lower() for name in (content_encoding or "").split(",")]
         self._codings = [name for name in names if name not in {"", "identity"}]
         self.readable = all(name in {"gzip", "x-gzip", "deflate"} for name in self._codings) and len(self._codings) < 2
-        """False where the encoding is none of `ACCEPTED`, or the data is damaged."""
+        """False if the encoding is not in `ACCEPTED`, or the data is damaged."""
         self._inflater: Any = None
         self._start = b""
 
     def feed(self, data: bytes, limit: int) -> bytes:
-        """The plain bytes of the next piece, at most `limit`; the rest of the piece is then lost."""
+        """Return the plain bytes of the next chunk, at most `limit`; the rest of the chunk is lost."""
         if not self._codings:
             return data[:limit]
-        if not self.readable or not data or limit < 1:  # zlib takes 0 for no limit
+        if not self.readable or not data or limit < 1:  # zlib reads 0 as no limit
             return b""
         if self._inflater is None:
             data = self._start = self._start + data
@@ -264,14 +266,14 @@ class Inflater:
 
 
 HEAD_LIMIT = 512 * 2**10
-"""Bytes, uncompressed, after which the end of the head is not waited for: heads with inlined styles and data reach some
-hundred KiB. A page that is cut here has `complete` False, and nothing of it is said to be missing."""
+"""Uncompressed bytes read in search of the end of the head. Heads with inlined styles and data reach some hundred KiB.
+A page cut here has `complete` False, and nothing is reported as missing from it."""
 BEHIND = 16 * 2**10
-"""Characters that are still read behind what broke the head, to see what the author meant to be in it."""
+"""Characters read after what broke the head, to find what the author meant to be in it."""
 SAMPLE = 16 * 2**10
-"""Characters of markup behind the head that tell one page from another (see soft404)."""
+"""Characters of markup after the head, used to compare pages (see soft404)."""
 MAX_TAGS = 4_000
-"""Tags kept of one head; 100 languages with a link each are far from it."""
+"""Tags kept of one head; 100 languages with a link each need far fewer."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 _ALLOWED = frozenset(
@@ -285,33 +287,33 @@ _JSON_LD = re.compile(r"ld\+json", re.IGNORECASE)
 
 @dataclass(slots=True)
 class HtmlHead:
-    """What stands in the head of a page."""
+    """Contents of a page's head."""
 
     encoding: str = FALLBACK
-    """Python's name of the encoding that the page was read in."""
+    """Python's name of the encoding used."""
     tags: list[Token] = field(default_factory=list)
     """html, base, link, meta, title, and JSON-LD scripts, in document order."""
     behind: list[Token] = field(default_factory=list)
-    """The same, of what stands behind the end of the head, but in front of `</head>` or `<body>`."""
+    """The same tags after the end of the head, but before `</head>` or `<body>`."""
     broken_by: str | None = None
-    """What ended the head: the name of an element, `text`, or None for a head that ends where it should."""
+    """What ended the head early: an element name or `text`; None if it ended properly."""
     complete: bool = False
-    """True where all of the head was there; False where a limit, a broken connection or damage cut it."""
+    """True if the whole head was read; False if a limit, a broken connection or damage cut it."""
     sample: str = ""
-    """Markup that follows, at most `SAMPLE` characters."""
+    """Markup after the head, at most `SAMPLE` characters."""
     sampled: bool = False
-    """True where the sample has its full length, or goes to the end of the page."""
+    """True if the sample has its full length, or extends to the end of the page."""
 
 
 def is_html(content_type: str | None) -> bool:
-    """True for a Content-Type whose body is read as HTML; also where there is none."""
+    """Return whether a body with this Content-Type is read as HTML; also without one."""
     return not content_type or content_type.partition(";")[0].strip().lower() in HTML_TYPES
 
 
 class HeadReader:
-    """Reads one page from the bytes of its body, in pieces of any size.
+    """Reads the head of one page from its body, in chunks of any size.
 
-    `content_type` and `content_encoding`: the headers. `sample`: characters wanted of what follows the head.
+    `content_type` and `content_encoding`: the headers. `sample`: characters wanted after the head.
     """
 
     def __init__(self, content_type: str | None = None, content_encoding: str | None = None, sample: int = 0) -> None:
@@ -328,12 +330,12 @@ class HeadReader:
 
     @property
     def enough(self) -> bool:
-        """True where nothing more of the body is needed: the download can end."""
+        """True if no more of the body is needed, so that the download can stop."""
         sampled = self._ended and len(self._head.sample) >= self._wanted
         return sampled or self._taken >= HEAD_LIMIT or not self._inflater.readable
 
     def feed(self, data: bytes) -> bool:
-        """Read a piece of the body; `enough`."""
+        """Read a chunk of the body; return `enough`."""
         plain = self._inflater.feed(data, HEAD_LIMIT - self._taken)
         self._taken += len(plain)
         if self._start is None:
@@ -345,7 +347,7 @@ class HeadReader:
         return self.enough
 
     def close(self, whole: bool = True) -> HtmlHead:
-        """The head. `whole`: False where the body was cut short by something other than `enough`."""
+        """Return the head. `whole`: False if the body was cut by something other than `enough`."""
         if self._start is not None:
             self._begin(self._start)
         head = self._head

@@ -1,7 +1,7 @@
-"""Robots directives, canonicals and dates of a page, from elements and headers.
+"""Reads robots directives, canonicals and dates of a page from elements and headers.
 
-Sources: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag (of several directives the most
-restrictive wins: `index` does not undo `noindex`),
+Sources: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag (the most restrictive of several
+directives wins: `index` does not undo `noindex`),
 https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls, RFC 6596
 """
 
@@ -22,12 +22,12 @@ from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.urls.display import masked_url
 
 EVERYBODY = "robots"
-"""The name of a `<meta>` that is for all crawlers."""
+"""`<meta>` name that addresses all crawlers."""
 META_AGENTS = frozenset(agent.name.lower() for agent in AGENTS) | frozenset(
     ("googlebot-news", "googlebot-image", "googlebot-video", "msnbot", "bingbot", "slurp", "teoma", "yandex",
      "baiduspider", "duckduckbot", "seznambot", "yeti", "naverbot", "applebot")
 )  # fmt: skip
-"""Crawlers whose name is looked for in `<meta name>`; any other name is no crawler's: it may be `description`."""
+"""Crawlers recognised in `<meta name>`; any other name, such as `description`, is not a crawler's."""
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 """Directives with a colon and a value."""
 KNOWN = VALUED | frozenset(
@@ -42,40 +42,40 @@ _WORDS = re.compile(r"[\s;]+")
 
 
 class Place(StrEnum):
-    """Where a page says something of itself."""
+    """Where a page makes a statement."""
 
     HEAD = "head"
     HEADER = "header"
     BODY = "body"
-    """Behind the end of the head."""
+    """After the end of the head."""
 
 
 class Directive(NamedTuple):
-    """One word to crawlers, with its value."""
+    """One robots directive."""
 
     agent: str
     """Crawler in lower case; empty for all."""
     name: str
     """Lower case."""
     value: str
-    """Of one with a colon; empty for others."""
+    """Text after the colon; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A page that shall not be in an index, or not any more after a date."""
+    """A directive against indexing a page, at once or after a date."""
 
     agent: str
     """Crawler in lower case; empty for all."""
     place: Place
     written: str
-    """The content of the element or header, cut to a length that can be told."""
+    """Content of the element or header, at most 200 characters."""
     until: str | None = None
-    """The date of `unavailable_after` as written; None for `noindex` and `none`."""
+    """Date of `unavailable_after` as written; None for `noindex` and `none`."""
 
 
 def denials(written: str, place: Place, agent: str = "") -> Iterator[Denial]:
-    """What a content (`agent`: its name) or a header forbids."""
+    """Yield what the content of a header, or of a `<meta>` for `agent`, forbids."""
     for directive in directives(written[:MAX_VALUE], agent, prefixed=place is Place.HEADER):
         if directive.name in NOINDEX:
             yield Denial(directive.agent, place, written[:200])
@@ -84,7 +84,7 @@ def denials(written: str, place: Place, agent: str = "") -> Iterator[Denial]:
 
 
 def directives(written: str, agent: str = "", prefixed: bool = False) -> list[Directive]:
-    """Directives in order. `prefixed`: a name with a colon is a crawler, and what follows is for that one."""
+    """Parse directives in order. `prefixed`: a crawler's name and a colon may precede directives for that crawler."""
     found: list[Directive] = []
     for part in written.split(",")[:MAX_DIRECTIVES]:
         name, colon, rest = part.partition(":")
@@ -96,14 +96,14 @@ def directives(written: str, agent: str = "", prefixed: bool = False) -> list[Di
         if colon and name in VALUED:
             found.append(Directive(agent, name, rest.strip()))
         elif found and found[-1].name == "unavailable_after" and not KNOWN & set(_WORDS.split(name)):
-            found[-1] = found[-1]._replace(value=f"{found[-1].value},{part}".strip())  # the comma was in the date
+            found[-1] = found[-1]._replace(value=f"{found[-1].value},{part}".strip())  # a comma within the date
         else:
             found.extend(Directive(agent, word, "") for word in _WORDS.split(part.strip().lower()) if word)
     return found
 
 
-MAX_HEADER_LINKS = 500  # of one answer; some name a hundred styles and scripts to load early
-# Possessive, and no "<" inside a target, so that no header makes it slow.
+MAX_HEADER_LINKS = 500  # of one response; some preload a hundred styles and scripts
+# Possessive, and no "<" inside a target, so that matching stays fast for any header.
 _HEADER_LINK = re.compile(r'<([^<>]*+)>((?:[^",<]++|"(?:[^"\\]++|\\.)*+")*+)', re.DOTALL)
 _PARAMETER = re.compile(r';\s*+([^\s=;,"]++)\s*+(?:=\s*+("(?:[^"\\]++|\\.)*+"|[^;,"\s]*+))?+', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -111,18 +111,18 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class HeaderLink:
-    """One link of a header."""
+    """One link of a Link header."""
 
     target: str
-    """The reference as written."""
+    """Reference as written."""
     rel: tuple[str, ...]
     """Relation types, lower case."""
     parameters: dict[str, str]
-    """By name in lower case; of two with one name the first counts."""
+    """By name in lower case; the first of a repeated name counts."""
 
 
 def header_links(headers: Iterable[str]) -> Iterator[HeaderLink]:
-    """The links of Link headers, in order; what is none is passed over."""
+    """Yield the links of Link headers, in order; skip malformed ones."""
     count = 0
     for header in headers:
         for found in _HEADER_LINK.finditer(header):
@@ -142,23 +142,23 @@ def _parameters(text: str) -> dict[str, str]:
 
 
 OTHER_MEANING = ("hreflang", "lang", "media", "type")
-"""Attributes and parameters with which a canonical stands for another language or device, and is none to Google."""
+"""Attributes and parameters that tie a canonical to another language or device. Google then ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """One canonical that a page names."""
+    """A canonical that a page declares."""
 
     href: str
-    """As written, passwords as `***`."""
+    """As written, with passwords masked."""
     url: str | None
-    """Absolute; None where it is no web URL."""
+    """Absolute; None if it is not a web URL."""
     place: Place
-    """In the body it does not count."""
+    """A canonical in the body does not count."""
 
 
 def element_canonical(attributes: Mapping[str, str], base: str, place: Place) -> Canonical | None:
-    """The canonical that a `<link>` element names; None for another link, or one without a reference."""
+    """Return the canonical of a `<link>` element, or None for another link or one without a reference."""
     href = attributes.get("href", "").strip()
     if not href or "canonical" not in attributes.get("rel", "").lower().split():
         return None
@@ -166,7 +166,7 @@ def element_canonical(attributes: Mapping[str, str], base: str, place: Place) ->
 
 
 def header_canonicals(values: Iterable[str], url: str) -> Iterator[Canonical]:
-    """The canonicals that Link headers of the page at `url` name."""
+    """Yield the canonicals in the Link headers of the page at `url`."""
     for link in header_links(values):
         if "canonical" not in link.rel or any(name in link.parameters for name in OTHER_MEANING):
             continue
@@ -191,32 +191,31 @@ META_DATES = {
     "dcterms.modified": MODIFIED,
     "last-modified": MODIFIED,
 }
-"""Name, property or itemprop of a `<meta>`, lower case -> what its content is the date of."""
+"""Lower-case name, property or itemprop of a `<meta>` -> what its date means."""
 PAGE_TYPES = ("Article", "Page", "Posting", "Report", "Recipe", "Guide")
-"""How the types of schema.org end that stand for a page; a comment's or a product review's date is not the page's."""
+"""Suffixes of schema.org types that describe a page. The date of a comment or product review is not the page's."""
 MAX_JSON = 128 * 2**10  # characters of one JSON-LD script; Yoast's have 5,000
-MAX_NODES = 500  # nodes of one graph that are looked at
+MAX_NODES = 500  # nodes read of one graph
 
 
 @dataclass(frozen=True, slots=True)
 class PageDate:
-    """One date of a page."""
+    """A date that a page states."""
 
     kind: str
     """published or modified."""
     written: str
-    """As written."""
     source: str
     """Name of the `<meta>`, or `json-ld`."""
 
     @property
     def moment(self) -> datetime | None:
-        """In UTC; None where it is no date."""
+        """The date in UTC; None if it is invalid."""
         return parse(self.written)
 
 
 def meta_dates(attributes: dict[str, str]) -> Iterator[PageDate]:
-    """The date in a `<meta>`, if it has one."""
+    """Yield the date of a `<meta>`, if it has one."""
     for name in ("property", "name", "itemprop"):
         kind = META_DATES.get(attributes.get(name, "").strip().lower())
         written = attributes.get("content", "").strip()
@@ -226,7 +225,7 @@ def meta_dates(attributes: dict[str, str]) -> Iterator[PageDate]:
 
 
 def json_ld_dates(script: str) -> Iterator[PageDate]:
-    """The dates of the page itself in a JSON-LD script: of its top nodes, or those of its graph."""
+    """Yield the page's own dates from a JSON-LD script: from its top nodes or its graph."""
     for node in _nodes(script):
         if not _is_page_type(node.get("@type")):
             continue
@@ -241,7 +240,7 @@ def _nodes(script: str) -> list[dict[str, Any]]:
         return []
     try:
         read = msgspec.json.decode(script)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):  # the last: brackets without end
+    except (msgspec.DecodeError, UnicodeError, RecursionError):  # RecursionError: deep nesting
         return []
     graph = read.get("@graph", read) if isinstance(read, dict) else read
     nodes = graph if isinstance(graph, list) else [graph]
