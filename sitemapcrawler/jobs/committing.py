@@ -1,4 +1,4 @@
-"""Commits to the database of a job, in a thread of its own."""
+"""Commits results to a job's database, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from sitemapcrawler.jobs.store.loading import Commit, FileRows, load
 logger = logging.getLogger(__name__)
 
 COMMIT_ROWS = 50_000
-"""Rows at which is committed at once: as many as a sitemap may list. A commit costs about 10 ms, whatever it holds."""
+"""Rows at which a commit starts at once: as many as a sitemap may list. A commit takes some 10 ms of overhead."""
 COMMIT_S = 0.5
-"""Seconds that what was found waits for its commit at most: what a crash costs."""
+"""Maximum seconds that results wait for a commit: what a crash can lose."""
 WAITING_ROWS = 200_000
-"""Rows that wait before the crawl waits for them."""
+"""Waiting rows above which `Committer.add` blocks."""
 T = TypeVar("T")
 
 
 class Committer:
-    """Commits results of a crawl in groups. After the first error it calls `failed` and drops the rest."""
+    """Commits a crawl's results in groups. After the first error it calls `failed` and drops the rest."""
 
     def __init__(self, store: Store, run: int, failed: Callable[[str], None]) -> None:
         self.error: str | None = None
-        """Why nothing is written any more, in one line, or None."""
+        """Why writing stopped, in one line; None while it works."""
         self.store = store
         self._run = run
         self._failed = failed
@@ -39,7 +39,7 @@ class Committer:
         self._timer: asyncio.TimerHandle | None = None
 
     async def add(self, file: FileRows) -> None:
-        """Add a file that was read to its end."""
+        """Add a file that was read completely. Waits while too many rows are pending."""
         if self.error is not None:
             file.discard()
             return
@@ -49,13 +49,13 @@ class Committer:
             await self._task
 
     def put(self, table: str, row: dict[str, Any]) -> None:
-        """Add a row of another table."""
+        """Add a row to another table."""
         if self.error is None:
             self._group.rows.setdefault(table, []).append(row)
             self._wake()
 
     def reply(self, line: bytes) -> None:
-        """Add a row of `replies`, as a JSON line."""
+        """Add a row to `replies`, as a JSON line."""
         if self.error is None:
             self._group.replies.append(line)
             self._wake()
@@ -76,13 +76,13 @@ class Committer:
             return None
 
     async def each(self, work: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
-        """What an iterator gives, made and asked in the thread that writes."""
+        """Yield the items of an iterator that runs in the writing thread."""
         iterator = await self.run(work)
         while iterator is not None and (part := await self.run(lambda: next(iterator, None))) is not None:
             yield part
 
     def fail(self, error: Exception) -> None:
-        """Stop writing."""
+        """Stop writing because of an error."""
         if self.error is None:
             self.error = in_words(error)
             self._failed(self.error)
@@ -99,17 +99,17 @@ class Committer:
             self.fail(error)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         if self._timer is not None:
             self._timer.cancel()
         try:
             self._thread.submit(self.store.close)
-        except (RuntimeError, MemoryError):  # no thread could be started
+        except (RuntimeError, MemoryError):  # no thread can be started
             self.store.close()
         self._thread.shutdown()
 
     def _wake(self) -> None:
-        """Start a commit now if many rows wait, else schedule one."""
+        """Start a commit if many rows wait, else schedule one."""
         if self._group.urls >= COMMIT_ROWS and self._task is None:
             self._begin()
         elif self._timer is None:

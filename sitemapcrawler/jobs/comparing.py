@@ -1,4 +1,4 @@
-"""A crawl beside an earlier one: what was added, removed or changed since, and which files need not be read again."""
+"""Compares a crawl with its baseline: which entries were added, removed or changed, and which files can be copied."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ from sitemapcrawler.rules.facts.sites import sites_of
 
 NOT_MODIFIED = 304
 OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})
-"""Arguments that say which files are read, not what becomes of their entries."""
+"""Arguments that decide which files are read, but not how their entries are judged."""
 ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 
 
 class Comparison:
-    """Compares a crawl with its baseline."""
+    """Comparison of a crawl with its baseline."""
 
     def __init__(self, store: Store, params: Arguments, program: str) -> None:
-        """`program`: what judges (`jobs.program_of`). StoreError for a baseline that cannot be used, or is of another
-        site."""
+        """`program`: see `job.program_of`. Raises StoreError if the baseline cannot be used or is of another site."""
         self.baseline = Baseline(store, Path(params.baseline or ""))
         with self.baseline.usable():
             if not params.force:
@@ -45,7 +44,7 @@ class Comparison:
             self.baseline.compare(judged_alike(self.baseline.job, params), params.verify != "off")
         self.only_changes = params.only == "changes"
         self.copied = 0
-        """How many files were taken over in this run."""
+        """Number of files copied from the baseline in this run."""
         self._may_take = may_take(self.baseline.job, params, program)
         self._judging = bool(params.judged_agents)
         self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
@@ -58,14 +57,14 @@ class Comparison:
     # Files.
 
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
-        """A file as the baseline knows it, where its entries may be taken over if it has not changed."""
+        """A file's data in the baseline, if its entries can be copied in case it is unchanged; else None."""
         known = self.baseline.files.get(visit.url) if self._may_take else None
         if known is None or (known.dated and not self._same_date(visit)):
             return None
         return None if self._judging and not self._same_rules(visit.url, policies) else known
 
     def _same_date(self, visit: ListedFile) -> bool:
-        """True where the index that lists a file dates it as it did before."""
+        """True if the index dates the file as it did in the baseline."""
         if visit.parent is None:
             return True
         if visit.parent not in self._dates:
@@ -73,8 +72,8 @@ class Comparison:
         return self._dates[visit.parent].get(visit.url) == visit.listed_at
 
     def _same_rules(self, url: str, policies: Policies) -> bool:
-        """True where the robots.txt of a file's site, and of the other sites whose pages it lists, say what they said:
-        verdicts stand in the rows. One that was not asked for in this crawl says nothing."""
+        """True if robots.txt is unchanged on the file's site and on the other sites whose pages it lists, so that the
+        stored verdicts hold. A robots.txt that only the baseline has fetched counts as changed."""
         listed = {urls.origin(f"{prefix}/") for prefix in self._strange.get(url, ())}
         return all(
             policies.signatures.get(origin) == self._policies.get(origin)
@@ -84,23 +83,23 @@ class Comparison:
 
     @property
     def strange_origins(self) -> set[str]:
-        """Sites that the files of other sites list pages of: their robots.txt must be known before such a file may be
-        taken over."""
+        """Other sites whose pages are listed by files of the baseline. Their robots.txt must be fetched before such a
+        file can be copied."""
         found = {urls.origin(f"{prefix}/") for prefixes in self._strange.values() for prefix in prefixes}
         return {origin for origin in found if origin is not None}
 
     def count_copied(self) -> None:
-        """Note that the entries of a file are taken over."""
+        """Count a file copied from the baseline."""
         self.copied += 1
 
     # Entries.
 
     async def judge(self, writer: Committer, sitemap: str, records: Sequence[UrlRecord]) -> None:
-        """Say of entries of a file what became of them."""
+        """Set `change` and `changed_fields` of entries of a file."""
         known = self._entries.get(sitemap)
         if known is None:
             known = await writer.run(partial(self.baseline.entries, sitemap))
-            if known is None:  # the database has failed
+            if known is None:  # the database failed
                 return
             self._entries[sitemap] = known
         texts = self._texts(records)
@@ -117,12 +116,12 @@ class Comparison:
     async def _look_up(
         self, writer: Committer, entries: Sequence[tuple[UrlRecord, tuple[str, str]]], sitemap: str | None
     ) -> None:
-        """Judge entries that are not known to be unchanged, by what the file `sitemap` says of them, or any file."""
+        """Compare entries that are not known to be unchanged with those of the file `sitemap`, or of any file."""
         if not entries:
             return
         locs = [as_held(record.loc) for record, _ in entries]
         before = await writer.run(partial(self.baseline.texts, locs, sitemap))
-        if before is None:  # the database has failed
+        if before is None:  # the database failed
             return
         for record, text in entries:
             was = before.get(as_held(record.loc), [])
@@ -134,7 +133,7 @@ class Comparison:
             record.changed_fields = min(found, key=len)
 
     def _texts(self, records: Sequence[UrlRecord]) -> list[tuple[str, str]]:
-        """What is compared of entries, as text: entry and reply."""
+        """Compared parts of entries, as text: (entry, reply)."""
         entries = [line.decode() for line in self._entry_text.lines(records).splitlines()]
         if not self.baseline.with_replies:
             return [(entry, "") for entry in entries]
@@ -147,14 +146,13 @@ class Comparison:
         return list(zip(entries, replies, strict=True))
 
     def forget(self, sitemap: str) -> None:
-        """A file has been read."""
+        """Free the memory used for a file."""
         self._entries.pop(sitemap, None)
 
     # The end.
 
     def same_site(self, store: Store, policies: Policies) -> bool:
-        """True where all files are those of the baseline and none of them has changed, nor has a robots.txt: then all
-        that can be said of the whole site was said."""
+        """True if all files and every robots.txt are as in the baseline, so that its findings on whole sites hold."""
         return (
             self._may_take
             and "of_site" in self.baseline.job
@@ -163,14 +161,15 @@ class Comparison:
         )
 
     def judged_files(self, store: Store, narrowed: bool, lost: Collection[str] = ()) -> tuple[list[str], list[str]]:
-        """Of the files whose entries the baseline knows and that may list less now: those of which this crawl can say
-        what they list, and the others. `narrowed`: a limit left files out; `lost`: sites of which one did, or which
-        could not be looked at."""
+        """Split the baseline's files that may list less now: (files whose current content is known, others).
+
+        `narrowed`: a limit left files out; `lost`: sites where it did, or that could not be checked.
+        """
         outcomes = {
             sitemap: (outcome, status)
             for sitemap, outcome, status in store.execute("SELECT sitemap, outcome, status FROM sitemaps")
         }
-        # Where nothing at all of a site could be read, it is down rather than empty.
+        # If no file of a site could be read, the site is down rather than empty.
         sites = dict(store.execute(sites_of()))
         up = {sites[sitemap] for sitemap, (outcome, _) in outcomes.items() if outcome in READ}
         down = {
@@ -192,8 +191,8 @@ class Comparison:
 
 
 def may_take(job: Any, params: Arguments, program: str) -> bool:
-    """True where the entries of a file that has not changed would be judged alike. Where URLs are asked, all are
-    looked at anew."""
+    """True if this crawl would judge the entries of an unchanged file as the earlier job did. False if URLs are
+    verified, since that is always repeated."""
     earlier = job.get("arguments")
     if earlier is None or job.get("program") != program or params.verify != "off" or params.max_urls is not None:
         return False
@@ -205,19 +204,19 @@ def may_take(job: Any, params: Arguments, program: str) -> bool:
 
 
 def judged_alike(job: Any, params: Arguments) -> bool:
-    """True where robots.txt is judged for crawlers, and for those of the baseline, as far as it tells."""
+    """True if robots.txt is checked for crawlers, and as far as known for the same ones as in the baseline."""
     arguments = job.get("arguments")
     alike = arguments is None or arguments.get("agents") == params.asks_for().get("agents")
     return alike and bool(params.judged_agents)
 
 
 def _missed(store: Store) -> list[tuple[Any, ...]]:
-    """(URL, HTTP status) of guesses that were no sitemaps, which have no records; no status where it is not known."""
+    """(URL, HTTP status) of guessed URLs that were no sitemaps; the status is null if unknown."""
     return store.execute("SELECT sitemap, (tally->>'status')::INTEGER FROM files WHERE tally->>'missed' = 'true'")
 
 
 def check_site(baseline: Baseline, params: Arguments) -> None:
-    """StoreError where the baseline is of a job that was not finished, or of another site."""
+    """Raise StoreError if the baseline is incomplete or of another site."""
     if baseline.job and baseline.job.get("state") != FINISHED:
         raise StoreError(
             f"baseline {baseline.path} was not finished: what it lacks would count as added; "
@@ -233,7 +232,7 @@ def check_site(baseline: Baseline, params: Arguments) -> None:
     if not named or not held or _same_start(baseline.job, params) or _some_akin(held, named):
         return
     if not baseline.job and _some_akin({_site(host) for host in baseline.hosts("loc")}, named):
-        return  # files may stand on another host than the site
+        return  # the sitemaps may be on another host than the site
     raise StoreError(
         f"baseline {baseline.path} is of {', '.join(sorted(held)[:3])}, not of {', '.join(sorted(named)[:3])}; "
         "force=yes compares them all the same"
@@ -241,7 +240,7 @@ def check_site(baseline: Baseline, params: Arguments) -> None:
 
 
 def _same_start(job: Any, params: Arguments) -> bool:
-    """True where the job was begun at the same place, wherever that has led to."""
+    """True if both crawls started from the same domain or sitemap, wherever that led."""
     before, now = job.get("arguments") or {}, params.asks_for()
     return any(name in now and before.get(name) == now[name] for name in ("domain", "sitemap"))
 
@@ -251,7 +250,7 @@ def _some_akin(held: Iterable[str], named: Iterable[str]) -> bool:
 
 
 def _site(host: str) -> str:
-    """The host without port and `www.`."""
+    """Host without port and `www.`."""
     place = urls.authority(f"http://{host}/")
     return (place.host if place is not None else host).removeprefix("www.")
 

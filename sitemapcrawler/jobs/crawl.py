@@ -1,4 +1,4 @@
-"""What a job needs from its crawl: protocols for classes of upper layers, and the result of reading a file."""
+"""What a job needs from its crawl: protocols for classes of higher layers, and the result of reading a file."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ from sitemapcrawler.urls import Authority
 
 
 class ListedFile(Protocol):
-    """A sitemap to be read."""
+    """A sitemap to read."""
 
     @property
-    def url(self) -> str:
-        """Its URL."""
-        ...
+    def url(self) -> str: ...
 
     @property
     def parent(self) -> str | None:
-        """URL of the index, robots.txt or page that names it."""
+        """URL of the index, robots.txt or page that lists it."""
         ...
 
     @property
     def listed_at(self) -> str | None:
-        """Its lastmod in the index, as ISO 8601 in UTC."""
+        """Its lastmod in the index, ISO 8601 in UTC."""
         ...
 
 
 class Arguments(Protocol):
-    """Arguments of a crawl."""
+    """Arguments of a crawl that a job uses."""
 
     @property
     def baseline(self) -> str | None:
@@ -41,7 +39,7 @@ class Arguments(Protocol):
 
     @property
     def force(self) -> bool:
-        """True for a baseline that would be refused otherwise."""
+        """True to accept a baseline that would be refused."""
         ...
 
     @property
@@ -51,17 +49,17 @@ class Arguments(Protocol):
 
     @property
     def max_urls(self) -> int | None:
-        """Pages after which the crawl stops."""
+        """Number of pages after which the crawl stops."""
         ...
 
     @property
     def only(self) -> str | None:
-        """`changes`: feeds leave out unchanged url records."""
+        """`changes`: leave unchanged url records out of the feeds."""
         ...
 
     @property
     def report(self) -> str | None:
-        """Folder of the report."""
+        """Folder for the report."""
         ...
 
     @property
@@ -71,12 +69,12 @@ class Arguments(Protocol):
 
     @property
     def judged_agents(self) -> Sequence[Any]:
-        """Crawlers that robots.txt is judged for."""
+        """Crawlers for which robots.txt is checked."""
         ...
 
     @property
     def named_authorities(self) -> AbstractSet[Authority]:
-        """Hosts that the arguments name."""
+        """Hosts named in the arguments."""
         ...
 
     def asks_for(self) -> dict[str, str]:
@@ -90,11 +88,11 @@ class VerdictCounts(Protocol):
     agents: tuple[Any, ...]
 
     def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
-        """Add URLs of an origin that an earlier run has judged."""
+        """Add an origin's URLs that an earlier run checked."""
         ...
 
     def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Have a second parser judge URLs again that are blocked for these crawlers."""
+        """Let the second robots.txt parser check URLs that are blocked for these crawlers."""
         ...
 
 
@@ -104,29 +102,29 @@ class ReplyCounts(Protocol):
     counts: Counter[str]
 
     def remember(self, method: str, key: str, step: Step) -> None:
-        """Keep the result of a request, so that it is not sent again."""
+        """Keep the result of a request, so that it is not repeated."""
         ...
 
     def count_again(self, url: str, bad: bool) -> None:
-        """Count a URL that an earlier run has verified."""
+        """Count a URL that an earlier run verified."""
         ...
 
 
 @dataclass(slots=True)
 class FileResult:
-    """What reading a file adds to the crawl besides records; a resumed job does not read the file again."""
+    """What reading a file contributes besides records. Stored, since a resumed job does not read the file again."""
 
     digest: str = ""
-    """Of the body as it was fetched, in hexadecimal."""
+    """Hash of the body as fetched, in hexadecimal."""
     children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of what an index lists, as far as it is followed, in its order; `Reading.max_children`."""
+    """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """Entries that arguments leave out, by argument."""
+    """Number of entries that arguments leave out, by argument."""
     alias: bool = False
-    """True if its redirects led to a file that was read already."""
+    """True if it redirects to a file that was already read."""
     taken: bool = False
-    """True if it has not changed since the baseline, whose entries are copied."""
+    """True if it is unchanged since the baseline, whose entries are copied."""
     tally: dict[str, Any] = field(default_factory=dict)
-    """What a copied file adds to the counts of the crawl, according to the baseline."""
+    """What a copied file adds to the crawl's counts, from the baseline."""
     trust: dict[str, Any] | None = None
     """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""

@@ -1,5 +1,7 @@
-"""Report of a crawl, gathered from the job's database and, for a stopped crawl, from uncommitted rows. Queries are
-interrupted when the time for it is over."""
+"""Gathers the data of the report from a job's database and, if the crawl was stopped, from uncommitted rows.
+
+After a stop, queries are interrupted when their time is over.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 
 AGAIN_S = 0.1
-"""Seconds from one interruption to the next: one that comes between two queries is heard by neither."""
+"""Seconds between interruptions. One that falls between two queries has no effect, so they are repeated."""
 
 
 class Interrupter:
-    """Interrupts a connection repeatedly. All but `interruptible` runs in the thread of the event loop."""
+    """Interrupts a connection repeatedly. Only `interruptible` may be used outside the event loop's thread."""
 
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -37,7 +39,7 @@ class Interrupter:
 
     @contextmanager
     def interruptible(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """Allow interrupting the queries of a connection, in whatever thread they run."""
+        """Allow interrupting the queries of a connection, whatever thread they run in."""
         self._connection = connection
         try:
             yield
@@ -46,12 +48,11 @@ class Interrupter:
                 self._connection = None
 
     def begin(self, delay: float = 0.0) -> None:
-        """Start interrupting after a delay in seconds."""
+        """Start interrupting after `delay` seconds."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(delay, self._interrupt)
 
     def end(self) -> None:
-        """Stop interrupting."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -63,12 +64,12 @@ class Interrupter:
 
 
 GATHER_S = 13.5
-"""Seconds from a stop to the end of gathering: half a second more than earlier records are read back, and enough less
-than a stopped crawl may take for its feeds and the page."""
+"""Seconds from a stop until gathering must end: half a second after records are read back (`job.STOP_S`), and early
+enough to finish the feeds and the page."""
 
 
 class Gatherer:
-    """Gathers the report when everything else is done."""
+    """Gathers the report at the end of a crawl."""
 
     def __init__(self, crawler: Crawler, writer: Committer, records: Recorder, run: int) -> None:
         records.unfinished = []
@@ -80,16 +81,18 @@ class Gatherer:
         self._interrupter = Interrupter()
 
     def keep(self, facts: SiteFacts) -> None:
-        """Take from the tables of the rules on the whole site what would cost much to make again."""
+        """Keep results of the whole-site rules that are expensive to compute again."""
         if not facts.stopped():
-            with suppress(Exception):  # it is made again, and told of, with all other parts
+            with suppress(Exception):  # `gather` repeats the query and logs its error
                 self._known = languages(facts)
 
     async def gather(
         self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str], holding: bool
     ) -> Report | None:
-        """The report; None where the database has failed. Parameters are those of `report.gathering.gather`;
-        `holding`: url records have a last form, which is not committed yet."""
+        """Gather the report; None if the database failed.
+
+        `holding`: url records have a final form that is not committed yet. Other parameters as in `jobs.report.gather`.
+        """
         if self._writer.error is not None:
             return None
         made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
@@ -109,20 +112,20 @@ class Gatherer:
                     store.purge_rows()
                     self._records.last_rows.put(holding)
                     return made(connection)
-            except (duckdb.Error, OSError):  # neither room nor time for rows that are not committed: without them
+            except (duckdb.Error, OSError):  # no room or time for uncommitted rows: report without them
                 pass
         with store.analysis() as cursor, self._interrupter.interruptible(cursor):
             return made(cursor)
 
     def _hurry(self) -> None:
-        """Where the crawl is to end early, interrupt what runs when its time is over."""
+        """If the crawl is to end early, interrupt queries when their time is over."""
         if self._seconds_left is not None:
             self._interrupter.begin(self._seconds_left)
 
     @property
     def _seconds_left(self) -> float | None:
-        """Seconds until gathering must end; None if the crawl was not stopped, or only by a limit after which nothing
-        is left to do."""
+        """Seconds until gathering must end. None if the crawl was not stopped, or by a limit that leaves nothing to
+        do."""
         spider: Any = self._crawler.spider
         if getattr(spider, "stop_reason", None) is None:
             return None

@@ -1,4 +1,4 @@
-"""The job of a crawl: the database it writes to, and what earlier runs of the same job have found."""
+"""The job of a crawl: stores its results, and restores those of earlier runs."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ from sitemapcrawler.words import counted
 logger = logging.getLogger(__name__)
 
 STORE_LOST = "store"
-"""Reason of an end where the database can take no more."""
+"""Stop reason if the database can no longer be written or read."""
 MIXED = "several"
-"""What judged a job in which one run differed from another."""
+"""Value of `program` for a job whose runs used different programs."""
 STOP_S = 13.0
-"""Seconds from a stop to the end of feeds: two less than a stopped crawl may take to its end."""
+"""Seconds from a stop to the end of feeds: two less than a stopped crawl may take in total."""
 JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_RULES", "SITEMAP_SEVERITIES", "USER_AGENT")
-"""How the names of settings begin on which it depends what is said of a file."""
+"""Prefixes of settings that affect findings."""
 
 
 class Job:
-    """What a crawl writes down, and what it finds written."""
+    """Database side of a crawl: recording, comparing, resuming and reporting."""
 
     def __init__(
         self,
@@ -69,22 +69,22 @@ class Job:
         only_changes: bool = False,
         reports: bool = False,
     ) -> None:
-        """`folder`: of a job that is to stay; None for one that ends with the process. `only_changes`: feeds leave out
-        what has not changed since the baseline. `reports`: a report is to be made of it."""
+        """`folder`: JOBDIR, None for a temporary database; `only_changes`: leave entries that are unchanged since the
+        baseline out of the feeds; `reports`: gather a report."""
         self.store = store
         self._only_changes = only_changes
         self.program = program_of(crawler.settings)
         self.comparison = comparison
         self.folder = folder
         self.skipped: Counter[str] = Counter()
-        """URLs of the baseline of which it cannot be said whether they were removed."""
+        """Number of URLs of the baseline that may or may not have been removed."""
         self.finished: bool = store.get("state") == FINISHED
-        """True where an earlier run came to the end: nothing is left to ask for."""
+        """True if an earlier run finished the job, so that no requests are needed."""
         self.run: int = (store.get("run") or 0) + 1
         self.done = files_done(store) if self.run > 1 else {}
         """Files of earlier runs, by URL."""
         self.holding = False
-        """True where url records are held back until everything is read."""
+        """True if url records are held back until everything is read."""
         self._crawler = crawler
         self._writer = Committer(store, self.run, self._lost)
         self.records = Recorder(self._writer, comparison)
@@ -100,12 +100,12 @@ class Job:
 
     @property
     def resumed(self) -> bool:
-        """True where earlier runs have left something."""
+        """True if earlier runs of the job exist."""
         return self.run > 1
 
     async def begin(self, spider: Any, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
-        """Say where the job stands, and give the parts of the crawl back what they knew. `send`: sends url records
-        on, of which earlier runs did not know the last form."""
+        """Start the run, and restore the crawl's state from earlier runs. `send`: receives url records of earlier runs
+        whose final form was unknown."""
         if self.folder is not None:
             remove_parts(self._crawler.settings, spider.params.report, self.store.get("pid"))
         if self.finished:
@@ -134,14 +134,14 @@ class Job:
             async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
                 await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
 
-    # What is known of files that need not be read.
+    # Files that need not be read.
 
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
-        """A file as the baseline knows it, where its entries may be taken over; None without a baseline."""
+        """See `Comparison.earlier`; None without a baseline."""
         return None if self.comparison is None else self.comparison.earlier(visit, policies)
 
     def unchanged(self, visit: ListedFile, answer: FetchResult, policies: Policies) -> Earlier | None:
-        """The same, where the answer says that the file has not changed."""
+        """The file's data in the baseline if the response shows that it is unchanged, else None."""
         earlier = self.earlier(visit, policies)
         if earlier is None:
             return None
@@ -152,7 +152,7 @@ class Job:
         return earlier if same and led == (answer.final_url if answer.hops else None) else None
 
     def children(self, sitemap: str) -> list[tuple[str, str | None]]:
-        """What an index of an earlier run, or of the baseline, lists: (URL, lastmod)."""
+        """(URL, lastmod) of the children of an index, from an earlier run or the baseline."""
         where = "main" if sitemap in self.done else BASELINE
         cursor = self.store.cursor()
         return cursor.execute(f"SELECT loc, lastmod_at FROM {where}.children WHERE sitemap = ?", [sitemap]).fetchall()
@@ -160,12 +160,12 @@ class Job:
     # The end.
 
     async def flush(self) -> None:
-        """Return when all files that were read are in the database."""
+        """Wait until all files that were read are committed."""
         await self._writer.flush()
 
     async def settle(self, spider: Any, narrowed: bool) -> None:
-        """Everything that is to be read has been read: say what the baseline lists and this crawl does not, and count
-        what was taken over. `narrowed`: a limit or a filter left files out."""
+        """Finish reading: add the removed pages of the baseline, and count copied files. `narrowed`: a limit or filter
+        left files out."""
         await self._get_resources(sparing=self.comparison is None and not self.resumed)
         if self.finished:
             return
@@ -206,8 +206,8 @@ class Job:
         spool.discard()
 
     async def findings(self, spider: Any) -> AsyncIterator[FindingRecord]:
-        """What the rules on the whole site find; where nothing has changed, what they found before. A crawl that is to
-        end waits for none of them."""
+        """Yield the findings of whole-site rules; if nothing has changed, those of the baseline. A stop interrupts the
+        rules."""
         left_out = {name: count for name, count in spider.left_out.items() if count}
         narrowed = spider.frontier.narrowed
         find = partial(self._site_findings, left_out=left_out, narrowed=narrowed)
@@ -250,7 +250,7 @@ class Job:
                 self._gatherer.keep(facts)
 
     async def report(self, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
-        """The report of the crawl; None where the database has failed. `names`: of the files beside its page."""
+        """Gather the report; None if the database failed. `names`: files next to its page."""
         if self._gatherer is None:
             return None
         await self._get_resources()
@@ -263,7 +263,7 @@ class Job:
         return report
 
     async def finish(self, summary: SummaryRecord) -> None:
-        """The crawl has come to its end: commit the last records."""
+        """Finish the job: commit the last records."""
         await self.flush()
         if self._writer.error is None:
             await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
@@ -274,20 +274,20 @@ class Job:
             self.store.set(state=FINISHED, summary=summary, of_site=self._of_site)
 
     def tell_how_to_go_on(self) -> None:
-        """Log what to do after a stop."""
+        """Log how to resume after a stop."""
         if self.folder is not None and self._writer.error is None:
             logger.info("stopped before the end; the same command with JOBDIR=%s goes on from here", self.folder)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.records.close()
         self._writer.close()
 
-    # What earlier runs have found, or the baseline.
+    # Results of earlier runs or of the baseline.
 
     async def stored(self) -> AsyncIterator[Any]:
-        """What this run did not read, as it goes to the feeds: batches of URLs, files, findings; of a finished job all
-        other records too. After a stop, no more than there is time for."""
+        """Yield records that this run did not read, for the feeds: url batches, files and findings, and all others if
+        the job is finished. After a stop, only as many as there is time for."""
         self._giving = True
         asked = Asked(self.run, self.finished, self.holding, self._only_changes)
         try:
@@ -300,16 +300,16 @@ class Job:
             self._giving = False
 
     def _is_late(self) -> bool:
-        """True where a stop was asked for so long ago that feeds must come to their end."""
+        """True if the feeds must be closed because of an earlier stop."""
         spider: Any = self._crawler.spider
         return spider.stop_reason not in ENDED and time.monotonic() - spider.stopped_at > STOP_S
 
     def summary(self) -> SummaryRecord:
-        """The summary of a finished job."""
+        """Summary of a finished job."""
         return msgspec.convert(self.store.get("summary"), SummaryRecord)
 
     def _lost(self, why: str) -> None:
-        """The database can take, or give, no more: end the crawl."""
+        """End the crawl because the database can no longer be written or read."""
         doing = "read" if self._giving else "written"
         advice = "; the same command goes on when there is room" if self.folder is not None and not self._giving else ""
         logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
@@ -322,7 +322,7 @@ class Job:
 
 
 def program_of(settings: BaseSettings) -> str:
-    """What judges: two crawls with the same judge alike. The version, and a digest of the settings that matter."""
+    """Version and digest of all settings that affect findings. Crawls with the same value judge alike."""
     names = sorted(name for name in settings if str(name).startswith(JUDGING))
     given = {name: settings[name] for name in names} | {"own": sources(settings)}
     with suppress(OSError, TypeError, ValueError):
@@ -331,11 +331,11 @@ def program_of(settings: BaseSettings) -> str:
 
 
 def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) -> None:
-    """Remove the unfinished feeds of the process that ran the job before, and what it has left of a report in the
-    folder `report`: it was killed."""
+    """Remove unfinished feeds, and report files in the folder `report`, of the job's previous process if it was
+    killed."""
     if pid is None:
         return
-    own = own_parts if pid == os.getpid() else frozenset()  # in a container all runs may have the same id
+    own = own_parts if pid == os.getpid() else frozenset()  # in containers, all runs may have the same pid
     feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
     feeds += [Path(report) / name for name in NAMES] if report is not None else []
     for path in feeds:

@@ -1,4 +1,4 @@
-"""Opening the job of a crawl: which database, whether it may go on as it is asked to, and what is in the way."""
+"""Opens the job of a crawl: finds its database, and checks that the job can continue with the given arguments."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
 
 OF_THE_READING = {"baseline", "only"}
-"""Arguments that may differ where a job is finished that had a baseline: that may have moved on."""
+"""Arguments that may differ for a finished job with a baseline, which may have changed meanwhile."""
 ODD_CHARACTERS = frozenset("?\\")
-"""What DuckDB cannot have in the path of a database."""
+"""Characters that DuckDB does not accept in a database's path."""
 
 
 def check_job(settings: BaseSettings, params: Arguments) -> None:
-    """StoreError or ValueError, one line, for a job that cannot go on as it is asked to. Nothing is lost by it."""
+    """Check that a job can be opened, without losing any of it. Raises StoreError or ValueError, one line."""
     try:
         _check(settings, params)
     except OSError as error:
@@ -48,9 +48,9 @@ def _check(settings: BaseSettings, params: Arguments) -> None:
 
 
 def open_job(crawler: Crawler, params: Arguments, needed: bool) -> Job | None:
-    """The job of a crawl; None where no database is wanted. `needed`: one for this process, where none is to stay.
+    """Open the job of a crawl; None if it needs no database.
 
-    StoreError where it cannot be had.
+    `needed`: use a temporary database if there is no JOBDIR. Raises StoreError if the database cannot be used.
     """
     folder = folder_of(crawler.settings)
     needed |= params.baseline is not None or params.report is not None
@@ -75,7 +75,7 @@ def open_job(crawler: Crawler, params: Arguments, needed: bool) -> Job | None:
 
 
 def folder_of(settings: BaseSettings) -> Path | None:
-    """The folder of the job; None for none that stays. ValueError where it cannot be."""
+    """Folder of the job, None without one. Raises ValueError if it cannot be used."""
     folder = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if folder and not settings.getbool("SITEMAP_STORE"):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
@@ -106,7 +106,7 @@ def _check_baseline(folder: Path | None, params: Arguments, program: str) -> Non
 
 
 def _refuse_itself(folder: Path, params: Arguments) -> None:
-    """StoreError where a job is to be compared with itself."""
+    """Raise StoreError if a job would be compared with itself."""
     path = folder / FILE
     if params.baseline is not None and path.exists() and path.samefile(params.baseline):
         raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
@@ -115,7 +115,7 @@ def _refuse_itself(folder: Path, params: Arguments) -> None:
 def _open(folder: Path, params: Arguments, seed: Path | None, thorough: bool = False) -> Store:
     if (folder / FILE).exists():
         job = check(folder / FILE)
-        if job.get("run") is None:  # it was made, but not begun
+        if job.get("run") is None:  # created, but never started
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
@@ -127,7 +127,7 @@ def _beside(params: Arguments) -> Path | None:
 
 
 def _seed(params: Arguments, program: str) -> Path | None:
-    """The database whose entries a new one may begin with."""
+    """Database whose entries a new one can start with, or None."""
     path = Path(params.baseline or "")
     if path.suffix != DATABASE or path.with_name(f"{path.name}.wal").exists():
         return None
@@ -136,13 +136,13 @@ def _seed(params: Arguments, program: str) -> Path | None:
 
 
 def _is_finished(folder: Path | None) -> bool:
-    """True for a job of which nothing is left to do, whatever it was compared with."""
+    """True if the job is finished, whatever its baseline."""
     path = (folder or Path()) / FILE
     return folder is not None and path.exists() and check(path).get("state") == FINISHED
 
 
 def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str], finished: bool) -> None:
-    """StoreError where a job was begun with other arguments."""
+    """Raise StoreError if the job was started with other arguments."""
     free = OF_THE_READING if finished and "baseline" in earlier else set()
     for name in sorted((earlier.keys() | now.keys()) - free):
         before, after = earlier.get(name), now.get(name)
@@ -155,7 +155,7 @@ def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str], finishe
 
 
 def _check_free(path: Path) -> None:
-    """StoreError where a crawl uses a database; whatever else is wrong with it does not matter."""
+    """Raise StoreError if another crawl uses the database. Ignores all other problems."""
     if not path.exists():
         return
     try:
@@ -166,7 +166,7 @@ def _check_free(path: Path) -> None:
 
 
 def _check_writable(folder: Path) -> None:
-    """StoreError where nothing can be made in a folder."""
+    """Raise StoreError if files cannot be created in a folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -176,9 +176,9 @@ def _check_writable(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a database, unless a crawl uses it: StoreError."""
+    """Remove a database. Raises StoreError if a crawl uses it."""
     _check_free(path)
-    for part in (path.with_name(f"{path.name}.wal"), path):  # in this order: a log alone would be in the way
+    for part in (path.with_name(f"{path.name}.wal"), path):  # in this order: DuckDB must never find a log alone
         try:
             part.unlink(missing_ok=True)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Records on their way into the job's database."""
+"""Passes a crawl's records on to the job's database."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from sitemapcrawler.jobs.store.spool import fitting
 from sitemapcrawler.replies.chase import Step
 
 PLACE = b"place"
-"""Name under which a row in its last form has its place in the file."""
+"""Key of a final row's position in its file."""
 
 
 class LastRows:
-    """What is said of the whole crawl, and url records in their last form, until they are inserted."""
+    """Records about the whole crawl, and url records in their final form, until they are inserted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class LastRows:
         self._json = JsonText(Rows())
 
     def add(self, record: FindingRecord | RobotsRecord) -> None:
-        """Take a record of the whole crawl. OSError where the disk is full."""
+        """Add a record about the whole crawl. Raises OSError if the disk is full."""
         found: Sequence[Any] = [record]
         if isinstance(record, RobotsRecord):
             self._tables["robots"].write(self._json.lines([record]), 1)
@@ -48,8 +48,8 @@ class LastRows:
         self._tables["findings"].write(lines.replace(b"}\n", b',"whole_site":true}\n'), len(found))
 
     def settle(self, records: Sequence[UrlRecord], lines: bytes) -> None:
-        """Take url records that were written before with what was not known yet; `lines`: as JSON. OSError where the
-        disk is full."""
+        """Add the final form of url records that were written before; `lines`: their JSON. Raises OSError if the disk
+        is full."""
         new = [finding for one in records for finding in getattr(one, "findings", ())[getattr(one, "told", 0) :]]
         placed = zip(fitting(lines).splitlines(), records, strict=True)
         self._urls.write(
@@ -58,14 +58,14 @@ class LastRows:
         self._tables["findings"].write(self._json.lines(new) if new else b"", len(new))
 
     def put_robots(self) -> None:
-        """Insert the records of robots files, in the thread that writes and a transaction of the caller; those of an
-        earlier run, which was killed, go. Raises duckdb.Error, OSError."""
+        """Insert the robots.txt records, in the writing thread and a transaction of the caller. Replaces those of an
+        earlier run that was killed. Raises duckdb.Error, OSError."""
         self._store.execute("DELETE FROM robots")
         self._store.insert("robots", [self._tables["robots"]])
 
     def show_urls(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Let one cursor see url records in their last form: in a temporary table, which hides the other one, since a
-        run that goes on needs that as it is. Raises duckdb.Error, OSError."""
+        """Show url records in their final form to one cursor, in a temporary table that hides `main.urls`, which a
+        resumed run needs unchanged. Raises duckdb.Error, OSError."""
         cursor.execute(f"CREATE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
         for table in MORE.values():
             cursor.execute(
@@ -74,8 +74,8 @@ class LastRows:
         self._insert_urls(cursor.execute, "temp")
 
     def put(self, holding: bool) -> None:
-        """Insert them, in the thread that writes and a transaction of the caller. `holding`: url records have a last
-        form. Raises duckdb.Error, OSError."""
+        """Insert all records, in the writing thread and a transaction of the caller. `holding`: url records have a
+        final form. Raises duckdb.Error, OSError."""
         self.put_robots()
         self._store.insert("findings", [self._tables["findings"]])
         if holding:
@@ -84,7 +84,7 @@ class LastRows:
             self._store.drop_items()
 
     def _insert_urls(self, execute: Callable[[str, Sequence[Any]], Any], schema: str) -> None:
-        """Insert url records into the table of a schema, file by file in the order of the file."""
+        """Insert url records into the table of a schema, file by file, in the order of the file."""
         if self._urls.rows:
             name = PLACE.decode()
             source = reading({**tables()["urls"], name: "BIGINT"}, self._urls.longest)
@@ -95,35 +95,35 @@ class LastRows:
             execute(f"INSERT INTO {schema}.{MORE[field]} BY NAME FROM {source}", [[str(spool.flush())]])
 
     def discard(self) -> None:
-        """Forget them."""
+        """Drop the records."""
         for spool in (*self._tables.values(), self._urls):
             spool.discard()
 
 
 OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
-"""What of a request has a column of its own."""
+"""Fields of a request that have their own columns."""
 
 
 class Recorder:
-    """Takes records, and gives those of a file to the writer when it has been read."""
+    """Collects records, and passes those of a file to the writer when it has been read."""
 
     def __init__(self, writer: Committer, comparison: Comparison | None) -> None:
         self.gives_lines = True
-        """Whether batches keep the JSON lines that were made of them: nobody changes their records afterwards."""
+        """True if batches keep their JSON lines, because nothing changes their records afterwards."""
         self._writer = writer
         self._spool = writer.store.spool
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
         self.last_rows = LastRows(writer.store)
         self.unfinished: list[FileRows] | None = None
-        """Files that are to be read again in another run, and count for the report of this one, the first with the rows
-        of all; None where they are forgotten at once."""
+        """Files that another run must read again but this run's report includes; the first holds the rows of all. None
+        if such files are dropped at once."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
     async def urls(self, batch: UrlBatch) -> None:
-        """Take url records; the batch keeps their JSON lines, where none has findings."""
+        """Add url records. The batch keeps their JSON lines if none has findings."""
         if batch.listed is None and not batch.settled:
             await self._judge(batch.urls)
             lines = self._json.lines(batch.urls)
@@ -138,8 +138,7 @@ class Recorder:
             batch.lines = lines
 
     async def url(self, record: UrlRecord, holding: bool) -> bool:
-        """Take one url record; False where it does not go to the feeds. `holding`: it is one of those that were
-        `listed`."""
+        """Add one url record. Returns False if the feeds leave it out. `holding`: it was passed to `listed` before."""
         if holding:
             await self._finally([record])
         else:
@@ -148,13 +147,13 @@ class Recorder:
         return not (self._only_changes and record.change == UNCHANGED)
 
     def listed(self, sitemap: str, records: Sequence[UrlRecord]) -> None:
-        """Take url records of which some are held back: they come again when more is known of them."""
+        """Add url records of which some are held back; they come again when more is known."""
         self._keep(sitemap, records, self._json.lines(records))
         for record in records:
             record.told = len(getattr(record, "findings", ()))
 
     async def _finally(self, records: Sequence[UrlRecord]) -> bytes:
-        """Take url records that were `listed` before, in their last form; as JSON lines."""
+        """Add the final form of url records that were passed to `listed`. Returns their JSON lines."""
         await self._judge(records)
         lines = self._json.lines(records) if records else b""
         with self._writer.guarded():
@@ -162,8 +161,7 @@ class Recorder:
         return lines
 
     async def file(self, record: SitemapRecord, complete: bool) -> None:
-        """Take the record of a file, which comes after those of its URLs. `complete`: False where it is to be read
-        again in another run."""
+        """Add the record of a file, after those of its URLs. `complete`: False if another run must read it again."""
         rows = self._rows(record.sitemap)
         del self._reading[record.sitemap]
         told = getattr(record, "told", None) or FileResult()
@@ -186,8 +184,8 @@ class Recorder:
         await self._writer.add(rows)
 
     def _hold(self, rows: FileRows, unfinished: list[FileRows]) -> None:
-        """Keep the rows of a file for the report: after an internal error that may be all files of a site, so that they
-        cost no descriptors each."""
+        """Keep the rows of an incomplete file for the report. They are merged into one spool to save file descriptors:
+        after an internal error, all files of a site can be incomplete."""
         unfinished.append(rows)
         if rows is not unfinished[0]:
             with self._writer.guarded():
@@ -195,22 +193,22 @@ class Recorder:
 
     @property
     def rest(self) -> list[FileRows]:
-        """What was read of files that are to be read again."""
+        """Rows of files that another run must read again."""
         return [*(self.unfinished or ()), *self._reading.values()]
 
     def spoil(self, sitemap: str) -> None:
-        """Some records of a file were lost: it is to be read again in another run."""
+        """Mark a file as incomplete, so that another run reads it again."""
         self._spoilt.add(sitemap)
 
     async def missed(self, visit: ListedFile, answered: bool, status: int | None) -> None:
-        """Take that a guess was no sitemap."""
+        """Add a guessed URL that was no sitemap."""
         rows = self._rows(visit.url)
         del self._reading[visit.url]
         rows.tally = {"missed": True, "answered": answered, "status": status}
         await self._writer.add(rows)
 
     def reply(self, key: str, method: str, step: Step) -> None:
-        """Take what came of a request for a listed URL."""
+        """Add the result of a request for a listed URL."""
         row = {
             "url": key,
             "method": method,
@@ -218,20 +216,20 @@ class Recorder:
             **{name: getattr(step, name) for name in OF_A_STEP},
             "step": step,
         }
-        with suppress(UnicodeEncodeError):  # a lone surrogate: it is asked again
+        with suppress(UnicodeEncodeError):  # a lone surrogate: a resumed job repeats the request
             self._writer.reply(self._reply_line(row) + b"\n")
 
     def policy(self, origin: str, answer: dict[str, Any]) -> None:
-        """Take what came of asking for a robots.txt."""
+        """Add the result of fetching a robots.txt."""
         self._writer.put("policies", {"origin": origin, "asked_at": _now(), "answer": answer})
 
     def last(self, record: FindingRecord | RobotsRecord) -> None:
-        """Take a record of the whole crawl."""
+        """Add a record about the whole crawl."""
         with self._writer.guarded():
             self.last_rows.add(record)
 
     def close(self) -> None:
-        """Forget what was not committed."""
+        """Drop what was not committed."""
         self.last_rows.discard()
         for rows in self.rest:
             rows.discard()
@@ -241,7 +239,7 @@ class Recorder:
         return self._comparison is not None and self._comparison.only_changes
 
     async def _judge(self, records: Sequence[UrlRecord]) -> None:
-        """Say what became of entries since the baseline."""
+        """Compare entries with the baseline."""
         if self._comparison is not None:
             for sitemap, alike in groupby(records, attrgetter("sitemap")):
                 await self._comparison.judge(self._writer, sitemap, list(alike))

@@ -1,4 +1,4 @@
-"""SQL queries that fill the report of a finished crawl from its job's database."""
+"""SQL queries that fill a crawl's report from its job's database."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _url = msgspec.json.Decoder(UrlRecord).decode
 
 
 def months(site: SiteFacts) -> dict[str, Any]:
-    """Entries by month of their lastmod."""
+    """Entries by month of lastmod."""
     counts = dict(site.query(MONTHS))
     undated = counts.pop(None, 0)
     most = sorted(counts, key=lambda month: (-counts[month], month))[:MAX_MONTHS]
@@ -87,13 +87,13 @@ def changes(site: SiteFacts) -> dict[str, Any]:
 
 
 def changed(site: SiteFacts) -> dict[str, Any]:
-    """Entries that were added, removed or changed."""
+    """Entries added, removed or changed since the baseline."""
     found = {change: [_url(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES[:-1]}
     return {"changed": {change: entries for change, entries in found.items() if entries}}
 
 
 def changed_fields(site: SiteFacts) -> dict[str, Any]:
-    """Changed entries by the field that changed."""
+    """Changed entries by changed field."""
     return {"changed_fields": dict(site.query(FIELDS))}
 
 
@@ -101,7 +101,7 @@ ORDER = list(SEVERITIES)
 """Severities, the worst first."""
 RANK = f"list_position({ORDER}, severity)"
 REACH = f"SELECT rule, min({RANK}), count(DISTINCT sitemap), count(*) FROM findings GROUP BY rule"
-"""Of each rule: rank of its worst severity, from 1, its files, and its stored findings."""
+"""SQL, by rule: rank of its highest severity, from 1; number of files; number of stored findings."""
 EXAMPLES = f"""
     SELECT {json_line(FindingRecord, "f.")} FROM findings f JOIN (
         SELECT rule, row, row_number() OVER (PARTITION BY rule ORDER BY nth, row) AS number FROM (
@@ -110,7 +110,7 @@ EXAMPLES = f"""
         WHERE nth <= {MAX_EXAMPLES}
         QUALIFY number <= {MAX_EXAMPLES}) e ON e.row = f.rowid
     ORDER BY e.rule, e.number"""
-"""Some findings of each rule, from as many different files as possible."""
+"""SQL: some findings of each rule, from as many different files as possible."""
 PROBLEMS = f"""
     WITH stored AS (
         SELECT sitemap, rule, severity, whole_site IS NULL AS own, count(*) AS number
@@ -136,15 +136,15 @@ PROBLEMS = f"""
         ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap LIMIT {MAX_SITEMAPS})
     SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)} FROM worst
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
-"""Files with the heaviest problems, from stored findings and from those that were only counted. The latter have the
-worse severity where a rule has two. Parameters: ids and severities of rules."""
+"""SQL: files with the most severe problems, including findings that were only counted. Those get the higher severity if
+a rule has two. Parameters: ids and severities of rules."""
 
 _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
 
 def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
-    """Rules with findings, the worst first. `counts`: all findings by rule."""
+    """Rules with findings, the most severe first. `counts`: all findings by rule."""
     known = _rules_by_id()
     reach = {rule: found for rule, *found in site.query(REACH)}
     examples: dict[str, list[FindingRecord]] = {}
@@ -164,7 +164,7 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 def files(site: SiteFacts) -> dict[str, Any]:
-    """The files with the heaviest problems."""
+    """Files with the most severe problems."""
     rules = _rules_by_id()
     severities = [str(rule.severity) for rule in rules.values()]
     rows = site.query(PROBLEMS, list(rules), severities)
@@ -176,7 +176,7 @@ def _rules_by_id() -> dict[str, Rule]:
 
 
 FIRST_SITEMAPS = 100
-"""Sitemaps kept of each robots.txt."""
+"""Number of sitemaps kept per robots.txt."""
 ROBOTS = f"""
     SELECT {json_line(RobotsRecord)} FROM (
         SELECT * REPLACE (sitemaps[:{FIRST_SITEMAPS}] AS sitemaps) FROM robots
@@ -200,7 +200,7 @@ def robots(site: SiteFacts) -> dict[str, Any]:
 
 
 def languages(site: SiteFacts) -> dict[str, Any]:
-    """Languages of alternate pages (hreflang), from the tables of the hreflang rules."""
+    """Languages of alternate pages, from the tables of the hreflang rules."""
     if not site.has("alternates"):
         return {}
     site.need(UNRETURNED)
@@ -213,7 +213,7 @@ Query = Callable[[SiteFacts], dict[str, Any]]
 
 
 def queries(summary: SummaryRecord) -> dict[str, Query]:
-    """Queries by the field that marks them as done; the slowest come last."""
+    """Queries by the report field that they fill; the slowest come last."""
     verified = {"statuses": statuses, "bad": bad} if summary.replies else {}
     return {
         "rules": partial(rules, counts=summary.rules),
@@ -236,11 +236,11 @@ def gather(
     late: Callable[[], bool] = lambda: False,
     known: Mapping[str, Any] = MappingProxyType({}),
 ) -> Report:
-    """Report on the crawl in a database, which may be read-only.
+    """Build the report from a job's database, which may be read-only.
 
-    `agents`: crawlers that robots.txt was judged for; `feeds`: names of the files beside the page; `late`: true once
-    no time is left, and queries may be interrupted; `known`: fields that are filled already. Queries that fail, are
-    interrupted or find no room are named in `left_out`.
+    `agents`: crawlers for which robots.txt was checked; `feeds`: names of the files next to the page; `late`: returns
+    true once no time is left, and queries can be interrupted; `known`: fields that are already filled. `left_out`
+    names the fields whose queries failed, were interrupted or ran out of memory or disk space.
     """
     site = SiteFacts(rows_of(connection))
     found = dict(known)

@@ -1,5 +1,4 @@
-"""Counts of a crawl as they stood when an earlier run of its job ended, from what that run left in the database: what
-each file adds to them."""
+"""Restores a crawl's state from its job's database: counts, robots.txt, replies, and records for the feeds."""
 
 from __future__ import annotations
 
@@ -35,10 +34,9 @@ _step = msgspec.json.Decoder(Step).decode
 
 
 def restore(store: Store, spider: Any, holding: bool) -> None:
-    """Give the parts of a crawl back what they knew. `holding`: url records will be counted when they are held back
-    again."""
+    """Restore the state of a crawl. `holding`: url records are counted later, when they are held back again."""
     store.purge()
-    store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # found again at the end
+    store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # this run determines them again
     store.execute(f"DELETE FROM {CARRIED}")
     store.drop_items()
     for (text,) in store.execute("SELECT tally FROM files"):
@@ -55,7 +53,7 @@ def restore(store: Store, spider: Any, holding: bool) -> None:
 
 
 def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
-    """What a file adds to the counts of the crawl, for `add`."""
+    """What a file adds to the crawl's counts; `add` restores it."""
     file = getattr(record, "file", None)
     tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
     if isinstance(file, FileFacts):
@@ -66,7 +64,7 @@ def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
 
 
 def add(tally: dict[str, Any], spider: Any) -> None:
-    """Count what a file adds to the counts of a crawl."""
+    """Add a file's tally to the crawl's counts."""
     skipped = Counter(tally.get("skipped", {}))
     spider.frontier.skipped["follow"] += skipped.pop("follow", 0)
     spider.selection.skipped.update(skipped)
@@ -78,7 +76,7 @@ def add(tally: dict[str, Any], spider: Any) -> None:
 
 
 def restore_policies(store: Store, policies: Policies) -> None:
-    """The robots files that were asked for, the newest of each authority."""
+    """Restore the latest robots.txt of each authority."""
     newest = "row_number() OVER (PARTITION BY origin ORDER BY asked_at DESC) = 1"
     now = datetime.now(UTC).replace(tzinfo=None)
     rows = store.execute(f"SELECT origin, asked_at, answer FROM policies QUALIFY {newest} ORDER BY rowid")
@@ -87,7 +85,7 @@ def restore_policies(store: Store, policies: Policies) -> None:
 
 
 def restore_verdicts(store: Store, verdicts: VerdictCounts, run: int | None = None) -> None:
-    """How many URLs of each authority were judged, and denied to whom: of all files, or those of a `run`."""
+    """Restore how many URLs were checked and blocked per authority, of all files or of those of one `run`."""
     if not verdicts.agents:
         return
     where = "" if run is None else f"WHERE sitemap IN (SELECT sitemap FROM files WHERE run = {run})"
@@ -111,7 +109,7 @@ def restore_verdicts(store: Store, verdicts: VerdictCounts, run: int | None = No
 
 
 def restore_replies(store: Store, status: ReplyCounts) -> None:
-    """What came of every request."""
+    """Restore the result of every request."""
     cursor = store.cursor().execute("SELECT method, url, step FROM replies ORDER BY asked_at")
     for rows in fetched(cursor):
         for method, key, step in rows:
@@ -119,7 +117,7 @@ def restore_replies(store: Store, status: ReplyCounts) -> None:
 
 
 def restore_counts(store: Store, status: ReplyCounts) -> None:
-    """What came of every URL."""
+    """Restore the counts of replies."""
     status.counts.update(
         dict(
             store.execute(
@@ -140,7 +138,7 @@ _decode = msgspec.json.Decoder(UrlRecord).decode
 
 
 class StoredBatch(UrlBatch):
-    """A batch whose records are made when somebody asks for them."""
+    """A batch that decodes its records on demand."""
 
     def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
         """`rows`: JSON of url records."""
@@ -151,7 +149,6 @@ class StoredBatch(UrlBatch):
 
     @property
     def urls(self) -> list[UrlRecord]:
-        """The records."""
         if self._urls is None:
             self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
         return self._urls
@@ -165,7 +162,7 @@ class StoredBatch(UrlBatch):
 
 
 def decoded(line: bytes | str) -> UrlRecord:
-    """The record of a line."""
+    """Decode a url record."""
     try:
         record = _decode(line)
     except msgspec.DecodeError:  # a lone surrogate
@@ -174,56 +171,56 @@ def decoded(line: bytes | str) -> UrlRecord:
 
 
 PARTS = ("sitemaps", "findings", "robots")
-"""Tables of the records that are few, in the order of feeds."""
+"""Tables of all other records, in the order of feeds."""
 OK = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A file that an earlier run has read, or has asked for in vain."""
+    """A file that an earlier run read or failed to fetch."""
 
     digest: str
     answered: bool
-    """True where the server gave it, whatever it was."""
+    """True if the server delivered it, whatever its content."""
     alias: bool
-    """True where its redirects led to a file that was read already."""
+    """True if it redirects to a file that was already read."""
     hit: bool
-    """False for a guess that was no sitemap."""
+    """False for a guessed URL that was no sitemap."""
     index: bool
     final_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which records are to be read back."""
+    """Selects the records to read back."""
 
     run: int
-    """The run that asks: it has sent its own."""
+    """Current run, which has sent its own records."""
     finished: bool
-    """True for a finished job, which sends all there are."""
+    """True for a finished job, which sends all records."""
     holding: bool
-    """True where url records were held back, and sent again by this run."""
+    """True if this run has held back and sent the url records again."""
     only_changes: bool
-    """True where what has not changed since the baseline is left out."""
+    """True if entries that are unchanged since the baseline are left out."""
 
     @property
     def earlier(self) -> str:
-        """SQL: true for the rows of files that this run has not read."""
+        """SQL condition for rows of files that this run has not read."""
         return "TRUE" if self.finished else f"sitemap IN (SELECT sitemap FROM files WHERE run < {self.run})"
 
     @property
     def urls(self) -> str:
-        """SQL: true for the url records to be read back."""
+        """SQL condition for the url records to read back."""
         removed = f"change = '{REMOVED}'"
         wanted = f"({removed})" if self.holding and not self.finished else f"({self.earlier} OR {removed})"
         return f"{wanted} AND change <> '{UNCHANGED}'" if self.only_changes else wanted
 
     def others(self, table: str) -> str:
-        """SQL: true for the records of another table to be read back."""
-        if table == "robots" and not self.finished:  # they are made anew
+        """SQL condition for the records of another table to read back."""
+        if table == "robots" and not self.finished:  # this run creates them again
             return "FALSE"
         condition = self.earlier
-        if table == "sitemaps" and not self.finished:  # of those that were taken over they have been sent
+        if table == "sitemaps" and not self.finished:  # records of copied files have been sent
             condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
         if self.only_changes and table == "findings":
             condition += (
@@ -234,7 +231,7 @@ class Asked:
 
 
 async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[Any]:
-    """The records, as they go to the feeds: batches of URLs, files, findings, robots files."""
+    """Yield records for the feeds: url batches, files, findings and robots.txt."""
     async for batch in writer.each(partial(url_batches, store, asked.urls)):
         yield batch
     for table in PARTS:
@@ -245,9 +242,9 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
 
 
 def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:
-    """The url records that meet an SQL condition, file by file."""
+    """Yield the url records that meet an SQL condition, file by file."""
     for rows in store.tagged_lines("urls", "sitemap", condition):
-        if rows[0][0] == rows[-1][0]:  # the rows of a file stand together
+        if rows[0][0] == rows[-1][0]:  # rows of one file are adjacent
             yield StoredBatch(rows[0][0], [line for _, line in rows])
             continue
         for sitemap, alike in groupby(rows, itemgetter(0)):
@@ -255,7 +252,7 @@ def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:
 
 
 def files_done(store: Store) -> dict[str, Done]:
-    """The files of earlier runs, by URL."""
+    """Files of earlier runs, by URL."""
     rows = store.execute(
         "SELECT f.sitemap, f.digest, f.tally->>'missed', f.tally->>'answered', f.tally->>'alias', "
         "s.status, s.format, s.final_url FROM files f LEFT JOIN sitemaps s USING (sitemap)"

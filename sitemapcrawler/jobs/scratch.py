@@ -1,7 +1,6 @@
-"""A folder for one crawl, or one attempt at it, which is removed at its end; and when the process was killed, by the
-next one.
+"""Temporary folders of crawls. Each is removed at the end, or by the next crawl if its process was killed.
 
-A folder holds a file that its process has locked: where the lock is free, nobody uses it any more.
+A folder contains a file that its process keeps locked. If the lock is free, the folder is abandoned.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from typing import IO, Any
 
 PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
-"""The same for the temporary database of a crawl."""
+"""Prefix of folders with the temporary database of a crawl."""
 LOCK = ".lock"
 
 
 @contextmanager
 def scratch(parent: Path, name: str = PREFIX) -> Iterator[Path]:
-    """A new and empty folder below `parent`, for its owner alone. OSError where it cannot be made. `name`: what folders
-    of the same kind begin with."""
+    """Create an empty private folder below `parent`, and remove it at the end. `name`: prefix of such folders. Raises
+    OSError if it cannot be created."""
     prefix = f"{name}@{socket.gethostname()}@"
     sweep(parent, prefix)
     folder = Path(mkdtemp(prefix=prefix, dir=parent))
@@ -39,8 +38,8 @@ def scratch(parent: Path, name: str = PREFIX) -> Iterator[Path]:
 
 
 def sweep(parent: Path, prefix: str) -> None:
-    """Remove what killed processes of this machine have left. A lock of another machine says nothing here, since some
-    shared file systems keep locks to each machine."""
+    """Remove folders left by killed processes of this machine. Those of other machines stay, since locks on some shared
+    file systems are local to a machine."""
     for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError, AttributeError):  # Windows has no user ids
             if folder.lstat().st_uid == os.getuid() and _is_left(folder):
@@ -48,7 +47,7 @@ def sweep(parent: Path, prefix: str) -> None:
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether it is nobody's: one that is being made has no lock yet, and counts as somebody's."""
+    """True if the folder is abandoned. A folder without a lock file is still being created."""
     with (folder / LOCK).open("rb") as lock:
         return lock_file(lock)
 
@@ -63,10 +62,10 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def lock_file(file: IO[bytes]) -> bool:
-    """Lock a file for as long as it is open; False where system or file system know no locks. BlockingIOError where
-    another has it."""
+    """Lock a file while it is open. Returns False if the system or file system has no locks. Raises BlockingIOError if
+    another process holds the lock."""
     try:
-        fcntl: Any = import_module("fcntl")  # Windows has none
+        fcntl: Any = import_module("fcntl")  # not on Windows
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise

@@ -1,4 +1,4 @@
-"""The database of a job: tables, loading, queries, and baselines imported from jobs and feeds.
+"""Database of a job: tables, loading, queries, and baselines imported from jobs and feeds.
 
 May import `items`, `rules` and `urls`, never Scrapy. Start reading in `database.py`.
 """

@@ -1,4 +1,4 @@
-"""What a crawl is compared with: the database of an earlier job, or a feed of one, beside the database of this one."""
+"""Baseline of a crawl: an earlier job's database or feed, attached to the database of this job."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, qu
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
 ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
-"""Fields of an entry that are compared."""
+"""Compared fields of an entry."""
 REPLY = ("kind", "status", "final_url", "noindex", "noindex_agents", "canonical", "soft_404")
-"""Fields of its reply that are."""
+"""Compared fields of its reply."""
 IN_HEADS = ("noindex", "noindex_agents", "canonical", "soft_404")
-"""Those of them that the head of a page says: `noindex` is null where it was not read and no header says so."""
+"""Reply fields that come from the page's head. `noindex` is null if neither the head was read nor a header sets it."""
 JUDGED = ("blocked_for",)
-"""Fields that say nothing where one side was not judged."""
+"""Fields that are ignored if only one crawl has judged them."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 REPLY_TEXT = f"CASE WHEN reply.kind <> 'unchecked' THEN {json_object(ReplyRecord, REPLY, 'reply.')} ELSE '' END"
 
 
 def as_held(text: str) -> str:
-    """A text as columns hold it: U+FFFD in place of each lone surrogate."""
+    """Text as columns store it: U+FFFD in place of each lone surrogate."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def chosen(row: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Some fields of a row, as text."""
+    """Some fields of a row, as JSON."""
     return json.dumps({name: row[name] for name in names if name in row})
 
 
 def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
-    """Fields in which an entry and its reply, as text, differ from what they were."""
+    """Names of fields in which an entry and its reply differ from an earlier version. All are JSON texts."""
     fields = _different(json.loads(entry), json.loads(was[0]), ENTRY)
     if reply and was[1]:
         now, before = json.loads(reply), json.loads(was[1])
@@ -54,7 +54,7 @@ def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
 
 
 def _comparable(now: Mapping[str, Any], before: Mapping[str, Any]) -> Sequence[str]:
-    """Fields of replies that can be compared: where only one head was read, what stands in heads cannot."""
+    """Reply fields that can be compared: without those of the head if only one crawl has read it."""
     if ("noindex" in now) == ("noindex" in before):
         return REPLY
     hidden = now.get("noindex") or before.get("noindex")
@@ -71,91 +71,92 @@ def _different(now: Mapping[str, Any], before: Mapping[str, Any], names: Sequenc
 
 DATABASE = ".duckdb"
 OF_A_CRAWL = ("reply", "blocked_for", "issues", "changed_fields")
-"""Fields that say nothing of a URL that is listed no more."""
+"""Fields that are meaningless for removed URLs."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
 LISTED = f"(SELECT * FROM {BASELINE}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {BASELINE}.{CARRIED})"
-"""SQL: what the baseline lists, and what it could not tell of."""
+"""SQL: entries of the baseline, and those whose removal it could not determine."""
 
 
 def sites_before_here(complete: bool) -> str:
-    """SQL for (sitemap, site) of the files that the baseline has entries of. `complete`: see `sites_before`."""
+    """SQL for (sitemap, site) of files with entries in the baseline. `complete`: see `sites_before`."""
     return sites_before(BASELINE, f"({sites_of()})", complete)
 
 
 NOT_LISTED = "NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc{})"
-"""SQL: true for a row `before` of the baseline that this crawl does not list, and has not said so in an earlier run."""
+"""SQL condition for a row `before` of the baseline that this crawl neither lists nor has already recorded as
+removed."""
 PASSING = (
     "lastmod-future",
     "lastmod-equals-fetch-time",
     "doc-redirected",
     "doc-redirect-offsite",
 )
-"""Rules whose findings may pass though the file does not change: such a file is read again, and so is one with news,
-which grow old, or with videos that expire."""
+"""Rules whose findings can disappear although the file is unchanged. Files with such findings are read again, and so
+are files with news, which age, or with videos that expire."""
 EXPIRES = (
     "(videos IS NOT NULL AND len([1 FOR video IN videos IF video.expiration_date IS NOT NULL]) > 0) OR "
     f"{NUMBER} IN (SELECT {NUMBER} FROM {BASELINE}.{MORE['videos']} WHERE expiration_date IS NOT NULL)"
 )
-"""SQL: true for an entry of which something may be said only later."""
+"""SQL condition for entries that can get findings later."""
 ON_DATES = ("index-lastmod-older-than-child", "")
-"""Rules on the date that an index gives a file: their findings hold while that date is the same."""
+"""Rules about the date of a file in its index. Their findings hold while that date is unchanged."""
 HEADERS = 3 * 4096
-"""Bytes before the first block of a database: https://duckdb.org/docs/stable/internals/storage"""
+"""Bytes before a database's first block: https://duckdb.org/docs/stable/internals/storage"""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A file as the baseline knows it."""
+    """A file as stored in the baseline."""
 
     etag: str | None
     last_modified: str | None
     digest: str
     line: str
-    """Its record, as JSON."""
+    """The file's record, as JSON."""
     tally: dict[str, Any]
     index: bool
     dated: bool = False
-    """True where something is said of the date that its index gives it."""
+    """True if findings depend on the file's date in its index."""
 
     @property
     def validators(self) -> dict[str, str]:
-        """Headers of a request that is answered with the file only where it has changed (RFC 9110, 13.1)."""
+        """Headers of a conditional request (RFC 9110, 13.1)."""
         found = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in found.items() if value}
 
 
 @dataclass(slots=True)
 class EntryHashes:
-    """The entries of one file, as hashes."""
+    """Hashes of the entries of one file."""
 
     locs: set[int] = field(default_factory=set)
     same: set[int] = field(default_factory=set)
-    """Of entries with what is compared of them."""
+    """Hashes of URLs with all compared fields."""
 
 
 class Baseline:
     """An earlier crawl, attached to the database of this one."""
 
     def __init__(self, store: Store, path: Path) -> None:
-        """StoreError where it cannot be used."""
+        """Raises StoreError if the baseline cannot be used."""
         self.path = path
         self.job: Mapping[str, Any] = {}
-        """What its job says of itself; nothing where it is a feed."""
+        """Table `job` of its database; empty for a feed."""
         self.files: dict[str, Earlier] = {}
-        """Its files that were read to their end, where it is a database."""
+        """Files that were read completely, by URL; empty for a feed."""
         self.partial: str | None = None
-        """Why it does not hold all that it should; None where it does."""
+        """Why it is incomplete; None if it is complete."""
         self._store = store
         self.fields: tuple[str, ...] = ENTRY
-        """Fields of an entry that are compared."""
+        """Compared fields of an entry."""
         self.with_replies = True
-        """Whether replies are compared too."""
+        """True if replies are compared too."""
         with self.usable():
             self._attach(path)
 
     @contextmanager
     def usable(self) -> Iterator[None]:
-        """StoreError for what is wrong with the file, in place of what DuckDB raises."""
+        """Raise errors of DuckDB and the system as StoreError."""
         try:
             yield
         except (OSError, duckdb.Error) as error:
@@ -180,7 +181,7 @@ class Baseline:
             self.partial = import_feed(self._store, path)
 
     def _check_size(self, path: Path) -> None:
-        """OSError for a file that has lost much of its end, which would be noticed in the middle of the crawl. Free
+        """Raise OSError if much of the file's end is missing, which DuckDB would notice only during the crawl. Free
         blocks at the end may be missing."""
         [(size,)] = self._store.execute(
             f"SELECT {HEADERS} + used_blocks * block_size FROM pragma_database_size() WHERE database_name = ?",
@@ -208,19 +209,19 @@ class Baseline:
 
     @property
     def urls(self) -> int:
-        """How many url records it has."""
+        """Number of url records."""
         return int(self._store.execute(f"SELECT count(*) FROM {BASELINE}.urls WHERE {CURRENT}")[0][0])
 
     def hosts(self, column: str = "CASE WHEN sitemap LIKE 'file:%' THEN loc ELSE sitemap END") -> set[str]:
-        """Hosts and ports of the files it was read from, or of its pages, where those were files on disk. `column`: of
-        other URLs."""
+        """Hosts and ports of its sitemaps, or of their pages if the sitemaps were local files. `column`: SQL for other
+        URLs."""
         rows = self._store.execute(
             f"SELECT DISTINCT regexp_extract({column}, '^[^:/?#]+://(?:[^/?#@]*@)?([^/?#]*)', 1) FROM {BASELINE}.urls"
         )
         return {host.lower() for (host,) in rows if host}
 
     def strange_hosts(self) -> dict[str, list[str]]:
-        """{file: URLs, up to their paths, of the other sites whose pages it lists}."""
+        """{file: prefixes of other sites' URLs that it lists, each up to the path}."""
         rows = self._store.execute(
             f"SELECT sitemap, list(DISTINCT {prefix_of('loc')}) FROM {BASELINE}.urls JOIN "
             f"(SELECT sitemap, {prefix_of('sitemap')} || '/' AS home FROM {BASELINE}.sitemaps) USING (sitemap) "
@@ -229,14 +230,14 @@ class Baseline:
         return dict(rows)
 
     def dates(self, index: str) -> dict[str, str | None]:
-        """{URL: lastmod} of what one of its indexes listed."""
+        """{URL: lastmod} of the children of an index."""
         rows = self._store.cursor().execute(
             f"SELECT loc, lastmod_at FROM {BASELINE}.children WHERE sitemap = ?", [index]
         )
         return dict(rows.fetchall())
 
     def same_files(self, store: Store) -> bool:
-        """True where a crawl has the same files, and all of them are unchanged."""
+        """True if a crawl has the same files, all of them unchanged."""
         [(same,)] = store.execute(
             "SELECT (SELECT count(*) FROM main.sitemaps WHERE outcome <> 'unchanged') = 0 AND "
             f"(SELECT count(*) FROM main.sitemaps) = (SELECT count(*) FROM {BASELINE}.sitemaps)"
@@ -244,7 +245,7 @@ class Baseline:
         return bool(same)
 
     def policies(self) -> dict[str, dict[str, Any]]:
-        """What each robots.txt was: {origin: what `policies.kept_of` gave}."""
+        """{origin: its robots.txt, as from `policies.kept_of`}."""
         rows = self._store.execute(f"SELECT origin, answer FROM {BASELINE}.policies ORDER BY asked_at")
         return {origin: json.loads(answer) for origin, answer in rows}
 
@@ -254,7 +255,7 @@ class Baseline:
         return f"{entry}, {REPLY_TEXT if self.with_replies else repr('')}"
 
     def compare(self, verdicts: bool, replies: bool) -> None:
-        """Leave out of the comparison what one side does not have. Given is what this crawl has."""
+        """Exclude from the comparison what either crawl lacks. `verdicts`, `replies`: whether this crawl has them."""
         has_verdicts, has_replies = self._store.execute(
             f"SELECT count(blocked_for) > 0, count(reply) > 0 FROM {BASELINE}.urls"
         )[0]
@@ -263,7 +264,7 @@ class Baseline:
             self.fields = tuple(name for name in ENTRY if name not in JUDGED)
 
     def entries(self, sitemap: str) -> EntryHashes:
-        """The entries of one of its files."""
+        """Hashes of the entries in one of its files."""
         found = EntryHashes()
         cursor = self._store.cursor().execute(
             f"SELECT loc, {self._compared} FROM {LISTED} WHERE sitemap = ?", [sitemap]
@@ -275,7 +276,7 @@ class Baseline:
         return found
 
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
-        """{URL: what is compared of it: entry, reply} of those it lists, of one file or of all. URLs are `as_held`."""
+        """{URL: (entry, reply) as text} of listed URLs, in one file or in all. `locs`: as returned by `as_held`."""
         of_file = "AND sitemap = ?" if sitemap is not None else ""
         cursor = self._store.cursor().execute(
             f"SELECT loc, {self._compared}, {quoted(ODD)} FROM {LISTED} WHERE loc IN (SELECT unnest(?)) {of_file}",
@@ -288,13 +289,14 @@ class Baseline:
         return found
 
     def _compared_odd(self, row: Mapping[str, Any]) -> tuple[str, str]:
-        """What is compared of a row that the columns cannot hold exactly."""
+        """Compared fields of a row that columns cannot hold exactly."""
         reply = row.get("reply") or {}
         asked = self.with_replies and reply.get("kind", "unchecked") != "unchecked"
         return chosen(row, self.fields), chosen(reply, REPLY) if asked else ""
 
     def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:
-        """JSON of what its files `judged` list and this crawl does not, each URL once, without verdict or reply."""
+        """Yield removed entries as JSON lines, without verdict or reply: each URL once that the files `judged` list and
+        this crawl does not."""
         cursor = self._store.cursor().execute(
             f"SELECT {line_of('urls')}, {quoted(ODD)} IS NOT NULL FROM (SELECT * REPLACE ({_REPLACED}) "
             f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed} "
@@ -309,7 +311,7 @@ class Baseline:
         return completed(self._store.cursor(), rows, column, BASELINE)
 
     def count(self, files: Sequence[str]) -> int:
-        """How many URLs some of its files list and this crawl does not."""
+        """Number of URLs that these files list and this crawl does not."""
         rows = self._store.execute(
             f"SELECT count(DISTINCT loc) FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) "
             f"AND {self._not_listed}",
@@ -318,7 +320,7 @@ class Baseline:
         return int(rows[0][0])
 
     def sites(self, files: Sequence[str], complete: bool) -> set[str]:
-        """Sites of those of its files that list URLs which this crawl does not. `complete`: see `sites_before`."""
+        """Sites of these files that list URLs missing in this crawl. `complete`: see `sites_before`."""
         rows = self._store.execute(
             f"SELECT DISTINCT site FROM {LISTED} before JOIN ({sites_before_here(complete)}) USING (sitemap) "
             f"WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed}",
@@ -327,16 +329,16 @@ class Baseline:
         return {site for (site,) in rows}
 
     def listed_files(self) -> list[str]:
-        """The files that its entries stand in."""
+        """Files that its entries come from."""
         return [row[0] for row in self._store.execute(f"SELECT DISTINCT sitemap FROM {LISTED}")]
 
     @property
     def _not_listed(self) -> str:
-        """SQL: true for a row `before` that this crawl does not list, whatever it began with."""
+        """SQL condition for a row `before` that this crawl does not list, ignoring entries it started with."""
         return NOT_LISTED.format(" AND now.sitemap IN (SELECT sitemap FROM main.files)" if self._store.seeded else "")
 
     def carry(self, files: Sequence[str]) -> None:
-        """Keep for the next crawl what some of its files list and this crawl does not."""
+        """Keep entries of these files that this crawl does not list, for the next crawl."""
         with self._store.transaction():
             self._store.execute(
                 f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
@@ -347,7 +349,7 @@ class Baseline:
 
 
 def _checked(path: Path) -> dict[str, Any]:
-    """What its job says of itself; StoreError without the advice that is for a job of one's own."""
+    """Check a baseline's database and return its table `job`. Raises StoreError without advice about one's own job."""
     try:
         return check(path)
     except StoreError as error:
@@ -355,6 +357,6 @@ def _checked(path: Path) -> dict[str, Any]:
 
 
 def _removed(line: str) -> str:
-    """A row that the columns cannot hold exactly, as that of a URL that is listed no more."""
+    """Row that columns cannot hold exactly, as a removed entry."""
     row = {name: value for name, value in json.loads(line).items() if name not in OF_A_CRAWL}
     return json.dumps({**row, "change": "removed"})

@@ -23,15 +23,15 @@ from sitemapcrawler.rules.facts.sites import CARRIED
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
 SPOOLS = ".spool"
-"""Folder, beside the database, of rows on their way into it."""
+"""Folder next to the database for rows waiting for their commit."""
 FEED_LINE = 16 * 1024 * 1024
-"""Bytes of a line of a feed that is read."""
+"""Maximum length of a feed's line in bytes."""
 CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
-"""What DuckDB raises for a row that its columns cannot hold."""
+"""DuckDB's errors for rows that do not fit the columns."""
 
 
 class Store:
-    """Database of a job. One thread writes; others read with a `cursor` of their own."""
+    """Database of a job. One thread writes; other threads read with their own `cursor`."""
 
     def __init__(self, path: Path, folder: ExitStack | None = None, beside: Path | None = None) -> None:
         """Open an existing database. `folder`: closed and removed with the store; `beside`: a baseline, the only other
@@ -40,22 +40,22 @@ class Store:
         self.path = path
         self._folder = folder or ExitStack()
         self.spools = path.parent / SPOOLS
-        # Where a query takes more room than memory has, it goes there as well: for nobody else to read.
+        # Queries spill to this private folder if they exceed the memory limit.
         self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
-        atexit.register(self.close)  # a second signal ends the process without a word to us
+        atexit.register(self.close)  # a second signal ends the process without closing the crawl
         self._in_transaction = False
         self._memory_mb = self._most_mb = MEMORY_MB
         shutil.rmtree(self.spools, ignore_errors=True)
-        for left in path.parent.glob(f".{path.name}.*{NEW}"):  # of a process that was killed
+        for left in path.parent.glob(f".{path.name}.*{NEW}"):  # left by a killed process
             shutil.rmtree(left, ignore_errors=True)
         self.spools.mkdir(mode=0o700)
         confine(self._connection, [self.spools], [] if beside is None else [beside])
         self.seeded = bool(self.get("seeded"))
-        """True while it holds entries of the baseline whose files have not been requested yet."""
+        """True while the database holds entries of the baseline whose files have not been requested."""
 
     @classmethod
     def temporary(cls, baseline: Path | None = None, beside: Path | None = None) -> Self:
-        """Create a database for this process alone, and remove those of killed processes. `baseline`: database whose
+        """Create a database for this process only, and remove those of killed processes. `baseline`: database whose
         entries it starts with; `beside`: see `__init__`."""
         with ExitStack() as stack:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL))
@@ -81,21 +81,21 @@ class Store:
 
     def close(self) -> None:
         """Write everything to disk and close the database."""
-        connection = vars(self).pop("_connection", None)  # whoever still holds the store holds no database
+        connection = vars(self).pop("_connection", None)  # references to the store must not keep it open
         if connection is not None:
-            with suppress(duckdb.Error):  # after a fatal error: the log beside the file is taken up by the next one
+            with suppress(duckdb.Error):  # after a fatal error, the next connection replays the log
                 connection.close()
         shutil.rmtree(self.spools, ignore_errors=True)
         self._folder.close()
         atexit.unregister(self.close)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """Return a cursor for queries of another thread."""
+        """Return a cursor for use in another thread."""
         return self._connection.cursor()
 
     def resources(self, threads: int, memory_mb: int, sparing: bool = False) -> None:
-        """Set the threads and the memory that DuckDB may use. `sparing`: keep the low limit of the reading phase and
-        raise it on demand, since DuckDB fills whatever it may use and few queries gain from it."""
+        """Set the number of threads and the memory limit of DuckDB. `sparing`: keep the low limit of the reading phase
+        and raise it on demand, since DuckDB fills the memory it may use and few queries gain from it."""
         self._connection.execute(f"SET threads = {threads}")
         self._most_mb = memory_mb
         self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
@@ -123,7 +123,7 @@ class Store:
 
     @contextmanager
     def analysis(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Provide a cursor for queries whose rows may come in any order."""
+        """Provide a cursor for queries that may return rows in any order."""
         with self.cursor() as cursor:
             cursor.execute("SET preserve_insertion_order = false")
             try:
@@ -155,7 +155,7 @@ class Store:
             yield self._connection
         finally:
             self._in_transaction = False
-            with suppress(duckdb.Error):  # of an interrupted query: nothing is left to undo
+            with suppress(duckdb.Error):  # an interrupted query has already rolled back
                 self._connection.execute("ROLLBACK")
 
     def purge(self) -> None:
@@ -167,13 +167,13 @@ class Store:
             self.seeded = False
 
     def purge_rows(self) -> None:
-        """Do the same within a transaction of the caller."""
+        """Like `purge`, within a transaction of the caller."""
         for table in SEEDED if self.seeded else ():
             self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
         self.drop_items()
 
     def drop_items(self) -> None:
-        """Remove items of long lists whose entries were removed."""
+        """Remove items of long lists whose entries are gone."""
         for table in MORE.values():
             if self.execute(f"SELECT 1 FROM {table} LIMIT 1"):
                 entries = " UNION ".join(
@@ -186,7 +186,6 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def spool(self) -> Spool:
-        """Return a new spool."""
         return Spool(self.spools)
 
     def insert(self, table: str, spools: Iterable[Spool]) -> None:
@@ -194,20 +193,20 @@ class Store:
         if filled := [spool for spool in spools if spool.rows]:
             held = tables()[table.rpartition(".")[2]]
             if table.endswith("urls") and not any(spool.items for spool in filled):
-                held = {name: kind for name, kind in held.items() if name != ENTRY}  # each column costs time
+                held = {name: kind for name, kind in held.items() if name != ENTRY}  # each column takes time
             source = reading(held, max(spool.longest for spool in filled))
             paths = [str(spool.flush()) for spool in filled]
             self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM {source}", [paths])
             self.insert_items(table.rpartition("urls")[0], filled)
 
     def insert_items(self, schema: str, spools: Sequence[Spool]) -> None:
-        """Insert the items of long lists that do not stand in `urls`. `schema`: empty, or with a dot at the end."""
+        """Insert the items of long lists that are stored outside `urls`. `schema`: empty, or ends with a dot."""
         for field, table in MORE.items():
             if found := [spool.items[field] for spool in spools if field in spool.items]:
                 self.insert(f"{schema}{table}", found)
 
     def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
-        """Insert the rows of a JSON lines feed. `kind`: `type` of the records to insert; None: all."""
+        """Insert the rows of a JSON lines feed. `kind`: `type` of the records to insert, None for all."""
         made = table.rpartition(".")[2]
         held = {TYPE: "VARCHAR", **tables()[made]}
         where = f"WHERE {quoted(TYPE)} = {literal(kind)}" if kind else ""
@@ -217,27 +216,26 @@ class Store:
         )
 
     def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Insert rows into a table."""
         with self.spool() as spool:
             for row in rows:
                 spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
             self.insert(table, [spool])
 
     def mended(self, spool: Spool) -> Spool:
-        """Return the rows of a spool that DuckDB cannot read, as text."""
+        """Return a spool's rows in a form that DuckDB can read, with the original as text."""
         made = self.spool()
         for line in spool.lines():
             made.write(odd_row(line, BASIC), 1)
         return made
 
     def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
-        """The JSON lines of the records in a table, up to `AT_ONCE` at a time, in the order of the files."""
+        """Yield the records of a table as JSON lines, up to `AT_ONCE` at a time, in the order of the files."""
         query = f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}"
         for rows in self._fetched(self.cursor(), query):
             yield [line for (line,) in rows]
 
     def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
-        """The same with the value of a column before each line."""
+        """Like `lines`, with the value of the column `tag` before each line."""
         cursor, other = self.cursor(), self.cursor()
         filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
         [[counts]] = self._fetched(cursor, filled)
@@ -249,7 +247,7 @@ class Store:
                 for few in [rows] if ENTRY in absent else completed(other, rows, 2):
                     yield [row[1:] for row in few]
                     last = few[-1][0]
-        except duckdb.OutOfMemoryException:  # very long rows: so few at once that they fit
+        except duckdb.OutOfMemoryException:  # very long rows: fetch so few at once that they fit
             while self.give_more_memory():
                 pass
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()

@@ -1,4 +1,4 @@
-"""Database files: made whole or not at all, checked, and confined to what they may open."""
+"""Creates database files atomically, checks them, and restricts what DuckDB may open."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from sitemapcrawler.rules.facts.sites import CURRENT
 HOLDER = re.compile(r"PID (\d+)")
 
 NO_THREAD = "can't start new thread"
-"""What Python says where the system gives it none."""
+"""Message of Python's error if the system refuses a thread."""
 OUT_OF_MEMORY = "out of memory"
 NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNORECASE)
-"""How DuckDB's messages about its limit of memory begin."""
+"""DuckDB's messages about its memory limit."""
 
 
 class StoreError(ValueError):
-    """The database cannot be used. The message is one line for users."""
+    """The database cannot be used. The message is one line, for users."""
 
 
 def is_of_the_machine(error: Exception) -> bool:
@@ -42,7 +42,7 @@ def is_out_of_memory(error: duckdb.Error) -> bool:
 
 
 def in_words(error: Exception) -> str:
-    """Return the message of DuckDB or the system as one short line."""
+    """Message of DuckDB or the system as one short line."""
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
@@ -60,7 +60,7 @@ def is_locked(error: Exception) -> bool:
 
 
 def refusal(path: object, error: Exception) -> StoreError:
-    """Return the error for a database that could not be opened."""
+    """Error for a database that could not be opened."""
     if is_locked(error):
         holder = HOLDER.search(str(error))
         who = f" (process {holder[1]})" if holder else ""
@@ -77,11 +77,11 @@ ALONE: dict[str, Any] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
-    "python_enable_replacements": False,  # a name in SQL that no table has never means a variable of ours
+    "python_enable_replacements": False,  # unknown names in SQL must not refer to Python variables
 }
 """Settings of every connection. Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview"""
 WAL = ".wal"
-"""Suffix of the log beside a database."""
+"""Suffix of a database's write-ahead log."""
 
 
 class Foreign(StoreError):
@@ -89,8 +89,8 @@ class Foreign(StoreError):
 
 
 def confine(connection: duckdb.DuckDBPyConnection, folders: Iterable[Path] = (), files: Iterable[Path] = ()) -> None:
-    """Have DuckDB open nothing from now on but its own files, what lies in `folders`, and `files` with their logs; in
-    one process, for ever. Raises what DuckDB raises."""
+    """Restrict DuckDB to its own files, to those in `folders`, and to `files` with their logs. Cannot be undone for the
+    connection's database. Raises duckdb.Error."""
     paths = [str(path) for file in files for path in (file, file.with_name(f"{file.name}{WAL}"))]
     connection.execute(f"SET allowed_directories = {_listed(map(str, folders))}")
     connection.execute(f"SET allowed_paths = {_listed(paths)}")
@@ -99,7 +99,7 @@ def confine(connection: duckdb.DuckDBPyConnection, folders: Iterable[Path] = (),
 
 @cache
 def as_made() -> Mapping[str, str]:
-    """{table or view: its SQL} of a database that a crawl has made."""
+    """{table or view: SQL} of a database as a crawl creates it."""
     with duckdb.connect(config=ALONE) as model:
         confine(model)
         for statement in statements():
@@ -108,8 +108,8 @@ def as_made() -> Mapping[str, str]:
 
 
 def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()) -> None:
-    """Raise Foreign if tables or views are not as a crawl creates them, or if there are macros. `names`: those to
-    check, default all. Additional ones are ignored, since they are never read. Raises duckdb.Error."""
+    """Raise Foreign if tables or views differ from those that a crawl creates, or if there are macros. `names`: tables
+    and views to check, default all. Ignores additional ones, which are never read. Raises duckdb.Error."""
     held = _statements_of(connection)
     for name, sql in as_made().items():
         if name in (names or as_made()) and held.get(name) != sql:
@@ -120,7 +120,7 @@ def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()
 
 
 def _statements_of(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """{table or view: its SQL}, of the main schema."""
+    """{table or view: SQL} of the main schema."""
     rows = connection.execute(
         "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal UNION ALL "
         "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
@@ -133,20 +133,20 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 MEMORY_MB = 128
-"""Memory that DuckDB may use at first."""
+"""DuckDB's initial memory limit in MB."""
 CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
-"""How DuckDB works while the crawl does: beside it, not in its place."""
+"""DuckDB's settings during a crawl, low enough to leave the machine to the crawl."""
 NEW = ".new"
-"""Suffix of what is being made."""
+"""Suffix of a file that is being created."""
 JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict,
         "of_site": dict}  # fmt: skip
-"""What a job says of itself, and as what; each may be null, and is missing as long as there is nothing to say."""
+"""Values that a job stores, with their types. Each may be missing or null."""
 SEEDED = ("urls", "findings", "children")
-"""Tables that may begin with the rows of the baseline."""
+"""Tables that can start with the rows of the baseline."""
 
 
 def make(path: Path, baseline: Path | None) -> None:
-    """Create a database, with the entries of a baseline if there is one. Raises duckdb.Error."""
+    """Create a database, with the entries of a baseline if given. Raises duckdb.Error."""
     if baseline is None:
         create(path)
     else:
@@ -154,23 +154,23 @@ def make(path: Path, baseline: Path | None) -> None:
 
 
 def create(path: Path) -> None:
-    """Create a database, whole or not at all."""
+    """Create a database atomically."""
     with _making(path) as part, duckdb.connect(part, config=CONFIG) as connection:
         confine(connection)
         for statement in statements():
             connection.execute(statement)
         connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(VERSION)])
-        connection.execute("CHECKPOINT")  # closing does so too, but says nothing of a full disk
+        connection.execute("CHECKPOINT")  # closing does it too, but does not report a full disk
 
 
 @contextmanager
 def _making(path: Path) -> Iterator[Path]:
-    """Where to make a file that takes its place when it is whole: in a folder that nobody else may look into."""
+    """Provide a path in a private folder. The file moves to `path` when it is complete."""
     with TemporaryDirectory(prefix=f".{path.name}.", suffix=NEW, dir=path.parent) as folder:
         part = Path(folder, path.name)
         yield part
         try:
-            os.link(part, path)  # which another process may have made meanwhile
+            os.link(part, path)  # fails if another process has created it meanwhile
         except FileExistsError:
             raise StoreError(f"{path} is in use by another program; wait for its end or use another JOBDIR") from None
         except OSError:  # a file system without links
@@ -178,10 +178,10 @@ def _making(path: Path) -> Iterator[Path]:
 
 
 def create_from(path: Path, baseline: Path) -> None:
-    """Make a database that begins with the entries of an earlier one, as unchanged ones: whole or not at all. What
-    else that one says is left out, so that no file counts as read.
+    """Create a database atomically that starts with a baseline's entries, marked as unchanged. Other data is removed,
+    so that no file counts as read.
 
-    A copy, since to copy rows takes a hundred times as long.
+    Copies the file, since copying rows takes a hundred times as long.
     """
     with _making(path) as part:
         shutil.copyfile(baseline, part)
@@ -200,7 +200,7 @@ def create_from(path: Path, baseline: Path) -> None:
 
 
 def check(path: Path, thorough: bool = False) -> dict[str, Any]:
-    """Return the table `job` of a database without changing it. `thorough`: read every row. Raises StoreError."""
+    """Return the table `job` of a database, without changing it. `thorough`: read every row. Raises StoreError."""
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
             confine(connection)
@@ -235,7 +235,7 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, An
 
 
 def _malformed(job: Mapping[str, Any]) -> list[str]:
-    """Names of what no crawl says so of itself."""
+    """Names of values that no crawl stores in this form."""
     odd = [name for name, kind in JOB_FIELDS.items() if job.get(name) is not None and type(job[name]) is not kind]
     if job.get("run") is not None and job.get("arguments") is None:
         odd.append("arguments")

@@ -1,4 +1,4 @@
-"""Loads crawled files, whole or not at all, and baseline feeds into the database."""
+"""Loads crawled files, each atomically, and baseline feeds into the database."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 LARGE_MEMORY_MB = (256, 512, 1024)
-"""What a commit may use that does not do with less, in turn: of a file with very large entries."""
+"""Memory limits in MB that a commit tries in turn if memory runs out because of very large entries."""
 BASELINE = "baseline"
-"""Name of the database that the crawl is compared with, where it is attached."""
+"""Name under which the baseline's database is attached."""
 
 
 @dataclass
@@ -37,36 +37,35 @@ class FileRows:
     urls: Spool
     findings: Spool
     record: Spool
-    """Its own record, one row; none for a guess that was no sitemap."""
+    """The file's own record, one row; empty for a guessed URL that was no sitemap."""
     digest: str = ""
-    """Of its content, in hexadecimal."""
+    """Hash of the content, in hexadecimal."""
     tally: dict[str, Any] = field(default_factory=dict)
-    """What it adds to the counts of the crawl; see `restoring.tally_of`."""
+    """What it adds to the crawl's counts; see `restoring.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
-    """(URL, lastmod) of what an index lists."""
+    """(URL, lastmod) of an index's children."""
     taken: bool = False
-    """True where the rows are those of the baseline, but for the record."""
+    """True if all rows except the record are copied from the baseline."""
 
     def row(self, run: int) -> dict[str, Any]:
-        """The row of `files`."""
+        """Row for the table `files`."""
         found_in = run_of_copy(run) if self.taken else run
         return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
 
     def absorb(self, other: FileRows) -> None:
-        """Hold the rows of another file as well, which keeps none. OSError where the disk is full."""
+        """Take over the rows of another file. Raises OSError if the disk is full."""
         self.urls.absorb(other.urls)
         self.findings.absorb(other.findings)
         self.record.absorb(other.record)
 
     def discard(self) -> None:
-        """Discard the rows."""
         for spool in (self.urls, self.findings, self.record):
             spool.discard()
 
 
 @dataclass
 class Commit:
-    """Files and rows that are committed together."""
+    """Files and rows to commit together."""
 
     files: list[FileRows] = field(default_factory=list)
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -74,25 +73,24 @@ class Commit:
     replies: list[bytes] = field(default_factory=list)
     """Rows of `replies`, as JSON lines."""
     urls: int = 0
-    """Rows of `urls`."""
+    """Number of rows of `urls`."""
 
     def __bool__(self) -> bool:
         return bool(self.files or self.rows or self.replies)
 
     def add(self, file: FileRows) -> None:
-        """Add a file."""
         self.files.append(file)
         self.urls += file.urls.rows
 
 
 def run_of_copy(run: int) -> int:
-    """Return the value of `files.run` for a file that a run copied from the baseline; lower than any run."""
+    """Value of `files.run` for a file that a run copied from the baseline; lower than any run."""
     return -run
 
 
 def load(store: Store, run: int, group: Commit) -> None:
-    """Commit a group. Rows that DuckDB cannot read are kept as text; the memory limit is raised if needed.
-    Raises duckdb.Error, OSError."""
+    """Commit a group. Keeps rows that DuckDB cannot read as text, and raises the memory limit if needed. Raises
+    duckdb.Error, OSError."""
     try:
         _commit_with_room(store, run, group)
     except CONTENT_ERRORS:
@@ -165,13 +163,13 @@ def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
 
 
 def _replace(store: Store, sitemaps: Sequence[str]) -> None:
-    """Remove what the baseline has of files that have changed."""
+    """Remove rows that were seeded from the baseline, for files that have changed."""
     for table in SEEDED if sitemaps else ():
         store.execute(f"DELETE FROM {table} WHERE sitemap IN (SELECT unnest(?))", [list(sitemaps)])
 
 
 def _copy_unchanged(store: Store, sitemaps: Sequence[str]) -> None:
-    """Copy what the baseline has of files that have not changed. What is said of the whole site is said anew."""
+    """Copy the baseline's rows of unchanged files, without findings on whole sites, which are determined again."""
     if not sitemaps:
         return
     files, named = "sitemap IN (SELECT unnest(?))", [list(sitemaps)]
@@ -190,7 +188,7 @@ def _copy_unchanged(store: Store, sitemaps: Sequence[str]) -> None:
 
 
 def copy_items(store: Store) -> None:
-    """Copy the items of long lists that entries from the baseline still lack, within a transaction of the caller."""
+    """Copy missing items of long lists for entries from the baseline, within a transaction of the caller."""
     for table in MORE.values():
         if store.execute(f"SELECT 1 FROM {BASELINE}.{table} LIMIT 1"):
             store.execute(
@@ -202,7 +200,7 @@ def copy_items(store: Store) -> None:
 
 @contextmanager
 def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
-    """Spools with those that are in memory made one, so that small files cost no file each."""
+    """Merge spools in memory into one, so that small files need no temporary file each."""
     with store.spool() as small:
         large = [spool for spool in spools if not small.absorb_held(spool)]
         yield [small, *large]
@@ -211,18 +209,19 @@ def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
 PARQUET = ".parquet"
 GZIP = ".gz"
 OF_A_REPORT = ("urls.parquet", "urls.jsonl")
-"""Feeds that may stand in the folder of a report, whose summary says whether they are complete."""
+"""Feeds in a report's folder. The summary there tells whether they are complete."""
 REPLY = "reply"
-"""The field with what asking for the URL came to."""
+"""Field with the result of verifying the URL."""
 TREES = "extra"
-"""The field of trees of elements, which Parquet has as text."""
+"""Field with element trees, which Parquet stores as text."""
 ATTRIBUTED = ("player_loc",)
-"""Fields of text that may be objects instead, which Parquet has as objects always."""
+"""Fields with text or objects, which Parquet always stores as objects."""
 _NESTED = re.compile(rb'":\[\{|"news":\{|"extra":"')
 
 
 def import_feed(store: Store, path: Path) -> str | None:
-    """Put the url records of a feed into the attached database; why they are not complete, None where they are.
+    """Load the url records of a feed into the attached database. Returns why they are incomplete, None if they are
+    complete.
 
     Raises duckdb.Error, OSError.
     """
@@ -240,17 +239,17 @@ def import_feed(store: Store, path: Path) -> str | None:
 
 
 def _linked(store: Store, path: Path) -> Path:
-    """The same file under a name that DuckDB does not take for a pattern."""
+    """Link a file to a name without characters that DuckDB treats as a pattern."""
     link = store.spools / f"feed{''.join(path.suffixes[-2:] if path.suffix == GZIP else path.suffixes[-1:])}"
     try:
         link.symlink_to(path)
-    except OSError:  # where links need a privilege
+    except OSError:  # links may require a privilege
         shutil.copyfile(path, link)
     return link
 
 
 def _partial(store: Store, path: Path) -> str | None:
-    """Why the feed of a crawl is not complete, by the summary in it."""
+    """Why a crawl's feed is incomplete according to the summary in it, or None."""
     held = dict.fromkeys(("type", "partial", "only"), "VARCHAR")
     try:
         rows = store.execute(
@@ -280,7 +279,7 @@ def _import_parquet(store: Store, path: Path) -> None:
 def _import_lines(store: Store, path: Path) -> None:
     try:
         store.read_feed(f"{BASELINE}.urls", path, "url")
-    except duckdb.InvalidInputException:  # lone surrogates: those rows are kept as text
+    except duckdb.InvalidInputException:  # lone surrogates: keep those rows as text
         _import_odd_lines(store, path)
 
 
@@ -294,7 +293,7 @@ def _import_odd_lines(store: Store, path: Path) -> None:
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    """The lines of a feed; OSError for one that is longer than any that we write."""
+    """Yield the lines of a feed. Raises OSError if one is longer than any that feeds contain."""
     while line := file.readline(FEED_LINE + 1):
         if len(line) > FEED_LINE:
             raise OSError(f"a line of it has more than {FEED_LINE:,} bytes")
@@ -302,7 +301,7 @@ def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
 
 
 def _emptied(store: Store, path: Path) -> str:
-    """SQL that makes null of what JSON leaves out: lists that are empty, but for those that say so."""
+    """SQL that replaces empty lists by null, as JSON feeds do, except for fields that are kept when empty."""
     replaced = {"loc": "loc"}  # REPLACE takes at least one column
     for name, type in _described(store, path, "*").items():
         if name == REPLY and type.startswith("STRUCT"):
@@ -315,18 +314,18 @@ def _emptied(store: Store, path: Path) -> str:
 
 
 def _described(store: Store, path: Path, columns: str) -> dict[str, str]:
-    """{column: its type}."""
+    """{column: type} of a Parquet file."""
     rows = store.execute(f"DESCRIBE SELECT {columns} FROM read_parquet({literal(str(path))})")
     return {row[0]: row[1] for row in rows}
 
 
 def _unless_empty(column: str, type: str) -> str:
-    """SQL of a column; null for a list that is empty."""
+    """SQL for a column, with empty lists replaced by null."""
     return f"CASE WHEN len({column}) > 0 THEN {column} END" if type.endswith("[]") else column
 
 
 def plain_line(line: bytes) -> bytes:
-    """A row of a Parquet feed as JSON lines have it, where it holds objects."""
+    """Convert a row of a Parquet feed to the form in JSON lines feeds if it contains objects."""
     if not _NESTED.search(line):
         return line
     return json.dumps(_plain(json.loads(line)), ensure_ascii=False).encode("utf-8", "replace") + b"\n"

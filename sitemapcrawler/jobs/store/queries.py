@@ -1,4 +1,4 @@
-"""The SQL of queries: rows read from JSON lines and written as such, retried with more memory."""
+"""SQL that reads and writes rows as JSON lines, and retries with more memory."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from sitemapcrawler.jobs.store.schema import (
 
 T = TypeVar("T")
 AT_ONCE = 1000
-"""Rows that are read together, as many as in a batch."""
+"""Rows fetched at once, as many as in a batch."""
 FEW = 64
-"""Rows that are read at once if more do not fit in memory."""
+"""Rows fetched at once if more do not fit into memory."""
 _MARK = re.compile("\x01([a-z]+) ([0-9]{1,18})\x01")
-"""What stands in the JSON of a long list for its other items: field and number of the entry."""
+"""Placeholder in JSON for the other items of a long list: field and entry number."""
 
 
 def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
-    """The rows of a query, up to `AT_ONCE` at a time."""
+    """Yield the rows of a query, up to `AT_ONCE` at a time."""
     while rows := result.fetchmany(AT_ONCE):
         yield rows
 
 
 def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
-    """What a query gives, which is begun anew as often as it can get more memory."""
+    """Run a query and return its result. Retries as long as more memory can be allocated."""
     while True:
         try:
             return query()
@@ -52,7 +52,7 @@ def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
 def fetched_with_memory(
     cursor: duckdb.DuckDBPyConnection, query: str, more_memory: Callable[[], bool], parameters: Sequence[Any] = ()
 ) -> Iterator[list[Any]]:
-    """The rows of a query, up to `AT_ONCE` at a time; with more memory where it does not begin without."""
+    """Run a query and yield its rows, up to `AT_ONCE` at a time. Retries the start with more memory."""
     first = with_memory(lambda: cursor.execute(query, parameters).fetchmany(AT_ONCE), more_memory)
     if first:
         yield first
@@ -62,7 +62,7 @@ def fetched_with_memory(
 def rows_of(
     cursor: duckdb.DuckDBPyConnection, more_memory: Callable[[], bool] = lambda: False
 ) -> Callable[[str, Sequence[Any]], Iterator[Any]]:
-    """A function that runs SQL with parameters and yields its rows, retried with more memory."""
+    """Return a function that runs SQL with parameters and yields its rows, retrying with more memory."""
 
     def rows(sql: str, parameters: Sequence[Any]) -> Iterator[Any]:
         for batch in fetched_with_memory(cursor, sql, more_memory, parameters):
@@ -72,13 +72,13 @@ def rows_of(
 
 
 def prefix_of(column: str) -> str:
-    """SQL for a URL up to its path."""
+    """SQL for the part of a URL before its path."""
     return f"regexp_extract({column}, '^[^:/?#]+://[^/?#]*')"
 
 
 def reading(held: Mapping[str, str], longest: int) -> str:
-    """The SQL of a table function that reads JSON lines from files, whose paths are its parameter. `held`: {column: SQL
-    type}; `longest`: bytes of a line at most."""
+    """SQL table function that reads JSON lines from the files in its parameter. `held`: {column: SQL type}; `longest`:
+    maximum length of a line in bytes."""
     typed = f"{{{', '.join(f'{literal(name)}: {literal(kind)}' for name, kind in held.items())}}}"
     return (
         f"read_json(?, format = 'newline_delimited', columns = {typed}, maximum_object_size = {longest}, "
@@ -87,8 +87,8 @@ def reading(held: Mapping[str, str], longest: int) -> str:
 
 
 def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:
-    """The SQL of the JSON line of a row, for `completed`. `prefix`: of its columns, such as `s.`; `absent`:
-    those that hold nothing."""
+    """SQL for the JSON line of a row, to be passed to `completed`. `prefix`: of the columns, such as `s.`; `absent`:
+    columns that are null in all rows."""
     split = frozenset(MORE) if ENTRY in tables()[table].keys() - absent else frozenset()
     text = json_line(RECORDS[table], prefix, absent, split)
     return f"coalesce({quoted(ODD)}, {text})" if ODD in tables()[table].keys() - absent else text
@@ -97,8 +97,8 @@ def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) 
 def completed(
     cursor: duckdb.DuckDBPyConnection, rows: Sequence[Any], column: int, database: str = "main"
 ) -> Iterator[Sequence[Any]]:
-    """Rows whose `column` is the JSON of url records, few at a time where these have long lists: with the items that
-    stand in tables of their own. Ends what the cursor is doing. Raises duckdb.Error."""
+    """Yield rows whose `column` is the JSON of url records, with the items of long lists from their own tables filled
+    in; such rows come in small groups. Ends the cursor's current query. Raises duckdb.Error."""
     if not any("\x01" in row[column] for row in rows):
         yield rows
         return
@@ -109,7 +109,7 @@ def completed(
 
 
 def _items(cursor: duckdb.DuckDBPyConnection, lines: Sequence[str], database: str) -> dict[tuple[str, str], str]:
-    """{(field, entry): JSON of its items, with a comma before each} of the marks in lines."""
+    """{(field, entry): JSON of items, each after a comma} for the placeholders in lines."""
     marks = {mark for line in lines for mark in _MARK.findall(line)}
     found: dict[tuple[str, str], str] = {}
     for field, table in MORE.items():

@@ -1,4 +1,4 @@
-"""The tables of a job's database. docs/formats.md documents those that users query."""
+"""Tables of a job's database. docs/formats.md documents those meant for users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Url
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 VERSION = 2
-"""Version of the tables. A database of another version is refused."""
+"""Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
     "urls": UrlRecord,
@@ -20,24 +20,24 @@ RECORDS: dict[str, type] = {
     "findings": FindingRecord,
     "robots": RobotsRecord,
 }
-"""The record whose rows a table holds; the columns are its fields."""
+"""Tables that hold records. Their columns are the fields of the record."""
 ODD = "odd"
-"""Column of the JSON line of a record that the columns cannot hold exactly (lone surrogates); null of all others."""
+"""Column with the JSON line of a record that columns cannot hold exactly (lone surrogates); null for all others."""
 
 ENTRY = "entry"
-"""Column that numbers an entry with long lists; null of all others."""
+"""Column with the number of an entry that has long lists; null for all others."""
 FIRST = 10
-"""Items of a long list that stand in the row of the entry."""
+"""Number of items of a long list that are stored in the entry's row."""
 MORE = {name: f"more_{name}" for name in ("images", "videos", "alternates")}
-"""Tables of the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
+"""Tables for the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
 
 ODD_UNCHANGED = (
     f"regexp_replace({ODD}, "
     """'(,"change":"[a-z]+"(,"changed_fields":[^]]*])?)?}$', ',"change":"unchanged"}')"""
 )
-"""SQL for the text of an odd row that has not changed since the baseline."""
+"""SQL for the text of an odd row, marked as unchanged since the baseline."""
 WHOLE_SITE = "whole_site"
-"""Column of findings: true for those on more than one file; null for others."""
+"""Column of findings: true if they concern more than one file, else null."""
 
 REPLIES = {
     "url": "VARCHAR",
@@ -51,8 +51,7 @@ REPLIES = {
     "soft_404": "VARCHAR",
     "step": "JSON",
 }
-"""One row for each request of a listed URL, a redirect, a canonical or an asset. `step` is the whole of it
-(`reply.step.Step`)."""
+"""One row per request for a listed URL, redirect, canonical or asset. `step` is the complete `replies.chase.Step`."""
 OTHERS = {
     "replies": REPLIES,
     "job": {"name": "VARCHAR", "value": "JSON"},
@@ -60,7 +59,7 @@ OTHERS = {
     "children": {"sitemap": "VARCHAR", "loc": "VARCHAR", "lastmod_at": "VARCHAR"},
     "policies": {"origin": "VARCHAR", "asked_at": "TIMESTAMP", "answer": "JSON"},
 }
-"""Tables besides those of records: what a job needs to go on."""
+"""Tables without records, which a job needs to resume."""
 VIEWS = {
     "alternates": "SELECT sitemap, line, loc, alternate.hreflang AS hreflang, alternate.href AS href FROM "
     "(SELECT sitemap, line, loc, unnest(alternates) AS alternate FROM urls "
@@ -81,7 +80,7 @@ def tables() -> dict[str, dict[str, str]]:
 
 
 def statements() -> list[str]:
-    """The SQL that makes all tables and views."""
+    """SQL statements that create all tables and views."""
     made = [
         f"CREATE TABLE {name} ({', '.join(f'{quoted(column)} {kind}' for column, kind in held.items())})"
         for name, held in tables().items()
@@ -92,29 +91,29 @@ def statements() -> list[str]:
 SCALARS: dict[Any, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 JSON = "JSON"
 MARK = "chr(1)"
-"""SQL for a character that JSON text never contains: encloses the place of the items that stand in another table."""
+"""SQL for a character that JSON never contains. It encloses the placeholder of items in another table."""
 TYPE = "type"
-"""The field that names the kind of record: the name of the table says as much."""
+"""Field with the kind of record, which the table's name implies."""
 
 
 def quoted(name: str) -> str:
-    """A name as SQL writes it."""
+    """A name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A text as SQL writes it."""
+    """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 @cache
 def columns(record: type) -> dict[str, str]:
-    """{field: SQL type} of a type of record, in the order of its fields, without `type`."""
+    """{field: SQL type} of a record class in field order, without `type`."""
     return {name: _type(hint) for name, hint in _fields(record) if name != TYPE}
 
 
 def items_of(record: type, name: str) -> type:
-    """The dataclass of the items of a list field."""
+    """Dataclass of the items of a list field."""
     item: type = _kind(_part(_kind(dict(_fields(record))[name])))
     return item
 
@@ -123,9 +122,8 @@ def items_of(record: type, name: str) -> type:
 def json_line(
     record: type, prefix: str = "", absent: frozenset[str] = frozenset(), split: frozenset[str] = frozenset()
 ) -> str:
-    """SQL expression for the JSON of a row of a record: what a JSON lines feed writes of it. `prefix`: of the columns,
-    such as `urls.`; `absent`: fields that are null in all rows, which cost time all the same; `split`: lists whose
-    further items stand in another table, see `json_object`."""
+    """SQL expression for a record's row as JSON, as in a JSON lines feed. `prefix`: of the columns, such as `urls.`;
+    `absent`: fields that are null in all rows, left out to save time; `split`: see `json_object`."""
     left_out = absent | {TYPE}
     names = [name for name, _ in _fields(record) if name not in left_out]
     parts = _members(record, names, prefix, split)
@@ -134,9 +132,9 @@ def json_line(
 
 
 def json_object(record: type, names: Iterable[str], prefix: str = "", split: frozenset[str] = frozenset()) -> str:
-    """SQL expression for a JSON object of some fields of a record, those that are null left out. `prefix`: of the
-    columns, such as `reply.`. `split`: lists of which a row with a number in the column `entry` has only the first
-    items; a mark with that number follows them."""
+    """SQL expression for a JSON object with some fields of a record, without null ones. `prefix`: of the columns, such
+    as `reply.`. `split`: lists that continue in another table if `entry` is set; a placeholder with that number follows
+    their first items."""
     return _object(_members(record, names, prefix, split))
 
 
@@ -170,14 +168,14 @@ def _type(hint: Any) -> str:
 
 
 def _kind(hint: Any) -> Any:
-    """The type in `X | None`; None for other alternatives."""
+    """The type in `X | None`; None for other unions."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kinds = tuple(kind for kind in kinds if kind is not NoneType)
     return kinds[0] if len(kinds) == 1 else None
 
 
 def _part(kind: Any) -> Any:
-    """The type of the parts of a list; None for what is no list."""
+    """Type of a list's items; None if the type is not a list."""
     return get_args(kind)[0] if get_origin(kind) in (list, Sequence) else None
 
 
@@ -186,7 +184,7 @@ def _is_map(kind: Any) -> bool:
 
 
 def _member(name: str, value: str, hint: Any, depth: int, mark: str = "") -> str:
-    """A member of an object; null where the value is."""
+    """SQL for a member of an object; null if the value is."""
     return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth, mark)}"
 
 
@@ -195,7 +193,7 @@ def _object(members: Sequence[str]) -> str:
 
 
 def _text(value: str, hint: Any, depth: int, mark: str = "") -> str:
-    """The JSON text of a value; null where the value is. `mark`: SQL of what follows the items of a list."""
+    """SQL for the JSON text of a value; null if the value is. `mark`: SQL to append to the items of a list."""
     kind = _kind(hint)
     if dataclasses.is_dataclass(kind):
         members = [_member(name, f"{value}.{quoted(name)}", inner, depth) for name, inner in _fields(kind)]  # type: ignore[arg-type]  # a class

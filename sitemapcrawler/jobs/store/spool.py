@@ -1,4 +1,4 @@
-"""Rows waiting for their commit: JSON lines, in memory while they are few, then in a file."""
+"""Rows waiting for their commit, as JSON lines: in memory while they are few, then in a file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import msgspec
 from sitemapcrawler.jobs.store.schema import ENTRY, FIRST, MORE, ODD
 
 IN_MEMORY = 256 * 1024
-"""Bytes of rows that are kept in memory."""
+"""Bytes of rows kept in memory."""
 LINE = 1024 * 1024
-"""Bytes of a row that readers of the file are prepared for, where no row is longer."""
+"""Minimum for the line length that readers of the file allow, in bytes."""
 LONG = 4096
-"""Bytes of rows, on average, above which the further items of long lists become rows of their own."""
+"""Average bytes per row above which the other items of long lists become rows of their own."""
 BASIC = ("loc", "sitemap", "line")
-"""What is kept in columns of a row that cannot be read as a whole."""
+"""Fields kept in columns for a row that DuckDB cannot read."""
 _numbers = count(time.time_ns() // 1000)
-"""Numbers of entries, unique in a database and its baseline: fewer entries are numbered than microseconds pass."""
+"""Entry numbers, unique in a database and its baseline: fewer entries are numbered than microseconds pass."""
 _NUMBER = re.compile(rf',"{ENTRY}":([0-9]+)}}\n?$'.encode())
 _BEGIN = re.compile(rf'{{"{ENTRY}":([0-9]+),?'.encode())
 _ESCAPE = re.compile(rb"\\ud[89a-f][0-9a-f]{2}")
@@ -32,22 +32,22 @@ _LONE = re.compile(rb"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 
 
 class Spool:
-    """Rows of one table that wait for their commit."""
+    """Rows of one table waiting for their commit."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where its file is made, when it needs one."""
+        """`folder`: place for the file, which is created if needed."""
         self.rows = 0
-        """How many."""
+        """Number of rows."""
         self.longest = LINE
-        """Bytes of the longest row, or `LINE`."""
+        """Length of the longest row in bytes, at least `LINE`."""
         self.items: dict[str, Spool] = {}
-        """Further items of long lists, by field."""
+        """Other items of long lists, by field."""
         self._folder = folder
         self._held = bytearray()
         self._file: IO[bytes] | None = None
 
     def write(self, lines: bytes, rows: int) -> None:
-        """Add rows: JSON lines as feeds write them."""
+        """Add rows as JSON lines, in the format of feeds."""
         if not lines:
             return
         self.rows += rows
@@ -73,7 +73,7 @@ class Spool:
         return Path(self._file.name)
 
     def absorb_held(self, other: Spool) -> bool:
-        """Move the rows of another spool here if they are in memory. Returns False if not."""
+        """Move the rows of another spool here if they are in memory. Returns False otherwise."""
         if other._file is not None:
             return False
         self._count(other)
@@ -94,7 +94,7 @@ class Spool:
         other.rows, other.longest = 0, LINE
 
     def _short(self, line: bytes) -> bytes:
-        """A row without the further items of its long lists, which are written apart."""
+        """Return a row with only the first items of its long lists; the others are written separately."""
         row = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         for field in MORE.keys() & row.keys():
             items = [bytes(item) for item in msgspec.json.decode(row[field], type=list[msgspec.Raw])]
@@ -129,7 +129,7 @@ class Spool:
         self.discard()
 
     def discard(self) -> None:
-        """Remove the file."""
+        """Drop the rows and remove the file."""
         self._held = bytearray()
         if self._file is not None:
             self._file.close()
@@ -147,7 +147,7 @@ class _Items:
         self._next = next(self._groups, None)
 
     def pop(self, number: int) -> list[bytes]:
-        """Those of an entry."""
+        """Return the items of an entry, and drop them."""
         if self._next is None or self._next[0] != number:
             return []
         found = [b"{" + _BEGIN.sub(b"", line.rstrip(b"\n")) for line in self._next[1]]
@@ -156,7 +156,7 @@ class _Items:
 
 
 def _whole(line: bytes, number: int, items: Mapping[str, _Items]) -> bytes:
-    """A row with all items of its long lists."""
+    """Return a row with all items of its long lists."""
     row = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     del row[ENTRY]
     for field, spooled in items.items():
@@ -166,14 +166,14 @@ def _whole(line: bytes, number: int, items: Mapping[str, _Items]) -> bytes:
 
 
 def fitting(lines: bytes) -> bytes:
-    """The rows, those with lone surrogates as `odd` ones."""
+    """Return rows with those that contain lone surrogates replaced by `odd_row`."""
     if _ESCAPE.search(lines) is None or _LONE.search(lines) is None:
         return lines
     return b"".join(odd_row(line) if _LONE.search(line) else line for line in lines.splitlines(keepends=True))
 
 
 def odd_row(line: bytes, only: Sequence[str] = ()) -> bytes:
-    """A row that the columns cannot hold exactly, with its own text beside them. `only`: the fields to keep."""
+    """Row that columns cannot hold exactly, with its own text added. `only`: fields to keep in columns."""
     text = line.rstrip(b"\n").decode()
     row = json.loads(_LONE.sub(rb"\1\\ufffd", line))
     kept = {name: value for name, value in row.items() if not only or name in only}
