@@ -18,7 +18,7 @@ GOOGLE = "Google"
 EVERYBODY = "*"
 """Name of the group for crawlers without their own (RFC 9309, 2.2.1)."""
 TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
-"""A product token. RFC 9309, 2.2.1 allows letters, `_` and `-`; some tokens also have digits and dots (360Spider,
+"""A product token: letters, `_` and `-` (RFC 9309, 2.2.1); some also have digits and dots (360Spider,
 archive.org_bot)."""
 MAX_NAME = 100  # characters; the longest known ones have about 30
 
@@ -144,8 +144,7 @@ def named(text: str) -> tuple[Agent, ...]:
 
 
 def parse_agents(text: str) -> list[Agent]:
-    """Parse a list such as `search,ai,MyBot`, without duplicates and in order. Raises ValueError for an invalid
-    name."""
+    """Parse a list such as `search,ai,MyBot`, in order and without duplicates. Raises ValueError as `named` does."""
     return distinct(each for word in text.split(",") for each in named(word))
 
 

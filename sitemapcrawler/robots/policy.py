@@ -157,8 +157,7 @@ class Policy:
     """Why there is no robots.txt to parse; None if there is one."""
     facts: Facts = field(default_factory=Facts)
     sitemap_lines: list[RobotsSitemap] = field(default_factory=list)
-    """Lines that name a sitemap or try to. Excludes HTML pages, unless they contain rules and so are a robots.txt
-    wrapped in HTML."""
+    """Lines that name a sitemap or try to. Empty for HTML pages, except a robots.txt wrapped in HTML."""
     parsed: Parsed = field(default_factory=Parsed, repr=False)
     parsed_by_google: Parsed | None = field(default=None, repr=False)
     """The file as Google's crawlers read it; None if that makes no difference."""
@@ -343,8 +342,8 @@ class BatchVerdicts:
         return blocked
 
     def _turned(self, urls: Sequence[str]) -> dict[int, int]:
-        """Find URLs whose verdict differs from the default. Returns {index of the URL: agents that may not fetch it, as
-        bits}."""
+        """Map the indexes of URLs whose verdict differs from the default to the agents, as bits, that may not fetch
+        them."""
         text = lines_of(urls)
         denied: dict[int, int] = {}
         for side in self._sides:

@@ -148,8 +148,7 @@ class Clause:
     """A pattern with its weight within a group."""
 
     weight: int
-    """The clause with the greatest weight decides: twice the octets of the pattern, plus one for Allow, which wins
-    ties."""
+    """The greatest weight decides: twice the octets of the pattern, plus one for Allow, which wins ties."""
     pattern: Pattern
     rule: PathRule
 

@@ -22,8 +22,7 @@ SHARE = 0.01
 PARSE_S = 0.5e-6  # seconds per byte of robots.txt to parse; measured: 0.1e-6 to 0.5e-6
 COPY_S = 1e-6  # seconds per copy of a rule; measured: 1e-6
 MAX_COPIES = 100_000
-"""Limit for a robots.txt to be parsed, in copies of rules (protego makes one per User-agent line of a group): 0.1 s and
-10 MB."""
+"""Copies of rules (one per User-agent line of a group) for which a robots.txt is parsed: 0.1 s and 10 MB."""
 MAX_WAITING = 10_000
 """Disallowed and allowed URLs of one robots.txt that may wait for comparison. Further URLs are not compared."""
 MAX_RULES = 500
@@ -117,8 +116,7 @@ class SecondOpinion:
         self._probes = deque(_Probe(rule, _word(rule.pattern)) for rule in self._rules)
 
     def add(self, urls: Sequence[str], denied: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-        """Add judged URLs, and the disallowed ones with the names of their crawlers. Compares as many as time
-        permits."""
+        """Add judged URLs, and the disallowed ones with the names of their crawlers. Compares what time permits."""
         if not self._agents:
             return
         for one in denied:

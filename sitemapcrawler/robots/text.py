@@ -64,8 +64,8 @@ class Content(StrEnum):
     TEXT = "text"
     EMPTY = "empty"
     MARKUP = "markup"
-    """HTML or XML: an error page, a page served for every path, or a robots.txt wrapped in a page. Does not include a
-    robots.txt with single lines of markup."""
+    """HTML or XML: an error page, a page served for every path, or a robots.txt wrapped in a page. Single lines of
+    markup in a robots.txt do not count."""
     JSON = "json"
     BINARY = "binary"
 

@@ -69,8 +69,7 @@ def first_sentence(rule: Rule) -> str:
 
 
 def beginning_with(name: str, rules: Iterable[Rule]) -> list[Rule]:
-    """Return the rules of a family, or those whose ids start with these words: `loc`, `hreflang-target`,
-    `hreflang-`."""
+    """Return the rules of a family, or those whose ids start with these words: `loc`, `hreflang-target`."""
     start = name.lower().rstrip("-*") + "-"
     return [rule for rule in rules if rule.id.startswith(start)]
 

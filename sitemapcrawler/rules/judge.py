@@ -378,7 +378,6 @@ def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[
 
 
 def _is_judged(record: UrlRecord) -> bool:
-    """True for entries with XML as written. Repaired entries are excluded: their original problem is already
-    reported."""
+    """True for entries with XML as written. The problems of repaired entries are already reported."""
     element = getattr(record, "element", None)
     return element is not None and not record.recovered and element.name == ENTRIES[ROOT]

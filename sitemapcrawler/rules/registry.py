@@ -38,8 +38,8 @@ class Needs(StrEnum):
     URL = "url"
     """Each entry that the prefilter does not recognise as plain: `facts.UrlFacts`."""
     EVERY_URL = "every-url"
-    """Each entry, plain ones included: `facts.UrlFacts`. For custom rules only; nearly all entries are plain, so this
-    is slow."""
+    """Each entry, plain ones included: `facts.UrlFacts`. Slow, so for custom rules only: nearly all entries are
+    plain."""
     CHILD = "child"
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"
@@ -183,7 +183,7 @@ def families(rules: Iterable[Rule]) -> list[str]:
 def entry_rule(
     id: str, severity: Severity, source: str, also: dict[str, str] | None = None, faults: bool = False
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id` for pages and children; with `faults`, also for the reader's faults of that
+    """Register a check as the rule `id` for pages and children, and with `faults` for the reader's faults of that
     id."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)

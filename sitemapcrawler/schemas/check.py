@@ -186,8 +186,7 @@ class _Explaining:
 
 
 def _pieces(entry: Element) -> Iterator[Element]:
-    """Split an entry into parts of limited size, each with a `loc`. The first has the other elements of the
-    protocol."""
+    """Split an entry into parts of limited size, each with a `loc`. The first has the protocol's other elements."""
     loc, *others = entry.content
     for start in range(0, len(others) or 1, MAX_CHILDREN):
         piece = Element(CORE, entry.name, {}, entry.line)
@@ -404,8 +403,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
 
 
 def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violation | None:
-    """Convert an error on an attribute: it is unknown or has an invalid value. None if the reader or a rule reports
-    it."""
+    """Convert an error on an unknown attribute or its value. None if the reader or another rule reports it."""
     namespace = find(element.uri)
     if is_value(error):
         value = element.attributes.get(name, "")

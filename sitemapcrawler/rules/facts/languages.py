@@ -214,7 +214,7 @@ class AlternateLink:
 
     @property
     def counts(self) -> bool:
-        """True if the link names a language and a page. A link with `media` is another form of a page and does not
+        """True if the link names a language and a page. Links with `media` lead to other forms of a page; they do not
         count."""
         return self.code.counts and self.url is not None and "media" not in self.alternate.attributes
 

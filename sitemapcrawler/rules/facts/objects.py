@@ -87,8 +87,7 @@ def lacks(element: Element | None, *path: str) -> bool:
 
 
 def stray(element: Element | None, name: str) -> str:
-    """Note on a child of this name in another namespace, the usual reason for a missing element; empty if there is
-    none."""
+    """Note on a child of this name in another namespace, the usual reason for a missing element; else empty."""
     found = element is not None and any(child.name == name and child.uri != element.uri for child in element.children)
     return f" (there is a <{name}> of another namespace)" if found else ""
 

@@ -273,8 +273,8 @@ class SiteFacts:
 
     @cached_property
     def sites(self) -> dict[str, int]:
-        """Sites of the crawl, each with its number of files not read to the end. A file that does not exist (404 or
-        410) does not count: it lists nothing."""
+        """Sites of the crawl, each with its number of files not read to the end. Files that do not exist do not
+        count."""
         self.need(SITES)
         rows = self.query(
             """
@@ -287,8 +287,8 @@ class SiteFacts:
 
     @cached_property
     def whole_sites(self) -> frozenset[str]:
-        """Sites that were crawled completely. A sitemap given as an argument may be one of several of its site, so its
-        site is not included."""
+        """Sites that were crawled completely. Excludes sites with a sitemap given as an argument, which may have
+        more."""
         if self._narrowed:
             return frozenset()
         sites = self.sites

@@ -25,7 +25,7 @@ from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import shown
 
 MIN_ENTRIES, MIN_SHARE = 20, 0.1
-"""Entries of a host, or their share of a file, that prove the crawl saw the host's sitemaps and not just a stray
+"""Entries of a host, or their share of a file, that prove that the crawl saw the host's sitemaps, not just a stray
 URL."""
 HREFS = f"""
     SELECT l.place, l.sitemap, l.alternate.href AS href, l.alternate.hreflang AS hreflang,

@@ -8,8 +8,7 @@ crawl of several sites reports on each site what a separate crawl would report.
 from __future__ import annotations
 
 CARRIED = "carried"
-"""Table of baseline entries whose status is unknown because their file could not be fetched. The next crawl is compared
-with them too."""
+"""Table of baseline entries whose file could not be fetched now. The next crawl is compared with them too."""
 
 CURRENT = "change IS DISTINCT FROM 'removed'"
 """SQL that is true for listed URLs; removed URLs are rows as well."""

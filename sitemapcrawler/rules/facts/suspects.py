@@ -88,8 +88,7 @@ MAX_LENGTH = 2047
 MIN_LENGTH = 12
 """Minimum length of a URL in characters. Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd, tLoc"""
 MAX_CLOSELY = 5_000
-"""Entries at the start of a file that are also compared by spelling. They stay in memory, so overlong URLs are
-excluded."""
+"""Entries at the start of a file to compare by spelling as well. They stay in memory, so overlong URLs are excluded."""
 TELLING = r"(?i:sess|sid|token|pass|pwd|mail|auth|secret|key|cfid|zenid)"
 """Occurs in every parameter name that a rule reports."""
 SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
@@ -125,8 +124,7 @@ class Suspects:
         self.first: dict[str, str] = {}
         """The first `MAX_CLOSELY` URLs, by `shape_of`."""
         self.similar: dict[str, str] = {}
-        """URLs of the current batch that differ from an earlier one only in case, escapes or final slashes: {URL:
-        earlier}."""
+        """{URL: earlier URL} for URLs of the current batch that differ only in case, escapes or final slashes."""
         self._now = iso(fetched_at)
         self._clean = clean_pattern(folders, CLEAN, own)
         self._clean_child = clean_pattern(folders, CLEAN_CHILD)

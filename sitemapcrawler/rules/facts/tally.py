@@ -150,8 +150,7 @@ ENTRY_NOUNS, DATE_NOUNS = ("entry", "entries"), ("date", "dates")
 
 
 def share(part: int, whole: int, what: tuple[str, str], does: tuple[str, str]) -> str:
-    """Format a count and its share: `3 of 4 dates (75 %) have no time`. `what`, `does`: (singular, plural) of noun and
-    verb."""
+    """Format a count and its share: `3 of 4 dates (75 %) have no time`. `what`, `does`: singular and plural."""
     return f"{part:,} of {counted(whole, *what)} ({percent(part, whole)}) {does[part != 1]}"
 
 

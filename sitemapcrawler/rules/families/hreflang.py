@@ -455,8 +455,7 @@ def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -
 
 
 def _alternate_replies(facts: ReplyFacts) -> Iterator[AlternateReply]:
-    """Yield the replies to an entry's language versions, unless its own page is broken, which is reported
-    separately."""
+    """Yield the replies to an entry's language versions. A broken page of the entry itself is reported separately."""
     if not facts.targets or isinstance(facts.reply, BROKEN):
         return
     own = page_key(facts.record.loc)

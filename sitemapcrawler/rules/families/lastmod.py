@@ -358,8 +358,7 @@ def _page_dates(facts: ReplyFacts) -> list[tuple[str, str]]:
 
 
 def _is_of_cache(facts: ReplyFacts, moment: str) -> bool:
-    """True for a Last-Modified header that states when a cache fetched the page, which is the time of a request as
-    well."""
+    """True if a Last-Modified header states when a cache fetched the page, which is the time of a request as well."""
     changed, fetched = parse(moment), []
     age = next(iter(facts.headers.get("age", ())), "").strip()
     if AGE.fullmatch(age):

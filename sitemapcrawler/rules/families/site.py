@@ -137,8 +137,7 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
-    """Report sites with several values of `part` for the same `whole`, both SQL. `told`: rules that report single
-    entries."""
+    """Report sites with several values of `part` per `whole`, both SQL. `told`: rules that report single entries."""
     site.need(ENTRIES)
     issues = ", ".join(f"'{rule}'" for rule in told)
     faults = f"""
@@ -253,8 +252,7 @@ def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[SiteMessage]:
-    """Yield one message per file with changed URLs. `sites`: table of the files' sites; `said`: phrase for the
-    change."""
+    """Yield one message per file with changed URLs. `sites`: table of the files' sites; `said`: what changed."""
     files = f"""
         SELECT sitemap, count(*), min(loc) FROM urls JOIN temp.{sites} USING (sitemap)
         WHERE change = ? AND site IN ? GROUP BY sitemap ORDER BY sitemap"""

@@ -1,5 +1,4 @@
-"""Rules on links between files and pages of a site: discovery, hreflang, canonicals, redirects; and on the crawl
-itself."""
+"""Rules on links between files and pages of a site (discovery, hreflang, canonicals, redirects), and on the crawl."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ OF_THE_SITE = f"""
     (final_url IS NULL OR final_url NOT IN (SELECT robots FROM robots))
     AND {site_of_url("robots")} IN (
         SELECT site FROM temp.site_sites UNION SELECT {site_of_url("sitemap")} FROM children)"""
-"""SQL that is true for the robots.txt of a site of the crawl. One that redirects to another site's file is reported
-there."""
+"""SQL that is true for the robots.txt of a site of the crawl, unless it redirects to another robots.txt of the
+crawl."""
 
 
 @rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
@@ -255,8 +254,7 @@ def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessage]:
-    """Report entries with this kind of reply that lead to another listed page. A broken target is reported
-    separately."""
+    """Report entries with this kind of reply that lead to another listed page, unless that page is broken."""
     if not site.has("reply"):
         return
     site.need(ENDS)

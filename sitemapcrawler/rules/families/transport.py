@@ -31,8 +31,7 @@ REASONS = (
     ("a file is read only where", None),
     ("nsupported URL scheme", None),
 )
-"""Part of a record's error, and its rule; None if the crawler itself refused or stopped, which is not a fault of the
-file."""
+"""Part of a record's error, and its rule; None if the crawler itself refused or stopped."""
 XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")
 GZIP_TYPE = re.compile(r"/(?:x-)?gzip(?:-compressed)?$")
 UNTOLD = ("application/octet-stream", "binary/octet-stream")

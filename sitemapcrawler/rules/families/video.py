@@ -36,8 +36,7 @@ PLATFORM_PAGE = re.compile(
     r"|rutube\.ru/(?:video|play/embed)/|vk(?:video)?\.(?:com|ru)/video|bilibili\.com/video/|ok\.ru/video)",
     re.IGNORECASE,
 )
-"""Watch pages and embedded players of video platforms. Excludes video files, such as
-`player.vimeo.com/external/1.hd.mp4`."""
+"""Watch pages and embedded players of video platforms, not files such as `player.vimeo.com/external/1.hd.mp4`."""
 MAX_TAGS = 32
 """Maximum number of tags of a video. Source: `GOOGLE`"""
 
