@@ -1,5 +1,4 @@
-"""Decides which sitemaps to request next.
-Skips those that an earlier run of the job has read or that are unchanged since the baseline."""
+"""Decides which sitemaps to request next: not those that the job has read or that are unchanged since the baseline."""
 
 from __future__ import annotations
 

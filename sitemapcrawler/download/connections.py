@@ -1,7 +1,7 @@
 """Address checks at the moment of connecting.
 
 A name may resolve to another address a second later. So the check is in `connectTCP`, behind the resolver: names,
-literals in any spelling and rebinding names all pass it. In addition, all addresses of a name are checked together when
+literals in any spelling and rebinding names all go through it. The addresses of a name are also checked together when
 the resolver returns them, since one may rule out the others.
 """
 

@@ -49,7 +49,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     """Scrapy's http and https handler with checks on addresses and certificates.
 
     - Connections must pass the `AddressCheck`, else AddressForbidden is raised. Behind a proxy, which resolves names
-      itself, only addresses written in the URL are checked. Pooled connections were checked when they were made.
+      itself, only addresses and local names written in the URL are checked. Pooled connections were
+      checked when they were made.
     - `DualStackResolver` resolves hosts, unless the user chose a resolver for the process.
     - After the signal `stopping`, downloads fail with DownloadCancelledError.
     - A `Body` in the request meta receives the body; the response has none.

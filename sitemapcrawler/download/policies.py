@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 MAX_AGE_S = 24 * 3600
 """Seconds after which a cached robots.txt expires (RFC 9309, 2.4)."""
 FOREIGN_TIMEOUT_S = 15
-"""Timeout in seconds, without retries, for the robots.txt of a host that only appears in sitemaps. A request to that
-host fetches it again with the usual timeout and retries."""
+"""Timeout in seconds, without retries, for the robots.txt of a host that only appears in sitemaps. If that fails,
+a request to the host fetches it again with the usual timeout and retries."""
 SIGNATURE_BYTES = 16
 """Bytes of the digest that identifies the content of a robots.txt."""
 HTTP_OK = 200

@@ -51,7 +51,7 @@ class Resolution:
 class DualStackResolver:
     """Resolves names with the system's getaddrinfo in reactor threads: IPv4 and IPv6, in the system's order.
 
-    A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Other results are cached for the crawl.
+    A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Resolved names are cached for the crawl.
     """
 
     def __init__(self, reactor: Any, settings: BaseSettings) -> None:

@@ -65,7 +65,7 @@ class Gate:
 
 def queued(engine: ExecutionEngine, unknown: int) -> int:
     """Number of requests in the scheduler. `unknown`: returned for a scheduler without a length that is not empty."""
-    scheduler = engine._slot.scheduler if engine._slot is not None else None  # private, alike in 2.18 and 2.19
+    scheduler = engine._slot.scheduler if engine._slot is not None else None  # private, identical in 2.18 and 2.19
     if isinstance(scheduler, Sized):
         return len(scheduler)
     return unknown if scheduler is not None and scheduler.has_pending_requests() else 0

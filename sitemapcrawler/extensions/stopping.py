@@ -144,11 +144,11 @@ def problems(stats: dict[str, Any]) -> Iterator[str]:
 class BriefFormatter(LogFormatter):
     """Scrapy's log messages without the items, each of which may hold a thousand records."""
 
-    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
         """Scrapy's message, only at level DEBUG: making it costs more than a record."""
         return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
 
-    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is allowed, says its documentation
+    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
         """None: the log names files instead of items."""
         return None
 

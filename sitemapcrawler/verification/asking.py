@@ -261,7 +261,7 @@ class Asker:
     """Requests URLs with their redirects. Concurrent callers with the same request share it."""
 
     def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, on_step: OnStep | None = None) -> None:
-        """`head`: use HEAD, and GET if that is refused; otherwise use GET and read the head of the page.
+        """`head`: use HEAD, and GET if that is refused. False: use GET and read the head of the page.
 
         `seed`: seed of the made-up path for soft-404 detection; `on_step`: called with each result.
         """

@@ -76,7 +76,8 @@ class Admission:
         policy = self._policies.at(origin)
         if policy is None and len(refused) < len(records) and self._own is not None:
             policy = await self._policies.obtain(origin)
-        if policy is not None and policy.status is not None and self._own is not None:  # silent hosts: in the sample
+        # Hosts that did not answer stay in the sample.
+        if policy is not None and policy.status is not None and self._own is not None:
             denied = (record for record in records if not policy.allows(record.loc, self._own))
             refused.update((id(record), Reason.BLOCKED) for record in denied)
         return refused
