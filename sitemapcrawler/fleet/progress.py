@@ -68,12 +68,11 @@ class FleetPace:
     @property
     def domains_per_minute(self) -> float | None:
         """None if too early."""
-        """Estimated seconds for the given number of domains; None if none ended recently."""
         speed = self._domains.checked
         return None if speed is None else speed * MINUTE_S
 
     def seconds_left(self, domains: int) -> float | None:
-        """Time that so many domains take; None if none has ended lately."""
+        """Estimated seconds for the given number of domains; None if none ended recently."""
         return seconds_left(self._domains, domains, {})
 
 

@@ -124,7 +124,6 @@ def sum_up(output: Output, fleet: Fleet) -> None:
 
 
 def code_of(fleet: Fleet) -> int:
-    """Exit code of a fleet."""
     if fleet.broken:
         return FEED_LOST
     if fleet.stopped:

@@ -54,8 +54,6 @@ class Comparison:
         self._entry_text = JsonText(Rows(self.baseline.fields))
         self._reply_text = JsonText(Rows(REPLY))
 
-    # Files.
-
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """A file's data in the baseline, if its entries can be copied in case it is unchanged; else None."""
         known = self.baseline.files.get(visit.url) if self._may_take else None
@@ -91,8 +89,6 @@ class Comparison:
     def count_copied(self) -> None:
         """Count a file copied from the baseline."""
         self.copied += 1
-
-    # Entries.
 
     async def judge(self, writer: Committer, sitemap: str, records: Sequence[UrlRecord]) -> None:
         """Set `change` and `changed_fields` of entries of a file."""
@@ -148,8 +144,6 @@ class Comparison:
     def forget(self, sitemap: str) -> None:
         """Free the memory used for a file."""
         self._entries.pop(sitemap, None)
-
-    # The end.
 
     def same_site(self, store: Store, policies: Policies) -> bool:
         """True if all files and every robots.txt are as in the baseline, so that its findings on whole sites hold."""

@@ -134,8 +134,6 @@ class Job:
             async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
                 await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
 
-    # Files that need not be read.
-
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """See `Comparison.earlier`; None without a baseline."""
         return None if self.comparison is None else self.comparison.earlier(visit, policies)
@@ -156,8 +154,6 @@ class Job:
         where = "main" if sitemap in self.done else BASELINE
         cursor = self.store.cursor()
         return cursor.execute(f"SELECT loc, lastmod_at FROM {where}.children WHERE sitemap = ?", [sitemap]).fetchall()
-
-    # The end.
 
     async def flush(self) -> None:
         """Wait until all files that were read are committed."""
@@ -282,8 +278,6 @@ class Job:
         """Close the database."""
         self.records.close()
         self._writer.close()
-
-    # Results of earlier runs or of the baseline.
 
     async def stored(self) -> AsyncIterator[Any]:
         """Yield records that this run did not read, for the feeds: url batches, files and findings, and all others if

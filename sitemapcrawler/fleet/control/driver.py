@@ -72,7 +72,6 @@ class FleetStop:
         """True if running domains end at once."""
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal."""
         self.now = self.now or self.begun or number != signal.SIGINT
         self.begun = True  # before the log line: its reader may send the next signal at once
         if not self.now:

@@ -182,7 +182,7 @@ class Store:
                 self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run SQL and return its rows."""
+        """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
 
     def spool(self) -> Spool:
