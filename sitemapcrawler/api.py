@@ -24,14 +24,10 @@ from sitemapcrawler.rules.registry import Needs
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
 """A path, the content, a binary stream, or the content in pieces."""
 CHUNK_BYTES = 1 << 16
-"""Bytes read at a time."""
 
 
 def place_of(source: Source, url: str | None) -> str:
-    """Return the URL of a sitemap: the given one, the `file:` URL of a path, or empty.
-
-    Raises ValueError for an invalid URL or path.
-    """
+    """Return `url`, the `file:` URL of a path, or an empty text. Raises ValueError for an invalid URL or path."""
     if url is not None:
         if not urls.is_web(url) and urls.local_path(url) is None:
             raise ValueError(f"url={url!r} is no absolute http, https or file URL")

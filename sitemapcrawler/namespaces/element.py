@@ -42,7 +42,6 @@ class Element:
 
     @property
     def has_children(self) -> bool:
-        """True if there is at least one child element."""
         return any(isinstance(part, Element) for part in self.content)
 
     def tree(self) -> dict[str, Any]:

@@ -110,10 +110,7 @@ class BrokenText:
         self._mismatches = False
 
     def read(self, piece: str, place: Place, doctype: bool) -> bool:
-        """Read a piece that would be a plain entry except for its characters or a tag, if it can be trusted.
-
-        Returns False for any other piece. The piece begins at `place`.
-        """
+        """Read a piece at `place` that would be a plain entry except for one fault; False for any other piece."""
         fault = FAULT.search(piece)
         if fault is None:
             return self._mismatches and self._read_mismatched(piece, place)
@@ -230,7 +227,6 @@ def _fault_of(prolog: str) -> _PrologFault | None:
 
 
 def _cause(declaration: str) -> str:
-    """Return why a declaration is not well formed."""
     version = VERSION.search(declaration)
     if not declaration.startswith("<?xml"):
         return "xml must be in lower case"
@@ -282,7 +278,6 @@ def _named(code: int, prolog: str, offset: int) -> _PrologFault:
 
 
 def _misplaced(prolog: str, offset: int) -> _PrologFault:
-    """Return the fault of a declaration that is not at the start."""
     first = prolog.lstrip(" \t\n")
     what = next((what for start, what in BEFORE if first.startswith(start)), "a processing instruction")
     if DECLARATION.match(prolog):

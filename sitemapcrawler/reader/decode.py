@@ -103,10 +103,8 @@ def _window(start: bytes) -> int | None:
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join chunks to at least `OUTPUT_STEP` bytes, or yield empty ones if members hold little or nothing.
-
-    A member may hold a single byte, and the consumer rescans everything open for each chunk.
-    """
+    """Join chunks to at least `OUTPUT_STEP` bytes, since the consumer rescans everything open for each chunk, and a
+    member may hold a single byte. Yield empty ones if members hold little or nothing."""
     waiting: list[bytes] = []
     size = 0
     for number, part in enumerate(parts, 1):

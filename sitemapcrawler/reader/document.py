@@ -77,13 +77,11 @@ class Document:
         self.root = ""
         """Start tag of the root under which the entries were read; empty for text."""
         self.root_line: int | None = None
-        """Line of the root's start tag."""
         self.root_uri: str | None = None
         """Namespace that the root declares for itself, empty if none; None if unknown."""
         self.prolog = ""
         """First `MAX_PROLOG` characters before the root."""
         self.ignored: IgnoredElements = {}
-        """Extension elements in wrong namespaces."""
         self.compressed = False
         """True if the bytes were gzip."""
         self.faults = Faults()

@@ -273,7 +273,6 @@ def number(text: str) -> float | None:
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 CHILD_FIELDS = ["loc", "lastmod"]
-"""Fields of an index entry."""
 TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
 """Markers of template languages."""
 MAX_SHOWN = 40
@@ -299,10 +298,7 @@ def note_no_entry(element: Element, faults: Faults) -> None:
 
 
 def note_text(text: str, line: int, faults: Faults) -> None:
-    """Note text where only entries may occur, beginning on `line`.
-
-    Template code is skipped if entries with unfilled URLs are already noted.
-    """
+    """Note text on `line` where only entries may occur, unless it is template code and that is noted already."""
     if "loc-invalid-uri" not in faults or not TEMPLATE.search(text):
         faults.add("xml-schema-violation", f"text between the entries: {text[:MAX_SHOWN]!r}", line, value=text)
 

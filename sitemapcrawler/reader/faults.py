@@ -113,7 +113,6 @@ class Limits:
     max_ratio: int = 300
     """Uncompressed bytes per compressed byte. Real sitemaps stay below 100; deflate reaches 1,032."""
     max_entries: int = 10_000_000
-    """Entries in one file."""
     max_depth: int = 32
     """Elements open at once; the deepest known extension (video:tvshow) needs 5."""
     max_element: int = MIB

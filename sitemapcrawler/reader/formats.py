@@ -37,7 +37,6 @@ class FeedEntries(Entries):
             self.base = resolve(base, unescape(declared[1] or declared[2] or "")) or base
 
     def entries_of(self, element: Element) -> Iterator[Element]:
-        """Yield the element if it is an item."""
         if self.is_entry(element):
             yield element
 
@@ -94,7 +93,6 @@ def links(item: Element) -> Iterator[tuple[str, Element]]:
 
 
 def page_links(item: Element) -> Iterator[tuple[str, Element]]:
-    """Yield the URLs of an item's links with their elements."""
     found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
     yield from ((link.text, link) for link in found if link.uri not in ATOM and not link.has_children)
     yield from ((link.attributes["href"].strip(), link) for link in found if _is_page(link))

@@ -284,7 +284,6 @@ def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[l
 MAGIC = b"PAR1"
 """Source: https://parquet.apache.org/docs/file-format/"""
 ROWS = 10_000
-"""Rows per batch."""
 
 
 def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:

@@ -163,7 +163,6 @@ class Position:
 
     @property
     def place(self) -> Place:
-        """Current line and column."""
         return self.line, self.column
 
     def move(self, text: str, start: int, end: int, line: int | None = None) -> None:

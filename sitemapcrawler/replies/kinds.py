@@ -34,7 +34,6 @@ class Reason(StrEnum):
     BLOCKED = "blocked"
     """robots.txt disallows it."""
     SAMPLED_OUT = "sampled-out"
-    """It is not in the sample."""
     OFF_SITE = "off-site"
     STOPPED = "stopped"
     """The crawl ended before its turn, or its host was skipped."""

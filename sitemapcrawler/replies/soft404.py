@@ -134,7 +134,6 @@ def words(text: str) -> list[str]:
 
 
 def heading(markup: str) -> str | None:
-    """Return the text of the first `<h1>`."""
     found = _HEADING.search(markup)
     if found is not None and _UNSEEN.search(markup, 0, found.end()):  # it may be in a comment
         found = _HEADING.search(_UNSEEN.sub(" ", markup))

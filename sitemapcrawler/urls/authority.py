@@ -167,7 +167,6 @@ def without_user(url: str) -> str:
 
 
 def has_user(url: str) -> bool:
-    """Return whether a web URL has a user name or a password."""
     return without_user(url) != url
 
 
@@ -235,10 +234,7 @@ def host_of(url: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """Return the site of a web URL: its host without `www.`, with its port if not 80 or 443; empty for other texts.
-
-    All files of a site are judged together.
-    """
+    """Return the site of a web URL: its host without `www.`, with its port if not 80 or 443; empty for other texts."""
     place = authority(url)
     if place is None:
         return ""

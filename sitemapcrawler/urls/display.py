@@ -1,7 +1,6 @@
 """Untrusted text made safe to display: passwords masked, control characters and CI commands escaped, length limited.
 
-Removes user information (RFC 3986, 3.2.1) from untrusted text before it goes anywhere (7.5). All functions take linear
-time.
+Removes user information (RFC 3986, 3.2.1; 7.5) from untrusted text before it goes anywhere, in linear time.
 """
 
 from __future__ import annotations
@@ -67,8 +66,7 @@ def _without(url: str, instead: str, otherwise: Callable[[str], str]) -> str:
 
 
 def masked_bytes(body: bytes) -> bytes:
-    """Mask http and https URLs in a file of any ASCII-compatible encoding, except within the path or query of another
-    URL."""
+    """Mask http and https URLs in a file of any ASCII-compatible encoding, except within path or query of another."""
     return _IN_BYTES.sub(rb"\g<1>***@", body) if b"@" in body else body
 
 

@@ -94,12 +94,10 @@ class Uri:
 
     @property
     def place(self) -> str:
-        """Scheme, host and port."""
         return f"{self.scheme}://{self.host}{':' if self.port else ''}{self.port}"
 
     @property
     def default_port(self) -> int:
-        """Default port of the scheme."""
         return DEFAULT_PORTS[self.scheme]
 
 
@@ -107,9 +105,7 @@ class Form(StrEnum):
     """Form of a URL reference."""
 
     ABSOLUTE = "absolute"
-    """Begins with http: or https:."""
     PROTOCOL_RELATIVE = "protocol-relative"
-    """Begins with `//`."""
     RELATIVE = "relative"
     """Has no scheme; this includes `example.com:8080/a`, whatever the grammar says."""
     OTHER_SCHEME = "other scheme"
@@ -126,7 +122,6 @@ class Standing(IntEnum):
     OTHER_WWW = 3
     """Same host except for a leading `www.`."""
     OTHER_AUTHORITY = 4
-    """Another host or port."""
 
 
 def form_of(written: str) -> Form:

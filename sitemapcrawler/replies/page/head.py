@@ -105,10 +105,7 @@ class Tokens:
         self._wait = 2 * (len(self._text) - self._at)
 
     def _is_incomplete(self, known: int) -> bool:
-        """Return whether the next token has no end yet.
-
-        It is parsed again only when the text has doubled, to avoid quadratic time.
-        """
+        """Return whether the next token has no end yet. It is parsed again when the text has doubled: linear time."""
         if len(self._text) >= self._wait:
             return False
         return self._awaited is None or self._awaited.search(self._text, max(known - OVERLAP, 0)) is None
