@@ -1,1 +1,1 @@
-"""A small web site with every kind of sitemap and a few of each defect, to try the crawler on."""
+"""A small web site to try the crawler on: every kind of sitemap, and a few of each defect."""

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code, that of the crawl for `crawl`."""
+    """Run the command; return its exit code, for `crawl` that of the crawl."""
     parser = argument_parser()
     arguments, scrapy_arguments = parser.parse_known_args(argv)
     if arguments.command == "crawl":
@@ -25,7 +25,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def argument_parser() -> argparse.ArgumentParser:
-    """The command line of `python -m demo`."""
     parser = argparse.ArgumentParser(
         prog="python -m demo", description=__doc__, allow_abbrev=False, epilog="crawl hands other arguments to Scrapy"
     )
@@ -47,23 +46,19 @@ def serve(port: int) -> int:
 
 
 def crawl(port: int, out: Path, scrapy_arguments: Sequence[str]) -> int:
-    """Serve the site, crawl it into `urls.csv` and `records.jsonl` of `out`, and stop serving, whatever happens.
-
-    A relative `out` is taken from the project's folder, where Scrapy runs.
-    """
+    """Serve the site, crawl it into `urls.csv` and `records.jsonl` in `out`, and always stop the server. A relative
+    `out` is relative to the project's folder, where Scrapy runs."""
     feeds = [f"-O{out / name}" for name in ("urls.csv", "records.jsonl")]
     with serving(port) as base:
-        alone = ["-s", "SITEMAP_MAX_ROBOTS=0"]  # one page is on another host, which the demo does not ask
+        alone = ["-s", "SITEMAP_MAX_ROBOTS=0"]  # one page is on another host, to which the demo sends no request
         command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a", f"domain={base}", *feeds, *alone]
         print(f"Crawling the demo site at {base}/ into {out}/", flush=True)
         return run([*command, *scrapy_arguments])
 
 
 def run(command: Sequence[str]) -> int:
-    """Run a command in the project's folder to its end; returns its exit code.
-
-    Ctrl-C reaches the command too, and a second one as well: it is the command that decides when to stop.
-    """
+    """Run a command in the project's folder to its end; return its exit code. The command receives Ctrl-C too, also a
+    second one, and decides when to stop."""
     process = subprocess.Popen(command, cwd=ROOT)
     while True:
         try:

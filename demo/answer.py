@@ -1,4 +1,4 @@
-"""What the demo site says to a request."""
+"""Responses of the demo site."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ HTML = "text/html; charset=utf-8"
 
 
 class Answer(NamedTuple):
-    """One HTTP answer."""
+    """HTTP response."""
 
     content_type: str
-    """Content-Type header."""
     body: bytes
-    """Body, sent as it stands."""
+    """Body, sent unchanged."""
     status: int = 200
-    """HTTP status."""
     location: str | None = None
-    """Location header of a redirect, an absolute URL."""
+    """Location header of a redirect: an absolute URL."""
 
 
 def page(title: str, head: str = "", status: int = 200) -> Answer:
-    """An HTML page with the given title; `head` is put into its head as it stands."""
+    """Return an HTML page with the given title; `head` is inserted into its head unchanged."""
     html = (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>{head}</head>\n'
         f"<body><h1>{title}</h1></body>\n</html>\n"
@@ -30,5 +28,5 @@ def page(title: str, head: str = "", status: int = 200) -> Answer:
 
 
 def moved(url: str) -> Answer:
-    """A permanent redirect to an absolute URL."""
+    """Return a permanent redirect to an absolute URL."""
     return Answer(HTML, b"", 301, url)

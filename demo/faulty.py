@@ -1,4 +1,4 @@
-"""The demo site's sitemaps that are not as they should be, each in a way that is met on the web."""
+"""Defective sitemaps of the demo site, each with a defect found on the web."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ DEFECTS = (
     "<loc>BASE/defects/8</loc><lastmod>2026-02-02</lastmod>",
     "<loc>https://elsewhere.example/page</loc>",
 )
-"""The entries of `/sitemaps/defects.xml`, well formed but wrong; BASE stands for the site's base URL."""
+"""Entries of `/sitemaps/defects.xml`, well-formed but wrong; BASE stands for the site's base URL."""
 
 
 def faulty(base: str) -> dict[str, Answer]:
-    """The faulty sitemaps, by path, of the site whose base URL is given."""
+    """Return the defective sitemaps by path, for a site with this base URL."""
     return {
         "/sitemaps/missing.xml": page("Not found", status=404),
         "/sitemaps/login.xml": page("Please log in"),
@@ -33,13 +33,13 @@ def faulty(base: str) -> dict[str, Answer]:
 
 
 def truncated(base: str) -> bytes:
-    """Three whole entries and half of the fourth one's URL: what remains of it looks like a complete one."""
+    """Three whole entries and half of a fourth; the part of its URL that is left looks complete."""
     whole = urlset(f"{base}/archive/2023/{number}" for number in range(1, 6))
     return whole[: whole.index(b"/archive/2023/4") + len(b"/archive/")]
 
 
 def ampersand(base: str) -> bytes:
-    """Four entries; the second one's URL has an ampersand that is not escaped."""
+    """Four entries; the URL of the second has an unescaped ampersand."""
     return urlset([f"{base}/about", f"{base}/search?colour=red&size=2", f"{base}/shop", f"{base}/tickets"])
 
 

@@ -1,15 +1,15 @@
-"""The demo site's feeds, which count as sitemaps too."""
+"""Feeds of the demo site, which count as sitemaps too."""
 
 from __future__ import annotations
 
 from demo.answer import Answer
 
 DAYS = {1: "Mon", 2: "Tue", 3: "Wed"}
-"""Weekday of the first days of June 2026, on which the items appeared."""
+"""Weekdays of the first days of June 2026, the dates of the items."""
 
 
 def feeds(base: str) -> dict[str, Answer]:
-    """The feeds, by path, of the site whose base URL is given."""
+    """Return the feeds by path, for a site with this base URL."""
     return {
         "/feeds/news.rss": Answer("application/rss+xml", rss(base).encode()),
         "/feeds/blog.atom": Answer("application/atom+xml", atom(base).encode()),
@@ -17,7 +17,7 @@ def feeds(base: str) -> dict[str, Answer]:
 
 
 def rss(base: str) -> str:
-    """An RSS 2.0 feed of the news."""
+    """RSS 2.0 feed of the news."""
     items = "".join(
         f"    <item><title>News {number}</title><link>{base}/news/{number}</link>"
         f"<pubDate>{day}, 0{number} Jun 2026 07:30:00 GMT</pubDate></item>\n"
@@ -30,7 +30,7 @@ def rss(base: str) -> str:
 
 
 def atom(base: str) -> str:
-    """An Atom 1.0 feed of the blog."""
+    """Atom 1.0 feed of the blog."""
     entries = "".join(
         f"  <entry><title>Post {number}</title><id>{base}/blog/{number}</id>"
         f'<link rel="alternate" href="{base}/blog/{number}"/><updated>2026-06-0{number}T12:00:00Z</updated></entry>\n'

@@ -1,4 +1,4 @@
-"""The demo site's pages: most answer 200, some do not."""
+"""Pages of the demo site; most answer 200."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ GOOD = {
     "/news/night-opening": "The museum opens at night",
     "/private/press-kit": "Press kit",
 }
-"""Title by path of the pages that answer 200; the numbered ones are made below."""
+"""Titles by path of the pages that answer 200, except the numbered ones."""
 
 
 def pages(base: str) -> dict[str, Answer]:
-    """The pages, by path, of the site whose base URL is given."""
+    """Return the pages by path, for a site with this base URL."""
     sitemap_link = '<link rel="sitemap" type="application/xml" href="/sitemap-index.xml">'
     return {
         "/": page("The Lantern Museum", sitemap_link),
@@ -49,7 +49,6 @@ def pages(base: str) -> dict[str, Answer]:
 
 
 def numbered_pages() -> dict[str, Answer]:
-    """The pages that are many of a kind."""
     titles = {f"/catalogue/{number}": f"Object {number}" for number in range(1, CATALOGUE_SIZE + 1)}
     titles |= {
         f"/archive/{year}/{number}": f"{year}, {number}" for year in YEARS for number in range(1, ARCHIVE_SIZE + 1)
@@ -60,7 +59,7 @@ def numbered_pages() -> dict[str, Answer]:
 
 
 def media() -> dict[str, Answer]:
-    """Pictures, drawn as SVG, and a film, which is one in name only."""
+    """Return images, drawn as SVG, and a dummy film."""
     lamp = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="3" fill="gold"/></svg>'
     names = ("harbour-lamp", "harbour-lamp-detail", "lamp-lighting", "night-opening")
     images = {f"/media/{name}.svg": Answer("image/svg+xml", lamp) for name in names}

@@ -1,4 +1,4 @@
-"""The demo site's web server, on the loopback interface only."""
+"""Web server of the demo site, on the loopback interface only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOST = "127.0.0.1"
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Serves the demo site at `base`, each request in a thread of its own."""
+    """Serves the demo site at `base`, each request in its own thread."""
 
     def __init__(self, port: int = 0, log: bool = False) -> None:
         """Listen on `port` (0: any free one); `log` prints a line for each request."""
@@ -26,26 +26,24 @@ class DemoServer(ThreadingHTTPServer):
         self.site = build(self.base)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing about a client that went away: a crawl that reached a limit does."""
+        """Ignore clients that disconnect, such as a crawl that reached a limit."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class DemoHandler(BaseHTTPRequestHandler):
-    """Answers GET and HEAD; the query of a URL makes no difference."""
+    """Answers GET and HEAD; ignores the query of a URL."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Send headers and body."""
         self.wfile.write(self.send_headers())
 
     def do_HEAD(self) -> None:
-        """Send the headers alone."""
         self.send_headers()
 
     def send_headers(self) -> bytes:
-        """Send the headers of the answer and return its body."""
+        """Send the headers of the response and return its body."""
         answer = cast(DemoServer, self.server).site.get(urlsplit(self.path).path, NOT_FOUND)
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)
@@ -56,14 +54,14 @@ class DemoHandler(BaseHTTPRequestHandler):
         return answer.body
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Print the request, where the server was asked to."""
+        """Print the request if logging is on."""
         if cast(DemoServer, self.server).log:
             super().log_message(format, *args)
 
 
 @contextmanager
 def serving(port: int = 0) -> Iterator[str]:
-    """Serve the demo site in the background while the block runs; yields its base URL."""
+    """Serve the demo site in the background while the block runs; yield its base URL."""
     with DemoServer(port) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

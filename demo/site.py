@@ -1,10 +1,10 @@
-"""The demo site, whole: what it answers to each path. N stands for a number.
+"""Responses of the demo site to all paths. N stands for a number.
 
-robots.txt names the index and forbids `/private/`; for GPTBot also `/news/`.
+robots.txt names the index and disallows `/private/`, for GPTBot also `/news/`.
 
     /robots.txt
 
-Sitemaps, with what is in them:
+Sitemaps and their content:
 
     /sitemap-index.xml              index of the 14 files below that are not marked otherwise
     /sitemaps/pages.xml             urlset, 11 pages
@@ -23,7 +23,7 @@ Sitemaps, with what is in them:
     /sitemaps/truncated.xml         urlset, 3 pages, cut off in the URL of a fourth
     /sitemaps/ampersand.xml         urlset, 4 pages, a raw ampersand in the URL of the second
     /sitemaps/defects.xml           urlset, 10 pages: relative URL, dates, priorities, a duplicate, another host
-    /private/drafts.xml             urlset, 1 page, forbidden by robots.txt
+    /private/drafts.xml             urlset, 1 page, disallowed by robots.txt
 
 Pages that answer 200:
 
@@ -34,7 +34,7 @@ Pages that answer 200:
     /media/harbour-lamp.svg /media/harbour-lamp-detail.svg /media/lamp-lighting.svg /media/night-opening.svg
     /media/lamp-lighting.mp4
 
-Pages that do not, all of them listed in a sitemap:
+Pages with another status, all of them listed in a sitemap:
 
     /opening-hours /catalogue/21                301
     /catalogue/13 /exhibitions/lighthouses      404
@@ -56,7 +56,7 @@ NOT_FOUND = page("Not found", status=404)
 
 
 def build(base: str) -> dict[str, Answer]:
-    """The answers by path; `base` (`http://127.0.0.1:8000`) is what the URLs in the files begin with."""
+    """Return the responses by path; `base` (`http://127.0.0.1:8000`) is the start of the URLs in the files."""
     return {
         "/robots.txt": Answer("text/plain; charset=utf-8", robots(base).encode()),
         **sitemaps(base),
@@ -67,6 +67,5 @@ def build(base: str) -> dict[str, Answer]:
 
 
 def robots(base: str) -> str:
-    """The site's robots.txt."""
     groups = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /private/\nDisallow: /news/\n"
     return f"{groups}\nSitemap: {base}/sitemap-index.xml\n"

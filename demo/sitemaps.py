@@ -1,4 +1,4 @@
-"""The demo site's sitemaps that are as they should be."""
+"""Correct sitemaps of the demo site."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHILDREN = (
     "/sitemaps/defects.xml",
     "/private/drafts.xml",
 )
-"""What the index lists, in order."""
+"""Files that the index lists, in order."""
 
 PAGES = (
     "/",
@@ -43,7 +43,7 @@ PAGES = (
     "/guestbook",
     "/private/press-kit",
 )
-"""What `/sitemaps/pages.xml` lists, in order."""
+"""Pages that `/sitemaps/pages.xml` lists, in order."""
 
 MEDIA = (
     DECLARATION
@@ -109,11 +109,11 @@ MEDIA = (
 </urlset>
 """
 )
-"""A urlset with all four namespaces; BASE stands for the site's base URL."""
+"""Urlset with all four namespaces; BASE stands for the site's base URL."""
 
 
 def sitemaps(base: str) -> dict[str, Answer]:
-    """The sound sitemaps, by path, of the site whose base URL is given."""
+    """Return the correct sitemaps by path, for a site with this base URL."""
     catalogue = urlset(f"{base}/catalogue/{number}" for number in range(1, CATALOGUE_SIZE + 1))
     nested = ("/sitemaps/archive-2024.xml", "/sitemaps/archive-2025.xml", "/sitemap-index.xml")
     return {
@@ -131,18 +131,18 @@ def sitemaps(base: str) -> dict[str, Answer]:
 
 
 def index(locs: Iterable[str]) -> bytes:
-    """A sitemap index of the given files."""
+    """Return a sitemap index of the given files."""
     entries = "".join(f"  <sitemap><loc>{loc}</loc></sitemap>\n" for loc in locs)
     return f"{DECLARATION}<sitemapindex {CORE}>\n{entries}</sitemapindex>\n".encode()
 
 
 def urlset(locs: Iterable[str]) -> bytes:
-    """A urlset of the given pages, each with every optional element."""
+    """Return a urlset of the given pages, each with every optional element."""
     rest = "<lastmod>2026-04-30T08:15:00+02:00</lastmod><changefreq>weekly</changefreq><priority>0.8</priority>"
     entries = "".join(f"  <url><loc>{loc}</loc>{rest}</url>\n" for loc in locs)
     return f"{DECLARATION}<urlset {CORE}>\n{entries}</urlset>\n".encode()
 
 
 def archive(base: str, year: int) -> bytes:
-    """The urlset of one year's archive."""
+    """Return the urlset of one year's archive."""
     return urlset(f"{base}/archive/{year}/{number}" for number in range(1, ARCHIVE_SIZE + 1))

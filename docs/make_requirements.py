@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "requirements.txt"
 EXTRA = "cloud"
 OF_THE_STACK = {"scrapy"}
-"""Packages whose version the stack decides alone."""
+"""Packages whose version only the stack determines."""
 NAME = re.compile(r"[\w.-]+")
 HEAD = """\
 # What Zyte Scrapy Cloud installs on top of its stack (scrapinghub.yml). Made of pyproject.toml, which is the place to
@@ -20,14 +20,14 @@ HEAD = """\
 
 
 def document() -> str:
-    """The text of the requirements file."""
+    """Return the text of the requirements file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = [*project["dependencies"], *project["optional-dependencies"][EXTRA]]
     return HEAD + "".join(f"{line}\n" for line in needed if name(line) not in OF_THE_STACK)
 
 
 def name(requirement: str) -> str:
-    """The package that a requirement is about."""
+    """Return the package name in a requirement."""
     found = NAME.match(requirement)
     assert found, requirement
     return found[0].lower()

@@ -1,5 +1,5 @@
-"""Writes docs/rules.md from the registered rules and their docstrings, and their number where other pages have it:
-python docs/make_rules.py"""
+"""Writes docs/rules.md from the registered rules and their docstrings, and their number in other pages: python
+docs/make_rules.py"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitemapcrawler.rules.registry import families
 
 TARGET = Path(__file__).with_name("rules.md")
 COUNTED = (TARGET.parents[1] / "README.md", TARGET.with_name("comparison.md"))
-"""Pages that say how many rules there are."""
+"""Pages that state the number of rules."""
 HEAD = """# Rules
 
 What a crawl checks while it reads. `-a select=` and `-a ignore=` take these ids and the families, the part before the
@@ -32,7 +32,7 @@ This page is generated: `python docs/make_rules.py`.
 
 
 def document() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     rules = all_rules()
     parts = [HEAD]
     for family in families(rules):
@@ -42,7 +42,7 @@ def document() -> str:
 
 
 def counted(text: str) -> str:
-    """A page with the number of rules as it is now."""
+    """Update the number of rules in a page."""
     return re.sub(r"(?<=\| )[\d,]+ rules(?= \|)", f"{len(all_rules())} rules", text)
 
 

@@ -1,7 +1,7 @@
 """Writes docs/records.schema.json from the record types and their docstrings: python docs/make_schema.py
 
-The schema describes a row of a JSON feed with all its fields. Null fields and empty lists are left out of feeds, so
-only what is always written is required; null stays allowed, for feeds with `export_empty_fields`.
+The schema describes a row of a JSON feed with all its fields. Feeds omit null fields and empty lists, so only fields
+that are always written are required; null stays allowed, for feeds with `export_empty_fields`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TARGET = Path(__file__).with_name("records.schema.json")
 
 
 def document() -> str:
-    """The text of the schema file."""
+    """Return the text of the schema file."""
     records = {record: _record(record) for record in get_args(items.Record)}
     names = {record: schema["properties"]["type"]["const"] for record, schema in records.items()}
     schema = {
@@ -53,7 +53,7 @@ def _is_always_written(hint: Any) -> bool:
 
 
 def _tidied(schema: Any) -> Any:
-    """Without defaults (of the classes, not of the rows) and with descriptions on one line."""
+    """Remove defaults (of the classes, not of the rows), and put descriptions on one line."""
     if isinstance(schema, list):
         return [_tidied(part) for part in schema]
     if not isinstance(schema, dict):

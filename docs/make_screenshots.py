@@ -1,6 +1,6 @@
 """Takes the pictures of the report page in docs/images/: python docs/make_screenshots.py [REPORT.html]
 
-Without a page, the demo site is crawled, and its report shown under the name of SHOWN. Needs Debian's chromium, and
+Without a page, crawls the demo site and shows its report under the name of SHOWN. Requires Debian's chromium, and
 playwright (pip install '.[test]').
 """
 
@@ -19,21 +19,21 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = Path(__file__).with_name("images")
 SHOWN = "https://museum.example"
-"""What stands in place of the demo's address, whose port is another one each time."""
+"""Replaces the demo's address, whose port changes each time."""
 MAX_BYTES = 300_000
-"""Size of a picture."""
+"""Maximum size of a picture."""
 SHOTS: dict[str, dict[str, Any]] = {
     "report-light": {"viewport": {"width": 1280, "height": 960}, "color_scheme": "light"},
     "report-dark": {"viewport": {"width": 1280, "height": 960}, "color_scheme": "dark"},
     "report-phone": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light", "device_scale_factor": 2},
 }
-"""Options of the browser, by name of the picture."""
+"""Browser options, by name of the picture."""
 PLACES = {"report-dark": "#where"}
-"""Section that a picture begins with, where it is not the first."""
+"""Section at the top of a picture, if it is not the first."""
 
 
 def main() -> int:
-    """Take all pictures; returns 1 where one is too large."""
+    """Take all pictures; return 1 if one is too large."""
     with TemporaryDirectory() as folder:
         page = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else demo_report(Path(folder))
         sizes = {path: path.stat().st_size for path in shoot(page)}
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def demo_report(folder: Path) -> Path:
-    """The report of a crawl of the demo site."""
+    """Crawl the demo site; return its report page."""
     command = [sys.executable, "-m", "demo", "crawl", "--out", str(folder), "-a", "verify=head"]
     subprocess.run([*command, "-a", f"report={folder / 'report'}"], cwd=ROOT, check=True, capture_output=True)
     page = folder / "report" / "report.html"
@@ -53,7 +53,7 @@ def demo_report(folder: Path) -> Path:
 
 
 def shoot(page: Path) -> list[Path]:
-    """Open the page for each picture and take it."""
+    """Take each picture of the page; return their paths."""
     IMAGES.mkdir(exist_ok=True)
     taken = []
     with sync_playwright() as playwright:

@@ -1,8 +1,7 @@
-"""Hook of MkDocs: pages of the site that lie outside of docs/, and the links between all of them.
+"""MkDocs hook: adds pages from outside of docs/ to the site, and adapts the links between all pages.
 
-Links are written so that they lead somewhere in the repository, as a code host shows it. Here each is turned to the
-page that the file has on the site. A link to a file that is no part of the site is left as it is, and stops a strict
-build.
+Links in the sources work in the repository, as a code host shows it. This hook points each to the page of its file on
+the site. A link to a file that is not part of the site stays unchanged, and fails a strict build.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ OUTSIDE = {
     "bench/README.md": "bench/speed.md",
     "bench/readers.md": "bench/readers.md",
 }
-"""{path in the repository: path on the site} of pages that are not in docs/."""
+"""{path in the repository: path on the site} of pages outside of docs/."""
 INSIDE = {place: path for path, place in OUTSIDE.items()}
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
-"""A Markdown link to a file: what stands before the path, the path, and the rest."""
+"""Markdown link to a file: the text before the path, the path, and the rest."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from outside."""
+    """Add the pages from outside of docs/."""
     for path, place in OUTSIDE.items():
         files.append(File.generated(config, place, content=(ROOT / path).read_text(encoding="utf-8")))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Turn the links of a page from paths in the repository to paths on the site."""
+    """Convert the links of a page from paths in the repository to paths on the site."""
     here = page.file.src_uri
     folder = posixpath.dirname(INSIDE.get(here, f"docs/{here}"))
 

@@ -1,1 +1,1 @@
-"""Fuzzing: bytes of any kind against what must hold for all of them. How to run it: CONTRIBUTING.md, *Fuzzing*."""
+"""Fuzzing: properties that must hold for any bytes. How to run it: CONTRIBUTING.md, *Fuzzing*."""

@@ -10,11 +10,11 @@ from fuzz.harness import fuzz
 from fuzz.target import Target, names
 
 USAGE = 2
-"""Exit code of a wrong command."""
+"""Exit code for a wrong command."""
 
 
 def main(arguments: list[str]) -> None:
-    """Read the arguments, and run."""
+    """Parse the arguments, and run."""
     if arguments == ["--list"]:
         print("\n".join(names()))
         return

@@ -1,4 +1,4 @@
-"""Runs one target on atheris, which changes inputs so that they reach more of the package."""
+"""Runs one target on atheris, which mutates inputs to reach more of the package."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from pathlib import Path
 from fuzz.target import ROOT, Target
 
 HANGS_S = 120
-"""Seconds after which an input is taken to hang, on a busy machine too. Checks find what is slow by processor time."""
+"""Seconds after which an input counts as hanging, even on a busy machine. Checks detect slow code by processor time."""
 MAX_MEMORY_MB = 1024
-"""Memory of the process, coverage counters included; no input needs a tenth of it."""
+"""Memory limit of the process in MB, coverage counters included; no input needs a tenth of it."""
 SEED = 1
-"""Of runs with a fixed number of inputs, which try the same ones each time; searches by time start anywhere."""
+"""Seed of runs with a fixed number of inputs, which try the same ones each time; timed runs start anywhere."""
 PACKAGE = "sitemapcrawler"
 SKIPPED = 0
-"""Exit code where there is no atheris."""
+"""Exit code without atheris."""
 
 
 def fuzz(target: Target, seconds: int | None, arguments: Sequence[str] = ()) -> None:
-    """Fuzz a target for some seconds (0: until it is stopped; None: `target.runs` inputs), or try the files among the
-    `arguments`. Ends the process, with an exit code other than 0 if a check failed."""
+    """Fuzz a target, or check the files among the `arguments`; ends the process, with a non-zero exit code if a check
+    failed. `seconds`: time to run; 0: until stopped; None: `target.runs` inputs."""
     try:
         import atheris
     except ImportError:
         print("fuzzing is skipped: there is no atheris (pip install -e '.[fuzz]'; CPython on Linux)", file=sys.stderr)
         sys.exit(SKIPPED)
-    logging.disable(logging.CRITICAL)  # what a check is about, it asserts
-    # It names every module on the way.
+    logging.disable(logging.CRITICAL)  # checks use assertions, not the log
+    # atheris prints every module that it instruments.
     with redirect_stderr(StringIO()), atheris.instrument_imports(include=[PACKAGE]):
         check = target.check
     print(f"{target.name}: {len(target.inputs())} inputs to begin with", flush=True)
@@ -42,7 +42,7 @@ def fuzz(target: Target, seconds: int | None, arguments: Sequence[str] = ()) -> 
 
 
 def _options(target: Target, seconds: int | None, arguments: Sequence[str]) -> list[str]:
-    """Arguments of libFuzzer: https://llvm.org/docs/LibFuzzer.html#options"""
+    """Return arguments of libFuzzer: https://llvm.org/docs/LibFuzzer.html#options"""
     corpus, crashes = target.build / "corpus", target.build / "crashes"
     for folder in (corpus, crashes):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def _options(target: Target, seconds: int | None, arguments: Sequence[str]) -> l
     if any(not argument.startswith("-") for argument in arguments):
         return [*options, *arguments]
     options.append(f"-seed_inputs=@{_seeds(target)}")
-    if seconds is None:  # the inputs that an earlier run has kept would change what is tried
+    if seconds is None:  # inputs that an earlier run kept would change what is tried
         return [*options, f"-runs={target.runs}", f"-seed={SEED}", *arguments]
     return [*options, f"-max_total_time={seconds}", *arguments, str(corpus)]
 
@@ -70,7 +70,7 @@ def _seeds(target: Target) -> Path:
 
 
 def _told(target: Target, check: Callable[[bytes], None]) -> Callable[[bytes], None]:
-    """The check, which says how to try a failing input again."""
+    """Wrap the check to print how to reproduce a failure."""
 
     def run(data: bytes) -> None:
         try:
@@ -84,7 +84,7 @@ def _told(target: Target, check: Callable[[bytes], None]) -> Callable[[bytes], N
 
 
 def _kept(target: Target, data: bytes) -> Path:
-    """Where a failing input is kept."""
+    """Save a failing input; return its path."""
     path = target.build / "crashes" / sha1(data, usedforsecurity=False).hexdigest()
     path.write_bytes(data)
     return path

@@ -1,6 +1,6 @@
-"""How a target is given its input: in pieces, within limits, and for how long.
+"""Inputs of a target: split into pieces, and limited in size and time.
 
-An input is the document itself, so that every document is one. What else a check needs is drawn from its checksum.
+An input is the document itself, so every document is an input. Other parameters of a check derive from its checksum.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from zlib import crc32
 
 MEANS = (1, 3, 20, 300)
-"""Bytes of a piece, on average."""
+"""Mean bytes of a piece."""
 MAX_S = 2.0
-"""Seconds of processor time that an input of at most `MAX_BYTES` may take: none needs a tenth of it."""
+"""Seconds of processor time for an input of up to `MAX_BYTES`; none needs a tenth of it."""
 MAX_BYTES = 64 * 1024
 
 
@@ -23,12 +23,12 @@ class TooSlow(AssertionError):
 
 
 def chance(data: bytes) -> random.Random:
-    """Chance that is always the same for an input."""
+    """Return a random generator that is seeded with the input."""
     return random.Random(crc32(data))
 
 
 def cut(data: bytes) -> Iterator[bytes]:
-    """The input in pieces of any size, empty ones among them."""
+    """Split the input into pieces of any size, some of them empty."""
     sizes = chance(data)
     mean = sizes.choice(MEANS)
     start = 0
@@ -40,7 +40,7 @@ def cut(data: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Fails where what is done meanwhile takes too long. Processor time, so that a busy machine changes nothing."""
+    """Raise TooSlow if the block takes too long. Measures processor time, so a busy machine changes nothing."""
     begin = time.process_time()
     yield
     taken = time.process_time() - begin

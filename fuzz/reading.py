@@ -1,4 +1,4 @@
-"""Documents as the reader gives them, after a look at what holds for each of them."""
+"""Documents as the reader returns them, with checks of properties that hold for all of them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ USUAL = Limits()
 SMALL = Limits(max_bytes=2000, max_ratio=20, max_entries=5, max_depth=4, max_head=500)
 """Limits that short documents reach."""
 TIGHT = Limits(max_element=300)
-"""The same of an entry. A plain one that is larger is read where it comes in one piece, since it costs nothing more."""
+"""Limits that short entries reach. A larger plain entry is still read if it arrives in one piece, at no extra cost."""
 AHEAD = "doc-encoding-not-utf8"
-"""The fault that may be met ahead of where reading has come to."""
+"""Fault that may be reported ahead of the reading position."""
 COMPLETE = ("ok", "recovered")
 """Outcomes of documents that were read to their end."""
 LINE_END = re.compile("\r\n|\r|\n")
 
 
 def read_any(data: bytes) -> Reading:
-    """A document that is read alike whole and in pieces, within limits that are sometimes small."""
+    """Read a document whole and in pieces, within limits that are sometimes small; both must give the same."""
     limits = chance(data).choice((USUAL, USUAL, SMALL, TIGHT))
     whole, pieces = _read(data, [data], limits), _read(data, cut(data), limits)
     assert limits is TIGHT or told(pieces, limits) == told(whole, limits), "the pieces make a difference"
@@ -33,13 +33,13 @@ def read_any(data: bytes) -> Reading:
 
 
 def read_whole(data: bytes) -> Reading:
-    """A document, read at once and within the usual limits."""
+    """Read a document at once, within the usual limits."""
     return _read(data, [data], USUAL)
 
 
 def as_utf_8(data: bytes, reading: Reading) -> str | None:
-    """The text of a document, its line ends as XML takes them (2.11), which libxml2 does not count that way; None where
-    it is compressed, or not all of it is in UTF-8."""
+    """Return the text of a document with line ends as in XML (2.11), which libxml2 counts differently; None if it is
+    compressed, or not entirely UTF-8."""
     document = reading.document
     if document.compressed or document.encoding != "utf-8":
         return None
@@ -50,7 +50,8 @@ def as_utf_8(data: bytes, reading: Reading) -> str | None:
 
 
 def told(reading: Reading, limits: Limits) -> dict[str, Any]:
-    """What was read. Where a limit ends or cuts the reading, pieces decide how much was seen to be wrong by then."""
+    """Return the facts to compare. If a limit ended or cut the reading, the faults seen by then depend on the
+    pieces."""
     facts = reading.facts()
     if facts["outcome"] not in COMPLETE:
         facts["bytes"] = None
@@ -73,7 +74,7 @@ def _read(data: bytes, chunks: Any, limits: Limits) -> Reading:
 
 
 def _keeps(reading: Reading, limits: Limits) -> None:
-    """Limits hold, the counts are right, and all can be written to a feed."""
+    """Check that limits hold, counts are right, and everything can be written to a feed."""
     document = reading.document
     assert document.bytes <= limits.max_bytes
     assert document.url_count == len(reading.records) <= limits.max_entries

@@ -1,4 +1,4 @@
-"""The targets by name, with where their inputs are."""
+"""Fuzz targets by name, and where their inputs are."""
 
 from __future__ import annotations
 
@@ -16,71 +16,70 @@ from fuzz import targets
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 FOUND = ROOT / "tests" / "data" / "fuzz"
-"""Inputs that once failed: `<target>-<situation>.<ext>`."""
+"""Inputs that failed once: `<target>-<situation>.<ext>`."""
 BUILD = ROOT / "build" / "fuzz"
-"""Where runs put what they find."""
+"""Output folder of runs."""
 MAX_BYTES = 4096
-"""Bytes of an input, where a target does not say otherwise: short ones are tried more often."""
+"""Default maximum bytes of an input; short ones can be tried more often."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One target."""
+    """Fuzz target."""
 
     name: str
 
     @cached_property
     def module(self) -> ModuleType:
-        """Its module, which imports what is fuzzed."""
+        """Module of the target; importing it imports the code under test."""
         return import_module(f"{targets.__name__}.{self.name}")
 
     @property
     def check(self) -> Callable[[bytes], None]:
-        """Fails where a property does not hold for some bytes."""
+        """Function that raises if a property does not hold for the given bytes."""
         check: Callable[[bytes], None] = self.module.check
         return check
 
     @property
     def max_bytes(self) -> int:
-        """Bytes of an input."""
+        """Maximum bytes of an input."""
         return int(getattr(self.module, "MAX_BYTES", MAX_BYTES))
 
     @property
     def runs(self) -> int:
-        """Inputs that CI tries: some 8 seconds on a machine of 2026."""
+        """Number of inputs that CI tries: about 8 seconds on a machine of 2026."""
         return int(self.module.RUNS)
 
     @property
     def dictionary(self) -> Path | None:
-        """Tokens that its inputs are made of."""
+        """Tokens for libFuzzer to build inputs from."""
         name = getattr(self.module, "DICTIONARY", None)
         return HERE / name if name else None
 
     @property
     def corpus(self) -> Path:
-        """Folder of its own inputs."""
+        """Folder of the target's own inputs."""
         return HERE / "corpus" / self.name
 
     @property
     def build(self) -> Path:
-        """Folder of what its runs find."""
+        """Output folder of its runs."""
         return BUILD / self.name
 
     def kept(self) -> list[Path]:
-        """Its corpus, and what failed once."""
+        """Its corpus, and inputs that failed once."""
         return sorted([*self.corpus.glob("*"), *FOUND.glob(f"{self.name}-*")])
 
     def inputs(self) -> list[Path]:
-        """All inputs in the repository: those, and test data that serves as seeds."""
+        """All inputs in the repository: the kept ones, and test data that serves as seeds."""
         seeds = chain.from_iterable(ROOT.glob(pattern) for pattern in getattr(self.module, "SEEDS", ()))
         return [*self.kept(), *sorted(path for path in seeds if path.is_file())]
 
 
 def names() -> list[str]:
-    """The names of all targets."""
+    """Return the names of all targets."""
     return sorted(module.name for module in pkgutil.iter_modules(targets.__path__))
 
 
 def all_targets() -> list[Target]:
-    """All targets, by name."""
     return list(map(Target, names()))

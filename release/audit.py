@@ -1,7 +1,7 @@
-"""Looks up the packages of this environment in the lists of known holes: python release/audit.py [--strict]
+"""Checks the packages of this environment for known vulnerabilities: python release/audit.py [--strict]
 
-Exit codes: 0 none is known, or nobody could be asked, which the last line says; 1 there are some, or with `--strict`
-nobody could be asked.
+Exit codes: 0 none is known, or no service could be reached, which the last line says; 1 there are some, or with
+`--strict` no service could be reached.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 SERVICES = ("pypi", "osv")
-"""Who is asked, by the names that pip-audit has for them, until one of them knows packages."""
+"""Services to query, by their pip-audit names, until one of them knows packages."""
 PATIENCE_S = 300
-"""Seconds that a service has."""
+"""Timeout of a service, in seconds."""
 Report = list[dict[str, Any]]
-"""What is said of each package: `name`, `version` and `vulns`, or `skip_reason`."""
+"""Result for each package: `name`, `version` and `vulns`, or `skip_reason`."""
 
 
 def asked(service: str) -> Report:
-    """What a service says; nothing where it cannot be reached."""
+    """Query a service; return nothing if it cannot be reached."""
     command = [sys.executable, "-m", "pip_audit", "--vulnerability-service", service, "--progress-spinner", "off"]
     try:
         done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, timeout=PATIENCE_S)
@@ -32,7 +32,7 @@ def asked(service: str) -> Report:
 
 
 def told(report: Report) -> list[str]:
-    """A line for each known hole."""
+    """Return one line per known vulnerability."""
     return [
         f"{package['name']} {package['version']}: {hole['id']}, mended in {', '.join(hole['fix_versions']) or 'none'}"
         for package in report
@@ -41,7 +41,7 @@ def told(report: Report) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Ask, tell, and give the exit code."""
+    """Query, print the result, and return the exit code."""
     for service in SERVICES:
         report = asked(service)
         known = [package for package in report if "skip_reason" not in package]

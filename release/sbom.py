@@ -1,6 +1,6 @@
-"""Writes what an environment consists of, as CycloneDX: python release/sbom.py INTERPRETER FILE
+"""Writes the contents of an environment as a CycloneDX SBOM: python release/sbom.py INTERPRETER FILE
 
-The file is checked against the schema of CycloneDX, and must list every package that pyproject.toml names for use.
+The file is validated against the CycloneDX schema, and must list every runtime package that pyproject.toml names.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = ("parquet", "fleet", "s3", "gcs", "cloud")
-"""What users may install besides; all else is for those who develop."""
+"""Extras for users; all others are for development."""
 _NAME = re.compile(r"[\w.-]+")
 
 
 def direct() -> set[str]:
-    """Names of the packages that pyproject.toml names for use."""
+    """Return the names of the runtime packages in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [*project["dependencies"], *(one for extra in EXTRAS for one in project["optional-dependencies"][extra])]
     return {normal(found[0]) for one in named if (found := _NAME.match(one))}
 
 
 def normal(name: str) -> str:
-    """A name of a package as indexes have it. Source: PEP 503"""
+    """Normalise a package name. Source: PEP 503"""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def write(interpreter: str, target: Path) -> set[str]:
-    """Write the list; what it lacks. CalledProcessError where it cannot be made, or does not fit its schema."""
+    """Write the SBOM; return the packages that it lacks. Raises CalledProcessError if it cannot be made or is
+    invalid."""
     target.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "cyclonedx_py", "environment", interpreter]
     options = ["--pyproject", str(ROOT / "pyproject.toml"), "--output-format", "JSON", "--output-reproducible"]

@@ -1,5 +1,5 @@
-"""What is fuzzed, a module each: `check(data)` fails where a property does not hold for these bytes.
+"""Fuzz targets, one module each: `check(data)` raises if a property does not hold for these bytes.
 
-A module may name `SEEDS` (patterns of files in the repository, where runs begin besides its corpus), `DICTIONARY` (a
-file in `fuzz/` with tokens) and `MAX_BYTES` of an input.
+A module may define `SEEDS` (patterns of files in the repository that runs start from, besides its corpus), `DICTIONARY`
+(a file of tokens in `fuzz/`) and `MAX_BYTES` of an input.
 """

@@ -1,4 +1,4 @@
-"""Dates and numbers as they are written: nothing raises; what is read is in UTC, and is read again as itself."""
+"""Dates and numbers: parsing never raises; results are in UTC, and parse to themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
 
 
 def check(data: bytes) -> None:
-    """The input as a lastmod, as a priority and as a Last-Modified header."""
+    """Check the input as a lastmod, as a priority and as a Last-Modified header."""
     text = data.decode("utf-8", "replace")
     with in_time():
         moment = utc(text)

@@ -1,4 +1,4 @@
-"""RSS and Atom: read alike in any pieces; of plain feeds, the links that lxml finds."""
+"""RSS and Atom: pieces make no difference; plain feeds give the links that lxml finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def check(data: bytes) -> None:
-    """Whatever it is, it is read alike in any pieces; a plain feed gives the link of each item."""
+    """Check that pieces make no difference, and that a plain feed gives the link of each item."""
     read_any(data)
     reading = read_whole(data)
     root = None if (text := as_utf_8(data, reading)) is None else oracle.tree(text)
@@ -28,7 +28,7 @@ def check(data: bytes) -> None:
 
 
 def _plain_links(root: etree._Element) -> list[tuple[str, Any]] | None:
-    """The links of the items with their lines; None for a feed of which more would have to be known."""
+    """Return the links of the items with their lines; None for a feed that is too complex for this oracle."""
     if root.tag == "rss":
         items, container = root.findall("channel/item"), root.findall("channel")
         links = [item.findall("link") for item in items]

@@ -1,4 +1,4 @@
-"""Compressed bodies: what zlib makes of them, within limits. Sitemaps and pages have a reader each."""
+"""Compressed bodies: same result as zlib, within limits. Sitemaps and pages have a reader each."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SEEDS = ("tests/data/*/*.gz",)
 RUNS = 1_000
 SMALL = Limits(max_bytes=1000, max_ratio=10)
 LIMIT = 1 << 16
-"""Bytes of a page that are taken at most."""
+"""Maximum bytes of a page."""
 CODINGS = ("gzip", "x-gzip", "deflate", "DEFLATE ", "identity", "", None, "br", "zstd", "gzip, gzip", "gzip,identity")
 PLAIN = ("identity", "", None)
-"""Those of them that say nothing."""
+"""Codings that mean no compression."""
 OPTIONAL = 0x1E
 """Flags of optional fields in a gzip header. Source: RFC 1952, 2.3.1"""
 DAMAGED = ("doc-gzip-error", "doc-truncated")
 
 
 def check(data: bytes) -> None:
-    """The input as a compressed body, and as what is compressed."""
+    """Check the input as a compressed body, and as content to compress."""
     limits = chance(data).choice((Limits(), SMALL))
     plain, faults = _inflated([data], limits)
     assert (plain, faults) == _inflated(cut(data), limits), "the pieces make a difference"
@@ -46,7 +46,7 @@ def _inflated(chunks: Iterable[bytes], limits: Limits) -> tuple[bytes, list[str]
 
 
 def _check_against_zlib(data: bytes, plain: bytes, faults: list[str]) -> None:
-    """What zlib takes without complaint, one layer, is read without one."""
+    """Check that one layer which zlib accepts is read without a fault."""
     try:
         expected = gzip.decompress(data) if data.startswith(MAGIC) else data
     except (OSError, EOFError, zlib.error):
@@ -57,7 +57,7 @@ def _check_against_zlib(data: bytes, plain: bytes, faults: list[str]) -> None:
 
 
 def _check_layers(data: bytes) -> None:
-    """What was compressed comes back, whatever it is, up to as many layers as are allowed."""
+    """Check that compressed content comes back, up to the allowed number of layers."""
     if data[:1] == MAGIC[:1]:
         return
     packed = data
@@ -71,7 +71,7 @@ def _check_layers(data: bytes) -> None:
 
 
 def _check_page(data: bytes, coding: str | None) -> None:
-    """A page's body never exceeds the limit, and comes out the same in pieces as far as the whole."""
+    """Check that a page's body stays within the limit, and that pieces give at least as much as the whole."""
     whole = Inflater(coding).feed(data, LIMIT)
     assert len(whole) <= LIMIT
     inflater, parts = Inflater(coding), b""
@@ -81,14 +81,14 @@ def _check_page(data: bytes, coding: str | None) -> None:
     assert len(parts) <= LIMIT
     if coding is not None and _has_fields(data):
         return
-    # Damage throws away what came with it: in pieces, less than in one.
+    # Damage discards the data that came with it, which is less in pieces.
     assert parts.startswith(whole), "less in pieces"
     is_plain = coding in PLAIN and not data.startswith(MAGIC)
     assert whole == parts or (_is_damaged(data) and not is_plain)
 
 
 def _is_damaged(data: bytes) -> bool:
-    """True for what is compressed in no way, or not to its end."""
+    """True for data that is not compressed, or not to its end."""
     for read in (gzip.decompress, zlib.decompress, partial(zlib.decompress, wbits=-zlib.MAX_WBITS)):
         try:
             read(data)
@@ -99,5 +99,5 @@ def _is_damaged(data: bytes) -> bool:
 
 
 def _has_fields(data: bytes) -> bool:
-    """True for a gzip header with optional fields, which isal may not read where they come in pieces."""
+    """True for a gzip header with optional fields, which isal may fail to read in pieces."""
     return data.startswith(MAGIC) and len(data) > 3 and data[3] & OPTIONAL != 0

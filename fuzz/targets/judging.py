@@ -1,4 +1,4 @@
-"""Rules on any document: none of them fails, whatever the reader gave it."""
+"""Rules: none raises an exception, whatever the reader returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAILED = "internal-rule-failed"
 
 
 def check(data: bytes) -> None:
-    """All rules on the input as a sitemap; every finding can be written."""
+    """Check all rules on the input as a sitemap; every finding must be writable."""
     with in_time():
         findings = judge(data)
     assert FAILED not in {finding.rule for finding in findings}, findings

@@ -1,4 +1,5 @@
-"""Lists of URLs that a user gives: JSON, JSON lines, CSV, text. Read alike in any pieces, and only one error leaves."""
+"""Lists of URLs from a user: JSON, JSON lines, CSV, text. Pieces make no difference, and only one error type is
+raised."""
 
 from __future__ import annotations
 
@@ -13,19 +14,19 @@ DICTIONARY = "lists.dict"
 
 
 class InPieces(BytesIO):
-    """A file that gives less than it is asked for, as a pipe does."""
+    """File that returns less than requested, as a pipe does."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self._chance = chance(data)
 
     def read(self, size: int | None = -1) -> bytes:
-        """At least one byte, unless it is the end."""
+        """Return at least one byte, except at the end."""
         return super().read(self._chance.randint(1, 40))
 
 
 def check(data: bytes) -> None:
-    """Entries and error are the same for the whole and for pieces."""
+    """Check that whole and pieces give the same entries and error."""
     if data.startswith(MAGIC) or (data[:1] == b"P" and len(data) > 1):
         return
     for name in ("", "list.csv"):

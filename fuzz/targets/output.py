@@ -1,4 +1,4 @@
-"""Text of strangers in a table or on a terminal: it comes back from CSV as it was, and nothing of it is run."""
+"""Untrusted text in a table or on a terminal: it survives a round trip through CSV, and none of it is run."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sitemapcrawler.urls.display import MAX_TEXT, inert
 MAX_BYTES = 256
 RUNS = 150_000
 SIGNS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-"""What a formula begins with. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
+"""Start of a formula. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
 
 
 CELLS = Cells()
 
 
 def check(data: bytes) -> None:
-    """The input as a value of a row, and as the text of a finding."""
+    """Check the input as a value of a row, and as the text of a finding."""
     text = data.decode("utf-8", "replace")
     with in_time():
         _check_cell(text)

@@ -1,4 +1,5 @@
-"""Heads of pages and headers: read alike in any pieces, within limits; what a page says first is always heard."""
+"""Heads of pages and HTTP headers: pieces make no difference, limits hold, and the first statements of a page are
+read."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ DENIED = b'<html><head><meta name="robots" content="noindex">'
 
 
 def check(data: bytes) -> None:
-    """The input as a page, and as the headers of one."""
+    """Check the input as a page, and as the headers of one."""
     whole = _head([data])
     assert whole == _head(cut(data)), "the pieces make a difference"
     _check_facts(page_of(whole, {}, URL), whole)

@@ -1,4 +1,4 @@
-"""Broken documents: what is not marked as recovered is what a strict parser reads of the entry alone."""
+"""Broken documents: an entry that is not marked as recovered equals what a strict parser reads of it alone."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ DICTIONARY = "xml.dict"
 MAX_BYTES = 2048
 RUNS = 2_000
 ROOTS = re.compile("<[^<>/]*?(?:urlset|sitemapindex)")
-"""The begin of a root's start tag, which may be broken further on."""
+"""Start of a root's start tag, which may be broken further on."""
 ODD_NAMESPACE = re.compile(r"""xmlns[^=<>]*+=\s*+["'][A-Za-z0-9_:/.#?=%~-]*+[^"']""")
-"""A namespace that lxml may not take, since it is no URI."""
+"""Namespace that lxml may reject, since it is not a URI."""
 LATER_DECLARATION = re.compile(r"(?!^)<\?xml\s", re.IGNORECASE)
-"""Which recovery passes over like an instruction, also within an entry, where a strict parser ends."""
+"""XML declaration after the start: recovery skips it like an instruction, also within an entry; a strict parser
+stops."""
 
 
 def check(data: bytes) -> None:
-    """No value passes as a right one that no strict parser reads, and every record stands on the line that it names."""
+    """Check that unmarked values are those of a strict parser, and that every record is on the line that it names."""
     read_any(data)
     reading = read_whole(data)
     text = as_utf_8(data, reading)
@@ -41,15 +42,17 @@ def _check_strict(reading: Reading, text: str) -> None:
     root = reading.document.root
     if ODD_NAMESPACE.search(text) or LATER_DECLARATION.search(text):
         return
-    if len(ROOTS.findall(text)) > 1:  # one within another: what is declared where is not for an oracle to say
+    if len(ROOTS.findall(text)) > 1:  # nested roots: an oracle cannot tell the scope of declarations
         return
-    if strict and oracle.tree(f"{root.removesuffix('>').removesuffix('/')}/>") is not None:  # a namespace may be no URI
+    if (
+        strict and oracle.tree(f"{root.removesuffix('>').removesuffix('/')}/>") is not None
+    ):  # a namespace may not be a URI
         found = oracle.whole(text) | oracle.standing_alone(text, root)
         trusted = {in_lower_case(_without_passwords(plain(facts))) for facts in found}
         assert not strict - trusted, strict - trusted
 
 
 def _without_passwords(facts: oracle.Facts) -> oracle.Facts:
-    """The facts as records have them: lxml knows of no passwords."""
+    """Remove passwords from facts, as in records; lxml keeps them."""
     shown = {name: masked_url(text) for name, text in facts._asdict().items() if text}
     return facts._replace(**shown)

@@ -1,6 +1,6 @@
-"""Time is linear in what is read: the middle of the input, repeated up to 64 KiB, costs every reader little.
+"""Linear time: the middle of the input, repeated up to 64 KiB, costs every reader little.
 
-An input is `beginning ␞ middle ␞ end`, parted by the ASCII record separator.
+An input is `beginning ␞ middle ␞ end`, separated by the ASCII record separator.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MAX_BYTES = 256
 RUNS = 30
 PART = b"\x1e"
 SHORT = LONG // 8
-"""Bytes of a first try. What takes a part of the time then that is more than a line would, is tried at full length."""
+"""Bytes of the first try; an input that takes longer than `SUSPECT_S` is tried at full length."""
 SUSPECT_S = 0.1
 AGENTS = parse_agents("search")
 CHUNK = 4096
 
 
 def check(data: bytes) -> None:
-    """Every reader, at a size that shows what is not linear."""
+    """Check every reader at a size that reveals non-linear time."""
     for read in READERS:
         begin = time.process_time()
         read(repeated(data, SHORT))
@@ -46,7 +46,7 @@ def check(data: bytes) -> None:
 
 
 def repeated(data: bytes, size: int) -> bytes:
-    """The input with its middle as often as fits."""
+    """Repeat the middle of the input as often as fits."""
     start, middle, end = (*data.split(PART, 2), b"", b"")[:3]
     if not middle:
         start, middle, end = b"", start, middle
@@ -54,19 +54,19 @@ def repeated(data: bytes, size: int) -> bytes:
 
 
 def document(data: bytes) -> None:
-    """As a sitemap in pieces."""
+    """Read the input as a sitemap, in pieces."""
     pieces = (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
     for _ in Document(URL).read(pieces):
         pass
 
 
 def judged(data: bytes) -> None:
-    """As a sitemap before the rules."""
+    """Run the rules on the input as a sitemap."""
     judge(data)
 
 
 def page(data: bytes) -> None:
-    """As a page, and as a header of one."""
+    """Read the input as a page, and as a header of one."""
     reader = HeadReader("text/html", sample=SAMPLE)
     for start in range(0, len(data), CHUNK):
         if reader.feed(data[start : start + CHUNK]):
@@ -77,13 +77,13 @@ def page(data: bytes) -> None:
 
 
 def robots(data: bytes) -> None:
-    """As a robots.txt."""
+    """Read the input as a robots.txt."""
     policy = Policy.from_response("https://e.com/robots.txt", 200, data)
     BatchVerdicts(policy, AGENTS).judge(["https://e.com/", f"https://e.com/{data[:2000].decode('latin-1')}"])
 
 
 def url(data: bytes) -> None:
-    """As a URL, and as a date."""
+    """Read the input as a URL, and as a date."""
     text = data.decode("latin-1")
     for written in (text, f"https://e.com/{text}", f"https://{text}"):
         found = urls.resolve(URL, written)

@@ -1,4 +1,4 @@
-"""robots.txt: one verdict, whether URLs are judged one by one, all at once, or by a slow reading of RFC 9309."""
+"""robots.txt: the same verdicts for single URLs, for batches, and from a slow implementation of RFC 9309."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ AGENTS = parse_agents("search,ai")
 NAMES = ("GPTBot", "foobot")
 PATTERN = re.compile(r"allow\s*:?\s*([^\s#]+)", re.IGNORECASE)
 FEW = 12
-"""URLs that are judged."""
+"""URLs to judge."""
 PLAIN_LINE = re.compile(r"(User-agent|Allow|Disallow): ([A-Za-z0-9/._*$-]*)|")
-"""Lines about which no two readers differ."""
+"""Lines that all parsers read alike."""
 LISTED = re.compile(r"[$]|^User-agent: (?![a-z_-]+$|[*]$)", re.MULTILINE | re.IGNORECASE)
-"""Where protego differs for a reason: tests/unit/robots/test_protego.py."""
+"""Lines on which protego differs for a reason: tests/unit/robots/test_protego.py."""
 SITE = "https://e.com"
 PLAIN_PATH = re.compile(r"/[A-Za-z0-9/._-]*")
 
 
 def check(data: bytes) -> None:
-    """Verdicts agree, and what is noted is within its limits."""
+    """Check that verdicts agree, and that notes stay within their limits."""
     with in_time():
         policy = Policy.from_response(ROBOTS, 200, data)
         asked = list(_urls(data))
@@ -49,7 +49,7 @@ def check(data: bytes) -> None:
 
 
 def _urls(data: bytes) -> Iterator[str]:
-    """URLs that the rules are about, or nearly so."""
+    """Yield URLs that the rules match, or nearly so."""
     draw = chance(data)
     patterns = PATTERN.findall(data.decode("utf-8", "replace")) or ["/"]
     for _ in range(FEW):
@@ -61,7 +61,7 @@ def _urls(data: bytes) -> Iterator[str]:
 
 
 def _check_plain(data: bytes, policy: Policy) -> None:
-    """What is written plainly is judged as protego does, and as the RFC says."""
+    """Check that plain files are judged as by protego and by the RFC."""
     try:
         lines = data.decode("ascii").split("\n")
     except UnicodeDecodeError:
@@ -78,7 +78,7 @@ def _check_plain(data: bytes, policy: Policy) -> None:
 
 
 def slow_verdict(lines: list[str], path: str, name: str) -> bool:
-    """RFC 9309, 2.2.1 and 2.2.2, written out: a group of one's own or `*`, the longest match, Allow wins ties."""
+    """Apply RFC 9309, 2.2.1 and 2.2.2, literally: the agent's own group or `*`, the longest match, Allow wins ties."""
     rules: dict[str, list[tuple[bool, str]]] = {}
     agents: list[str] = []
     in_rules = True
@@ -99,7 +99,7 @@ def slow_verdict(lines: list[str], path: str, name: str) -> bool:
 
 
 def _matches(pattern: str, path: str, allow: bool) -> Iterator[int]:
-    """The length of a pattern that matches a path; of an allowed index page also that of its folder."""
+    """Yield the length of a pattern that matches a path; for an allowed index page, also that of its folder."""
     readings = [pattern]
     if allow and pattern.endswith("/index.html"):
         readings.append(pattern.removesuffix("index.html") + "$")

@@ -1,4 +1,4 @@
-"""What a document is: the same from the moment it can be told, and the same inside gzip."""
+"""Kind of a document: constant once it can be determined, and the same inside gzip."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DICTIONARY = "xml.dict"
 MAX_BYTES = 2048
 RUNS = 4_000
 TIMES = 8
-"""Prefixes of a text that are looked at; of a short one, all."""
+"""Number of prefixes of a text to check; of a short text, all."""
 SHORT = 200
 
 
 def check(data: bytes) -> None:
-    """What a prefix is said to be, the whole is."""
+    """Check that the kind of a prefix is the kind of the whole."""
     encoding, texts = decode([data], Faults())
     text = "".join(texts)
     assert encoding == encoding.lower()
@@ -37,7 +37,7 @@ def check(data: bytes) -> None:
 
 
 def _check_head(head: DocumentHead, text: str) -> None:
-    """The places are in the text, and the root stands there as told."""
+    """Check that positions are within the text, and that the root is where the head says."""
     assert 0 <= head.start <= head.end <= len(text) <= USUAL.max_head
     if head.name and not head.junk and not head.fragment:
         visible = blank_sections(text)

@@ -1,4 +1,4 @@
-"""Text sitemaps: a line that is a URL is a record on that line, and every record stands in its line."""
+"""Text sitemaps: a line that is a URL gives a record on that line, and every record comes from its line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 
 
 def check(data: bytes) -> None:
-    """The input as it is, and behind a line that makes a text sitemap of most."""
+    """Check the input unchanged, and after a line that makes a text sitemap of most inputs."""
     read_any(data)
     _check_lines(START + data)
 
@@ -40,7 +40,7 @@ def _check_lines(data: bytes) -> None:
 
 
 def _without_passwords(line: str) -> list[str]:
-    """The line as it may be told: whole, and from each place where a URL may begin in it."""
+    """Return the line as it may be reported: whole, and from each place where a URL may start."""
     return [
         line,
         masked(line),

@@ -1,5 +1,7 @@
-"""URLs: one host, whoever reads them. Robots.txt and credentials go by our reading, the connection by Twisted's,
-a person's browser by WHATWG's. Two readers that see two hosts are a vulnerability.
+"""URLs: every reader sees the same host.
+
+Our reading decides on robots.txt and credentials, Twisted's on the connection, and WHATWG's on a person's browser. Two
+readers that see two hosts are a vulnerability.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ DEFAULTS = {"http": 80, "https": 443}
 
 
 def check(data: bytes) -> None:
-    """The input as a URL that a document holds."""
+    """Check the input as a URL in a document."""
     text = data.decode("utf-8", "surrogateescape")
     with in_time():
         url = resolve(BASE, text)
@@ -54,7 +56,7 @@ def _never_raises(text: str) -> None:
 
 
 def _check_keys(url: str, place: Authority) -> None:
-    """A key names the same place, and is the key of itself; no user name is left."""
+    """Check that a key names the same place, is its own key, and has no user name."""
     key = visit_key(url)
     assert authority(key) == place
     assert visit_key(key) == key
@@ -64,7 +66,7 @@ def _check_keys(url: str, place: Authority) -> None:
 
 
 def _check_request(url: str, place: Authority) -> None:
-    """The request goes to the host that we read, without a user name, and has the same key."""
+    """Check that the request goes to the host that we read, without a user name, and has the same key."""
     try:
         sent = Request(as_sent(without_user(url))).url
     except ValueError:
@@ -75,7 +77,8 @@ def _check_request(url: str, place: Authority) -> None:
 
 
 def _check_browser(url: str, place: Authority) -> None:
-    """A browser that takes the URL goes to the same host, or to an address, which is checked at the connection."""
+    """Check that a browser that accepts the URL goes to the same host, or to an address, which is checked on
+    connecting."""
     try:
         read = ada_url.URL(url)
     except ValueError:

@@ -1,4 +1,5 @@
-"""Sitemaps: what expat refuses has a fault; of well-formed ones the entries are those that lxml reads, on its lines."""
+"""XML sitemaps: input that expat rejects has a fault; well-formed input gives the entries that lxml reads, on its
+lines."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ SEEDS = ("tests/data/good/*.xml", "tests/data/hard/*.xml", "tests/data/pitfalls/
 DICTIONARY = "xml.dict"
 RUNS = 1_600
 CHANGED = re.compile("<!(?:ENTITY|ATTLIST)|@|&#(?:0*64|x0*40);")
-"""Declarations that change the meaning of what follows, and are never loaded here; and what may stand behind a
-password, which is left out here and by the oracle is not."""
+"""Declarations that change the meaning of what follows, which are never loaded here; and signs that may follow a
+password, which only the oracle keeps."""
 ERRORS = {"doc-leading-whitespace", "doc-encoding-not-utf8"}
 """Errors of files that count as read without a fault in their entries."""
 NO_XML = ("text", "html", "unknown")
@@ -26,7 +27,7 @@ START_TAG = re.compile(r"""<[^\s<>/!?](?:"[^"]*"|'[^']*'|[^<>"'])*>""")
 
 
 def check(data: bytes) -> None:
-    """Whatever it is, it is read alike in any pieces; what is well formed is read strictly."""
+    """Check that pieces make no difference, and that well-formed input is read strictly."""
     read_any(data)
     reading = read_whole(data)
     text = as_utf_8(data, reading)
@@ -42,17 +43,19 @@ def check(data: bytes) -> None:
     strict = [in_lower_case(facts_of(record)) for record in reading.records if not record.recovered]
     listed = [entry for entry in oracle.listed(root) if not is_template(entry.facts.loc)]
     assert strict == [in_lower_case(plain(entry.facts)) for entry in listed]
-    if not reading.recovered and not any("\n" in tag for tag in START_TAG.findall(text)):  # lxml counts to their ends
+    if not reading.recovered and not any(
+        "\n" in tag for tag in START_TAG.findall(text)
+    ):  # lxml reports the line of a tag's end
         assert reading.lines == [entry.line for entry in listed]
 
 
 def is_template(loc: str) -> bool:
-    """True for a URL that a template was to give, which is left out."""
+    """True for a URL with an unfilled template placeholder, which is omitted."""
     return TEMPLATE.search(loc) is not None and not loc.startswith(("http:", "https:"))
 
 
 def is_refused(text: str) -> bool:
-    """True where expat does not take the text."""
+    """True if expat rejects the text."""
     try:
         expat.ParserCreate("utf-8", " ").Parse(text.encode(), True)
     except expat.ExpatError:
@@ -61,6 +64,6 @@ def is_refused(text: str) -> bool:
 
 
 def in_lower_case(facts: oracle.Facts) -> oracle.Facts:
-    """The facts of an entry, with the changefreq as the reader takes it."""
+    """Convert the changefreq of an entry's facts to lower case, as the reader does."""
     written = facts.changefreq
     return facts._replace(changefreq=written.lower() if written and written.lower() in FREQUENCIES else written)
