@@ -34,9 +34,9 @@ RETIRED = ("noindex", "nofollow")
 
 
 def _google_reads(note: Note) -> bool:
-    """True unless Google ignores or misreads a misspelt User-agent, Allow or Disallow field."""
+    """True where Google reads a misspelt field as it is meant. It reads no Crawl-delay, however that is spelt."""
     meaning = FIELDS.get(field_of(note.text)[0])
-    return meaning is None or google_reading(note.text)[0] == meaning
+    return meaning is not None and google_reading(note.text)[0] == meaning
 
 
 def _by_name(found: list[Note]) -> Iterator[tuple[str, Note, str]]:

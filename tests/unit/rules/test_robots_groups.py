@@ -54,6 +54,18 @@ def test_a_line_that_says_something_else_than_meant(lines: str, rules: Found) ->
     assert [each for each in found(f"{NAMED}{lines}\n") if not each[0].startswith("robots-sitemap")] == rules
 
 
+@pytest.mark.parametrize(
+    ("line", "reader"),
+    [
+        ("Dissalow: /a", "Google reads it all the same"),
+        ("Disalllow /a", "passed over by all crawlers"),
+        ("Crawl delay: 5", "few crawlers read it"),
+    ],
+)
+def test_a_misspelt_field_says_whether_google_reads_it(line: str, reader: str) -> None:
+    assert reader in only("robots-field-misspelt", f"User-agent: *\nDisallow: /b\n{line}\n").message
+
+
 def test_messages_name_what_is_at_stake() -> None:
     joined = only("robots-groups-joined", "User-agent: slurp\nCrawl-delay: 1\nUser-agent: GPTBot\n\nDisallow: /\n")
     assert "what line 5 and those below it say holds for slurp too" in joined.message
