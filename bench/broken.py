@@ -1,9 +1,9 @@
-"""How much slower the reader is on broken files than on clean ones of the same kind, in one process.
+"""Cost of broken files compared with clean ones of the same kind, in one process.
 
     python -m bench.broken [--entries 50000] [--rounds 5]
 
-Prints, for each kind of fault, the processor time over that of the clean file with 1 % of the entries broken and with
-all, the median of the rounds; then what hostile documents cost for a MiB, and what four times the document costs.
+Prints, for each kind of fault, the ratio of processor times to the clean file, with 1 % and with all of the entries
+broken (median of the rounds); then the cost of hostile documents for a MiB, and for a document four times as long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MARKS = {
     "tags that do not match": "",
     "the same with a reference": "?a=1&amp;b=2",
 }
-"""Fault -> what stands in the URL."""
+"""{fault: text in the URL}."""
 URL = "<url><loc>https://example.com/1</loc></url>"
 HOSTILE = {
     "start tags": "<url>",
@@ -44,30 +44,30 @@ HOSTILE = {
     "documents": f"<urlset>{URL}</urlset>",
     "ends of CDATA": "]]>",
 }
-"""What a document repeats up to its end."""
+"""{kind: part that a document repeats to its end}."""
 CHUNK = 1 << 16
 MIB = 1 << 20
 
 
 def entry(number: int, fault: str) -> str:
-    """One entry with a fault of this kind."""
+    """Return an entry with a fault of this kind."""
     text = ENTRY.format(number, MARKS.get(fault, ""), IMAGE if fault in ("prefix", "image") else "")
     return text.replace("</loc>", "</lok>") if fault in [*MARKS][-2:] else text
 
 
 def document(entries: int, fault: str, every: int, clean: str = "") -> bytes:
-    """A urlset in which each `every`-th entry has the fault, the others are of the kind `clean`."""
+    """Return a urlset in which every `every`-th entry has the fault; the others are of the kind `clean`."""
     body = "".join(entry(number, clean if number % every else fault) for number in range(entries))
     return (ROOT.format(DECLARED if fault == "image" else "") + body + "</urlset>\n").encode("utf-8", "surrogateescape")
 
 
 def hostile(part: str, size: int) -> bytes:
-    """A document of about `size` bytes that repeats a part."""
+    """Return a document of about `size` bytes that repeats a part."""
     return (ROOT.format("") + part * (size // len(part))).encode()
 
 
 def seconds(data: bytes) -> float:
-    """Processor time to read a document."""
+    """Measure the processor time to read a document."""
     start = time.process_time()
     for _ in Document("https://example.com/sitemap.xml").read(
         data[place : place + CHUNK] for place in range(0, len(data), CHUNK)
@@ -77,12 +77,12 @@ def seconds(data: bytes) -> float:
 
 
 def ratio(slow: bytes, fast: bytes, rounds: int) -> float:
-    """Time for the one document over that for the other, round by round."""
+    """Median of the ratios of the times for two documents, round by round."""
     return median(seconds(slow) / seconds(fast) for _ in range(rounds))
 
 
 def broken(entries: int, rounds: int) -> None:
-    """Print what faults cost."""
+    """Print the cost of faults."""
     clean, images = document(entries, "", 1), document(entries, "image", 1)
     each = [median(seconds(data) for _ in range(rounds)) / entries * 1e6 for data in (clean, images)]
     print(f"clean: {each[0]:.1f} us an entry; with an image each: {each[1]:.1f} us\n")
@@ -94,7 +94,7 @@ def broken(entries: int, rounds: int) -> None:
 
 
 def attacks(rounds: int) -> None:
-    """Print what hostile documents cost."""
+    """Print the cost of hostile documents."""
     print("| hostile | s for 1 MiB | 4 MiB over 1 MiB |\n|---|---|---|")
     for name, part in HOSTILE.items():
         once = median(seconds(hostile(part, MIB)) for _ in range(rounds))
@@ -102,7 +102,6 @@ def attacks(rounds: int) -> None:
 
 
 def main() -> None:
-    """Measure and print Markdown tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=5)

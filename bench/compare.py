@@ -1,9 +1,9 @@
-"""Runs several commands in turn and compares what they took.
+"""Runs several commands in turn and compares their time and memory.
 
     python -m bench.compare [--rounds 5] [--json FILE] NAME=COMMAND ...
 
-Each round runs every command once, so that the runs of one round meet the same mood of the machine; ratios are taken
-within a round, and the table shows their medians. The first command is what the others are compared with.
+Each round runs every command once, so that all runs of a round see a similar load of the machine. Ratios are taken
+within a round; the table shows their medians. All commands are compared with the first.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from pathlib import Path
 from statistics import median
 
 KIB = 1024
-TAIL = 2000  # characters of a failed command's output that are shown
+TAIL = 2000  # characters shown of a failed command's output
 
 
 @dataclass(frozen=True)
 class Command:
-    """A program to measure."""
+    """Program to measure."""
 
     name: str
     argv: Sequence[str]
     cwd: Path | None = None
     output: Path | None = None
-    """File it writes, removed before and after each run."""
+    """File that it writes, removed before and after each run."""
     row_start: bytes = b""
-    """How the lines of `output` begin that count as rows."""
+    """Start of the lines of `output` that count as rows."""
     rounds: int | None = None
-    """Rounds it takes part in, the first ones; None: all."""
+    """Number of rounds that it takes part in, the first ones; None: all."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took."""
+    """Measurements of one run."""
 
     wall: float
-    """Seconds."""
+    """Wall time in seconds."""
     cpu: float
-    """Seconds of user and system time, of the process and the children it waited for."""
+    """User and system time in seconds, of the process and the children that it waited for."""
     peak_mb: float
-    """Peak resident memory of the largest process, MiB."""
+    """Peak resident memory of the largest process, in MiB."""
     load: float
-    """Load average of the machine over the minute before, processes."""
+    """Load average of the machine over the minute before."""
     rows: int | None = None
     """Rows written."""
 
@@ -59,7 +59,7 @@ Runs = Mapping[str, list[Run]]
 
 
 def compare(commands: Sequence[Command], rounds: int) -> dict[str, list[Run]]:
-    """The runs of each command, one for each round. SystemExit where a command fails."""
+    """Return the runs of each command, one per round. Raises SystemExit if a command fails."""
     runs: dict[str, list[Run]] = {command.name: [] for command in commands}
     for number in range(rounds):
         for command in commands:
@@ -90,13 +90,13 @@ def measure(command: Command) -> Run:
 
 
 def count_rows(path: Path, start: bytes) -> int:
-    """Lines of a file that begin with `start`."""
+    """Count the lines of a file that start with `start`."""
     with path.open("rb") as lines:
         return sum(line.startswith(start) for line in lines)
 
 
 def ratio(runs: Sequence[Run], base: Sequence[Run], value: str = "wall") -> float:
-    """Median of the ratios to `base`, round by round; `value` is wall or cpu."""
+    """Median of the ratios to `base`, round by round. `value`: wall or cpu."""
     pairs = zip(runs, base, strict=False)
     return float(median(getattr(run, value) / getattr(other, value) for run, other in pairs))
 
@@ -105,7 +105,7 @@ COLUMNS = ("wall s", "min to max", "cpu s", "peak MB", "wall x", "cpu x", "rows"
 
 
 def table(runs: Runs) -> str:
-    """The medians in Markdown; `x` columns are ratios to the first command."""
+    """Format the medians in Markdown; `x` columns are ratios to the first command."""
     base = next(iter(runs.values()))
     lines = [f"| | {' | '.join(COLUMNS)} |", "|---" + "|---:" * len(COLUMNS) + "|"]
     return "\n".join(lines + [f"| {name} | {' | '.join(_figures(own, base))} |" for name, own in runs.items()])
@@ -143,7 +143,6 @@ def _commands(texts: Iterable[str]) -> list[Command]:
 
 
 def main() -> None:
-    """Compare the commands of the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description="Run commands in turn and compare.")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     parser.add_argument("--json", type=Path, help="file for every single run")

@@ -1,4 +1,4 @@
-"""The entries of the generated sets: plain ones, plain ones written unusually, and rich ones with every namespace."""
+"""Entries of the generated sets: plain ones, plain ones in unusual form, and rich ones with every namespace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FREQUENCIES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "neve
 PRIORITIES = [f"{tenth / 10}" for tenth in range(11)]
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt-BR", "ja", "zh-Hans", "x-default")
 ANSWERS = ("ok",) * 90 + ("moved",) * 4 + ("missing",) * 3 + ("gone",) * 2 + ("broken",)
-"""Folders of pages, by what the server makes of them."""
+"""Folders of pages, named after the server's response."""
 IMAGES = 3
 VIDEO_EVERY = 4
 NEWS_EVERY = 5
@@ -45,7 +45,7 @@ def plain(chance: Random, host: str, number: int) -> str:
 
 
 def unusual(chance: Random, host: str, number: int) -> str:
-    """The same elements in another order, the date as JavaScript writes it: nothing a reader can take for granted."""
+    """One `<url>` with the same elements in another order, and dates as JavaScript writes them."""
     pick = chance.choice
     return (
         f"  <url>\n    <loc>{host}/{pick(PATHS)}/{number:08}.html</loc>\n"
@@ -55,7 +55,7 @@ def unusual(chance: Random, host: str, number: int) -> str:
 
 
 def rich(chance: Random, host: str, number: int) -> str:
-    """One `<url>` with images and language versions, now and then a video and a news article."""
+    """One `<url>` with images and language versions, some with a video or a news article."""
     page = f"{host}/{chance.choice(PATHS)}/{number:08}.html"
     parts = [f"  <url>\n    <loc>{page}</loc>\n    <lastmod>{moment(chance)}</lastmod>\n"]
     for picture in range(IMAGES):
@@ -72,7 +72,6 @@ def rich(chance: Random, host: str, number: int) -> str:
 
 
 def video(chance: Random, host: str, number: int) -> str:
-    """One `<video:video>`."""
     return (
         "    <video:video>\n"
         f"      <video:thumbnail_loc>{host}/images/{number:08}-still.jpg</video:thumbnail_loc>\n"
@@ -86,7 +85,6 @@ def video(chance: Random, host: str, number: int) -> str:
 
 
 def news(chance: Random, number: int) -> str:
-    """One `<news:news>`."""
     return (
         "    <news:news>\n      <news:publication>\n        <news:name>The Example Times</news:name>\n"
         "        <news:language>en</news:language>\n      </news:publication>\n"
@@ -96,15 +94,15 @@ def news(chance: Random, number: int) -> str:
 
 
 def moment(chance: Random) -> str:
-    """A date and time with its zone."""
+    """Date and time with a zone."""
     return f"{chance.choice(DATES)}T{chance.choice(CLOCKS)}+00:00"
 
 
 def pages(chance: Random, host: str, number: int) -> str:
-    """One `<url>` of a page that `bench.serve` answers: of a hundred, 90 work."""
+    """One `<url>` of a page that `bench.serve` answers; 90 % of them work."""
     folder = ANSWERS[number % len(ANSWERS)]
     return f"  <url><loc>{host}/{folder}/{chance.choice(PATHS)}/{number:08}.html</loc></url>\n"
 
 
 ENTRIES = {"plain": plain, "unusual": unusual, "pages": pages, "rich": rich}
-"""What makes one entry, by kind."""
+"""Function that creates an entry, by kind."""

@@ -1,10 +1,10 @@
-"""Measures a fleet: two workers against one, and what a domain costs besides its crawl.
+"""Measures a fleet: the speed-up of two workers over one, and the overhead per domain.
 
     unshare --net python -m bench.fleet [--sites 200] [--sitemaps 20] [--urls 500] [--rounds 3] [--polite]
 
-So many small sites, each with an address of its own (127.1.x.y), are served by nginx and crawled by local clusters of
-one and of two workers in turn. Ray asks for the metadata of a cloud machine when it starts: therefore this runs in a
-network namespace with nothing but `lo`, and refuses to run in any other.
+nginx serves many small sites, each at its own address (127.1.x.y); local clusters of one and of two workers crawl them
+in turn. Ray requests the metadata of a cloud machine when it starts. Therefore this runs in a network namespace with
+only `lo`, and refuses to run in any other.
 """
 
 from __future__ import annotations
@@ -31,55 +31,55 @@ from bench.serve import nginx
 ROOT = Path(__file__).parents[1]
 PORT = 8980
 LOOK_S = 0.5
-"""Seconds between two looks at the memory of a fleet."""
+"""Seconds between two measurements of a fleet's memory."""
 LIMIT_S = 3600
 """Seconds after which nginx stops."""
 SPEEDUP = 1.7
-"""Goal: two workers over one."""
+"""Goal: minimum speed-up of two workers over one."""
 OVERHEAD_S = 1.0
-"""Goal: seconds of a domain besides its crawl, at most, on average."""
+"""Goal: maximum mean seconds of a domain besides its crawl."""
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 """netdevice(7)."""
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 SITE = """  server {{ listen 0.0.0.0:{port} backlog=4096; root "{root}/$host"; }}
 """
-"""All sites, each at its address."""
+"""nginx configuration of all sites, each at its own address."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one fleet took."""
+    """Measurements of one fleet."""
 
     workers: int
     wall: float
-    """Seconds of the whole command."""
+    """Wall time of the whole command in seconds."""
     overhead: float
-    """Seconds of a domain besides its crawl, on average."""
+    """Mean seconds of a domain besides its crawl."""
     slowest: float
-    """The same of the domain with the most: the first of a worker, which starts its processes."""
+    """Maximum of the same: the first domain of a worker, which starts its processes."""
     median: float
-    """The same of the one in the middle."""
+    """Median of the same."""
     crawl: float
-    """Seconds of a crawl, on average."""
+    """Mean seconds of a crawl."""
     peak_mb: float
-    """Of the largest crawl."""
+    """Peak memory of the largest crawl."""
     bytes: float
-    """Of a domain's files, on average."""
+    """Mean bytes of a domain's files."""
     urls: int
     cpu: float = 0.0
-    """Seconds that the cores of the machine were busy, for each domain: all of the fleet, Ray and nginx included."""
+    """Busy seconds of all cores of the machine per domain, including the fleet, Ray and nginx."""
     resident_mb: float = 0.0
-    """Memory of all processes of the fleet, shared pages by their share, at its highest, in MiB."""
+    """Peak memory of all processes of the fleet in MiB, with shared pages divided among them."""
 
 
 def host(number: int) -> str:
-    """The address of a site."""
+    """Return the address of a site."""
     return f"127.1.{number // 250}.{number % 250 + 1}"
 
 
 def make(folder: Path, count: int, sitemaps: int, urls: int) -> list[str]:
-    """Write the sites that are not there; their origins."""
+    """Write the sites that are missing; return the origins of all."""
     for name in map(host, range(count)):
         origin, site = f"http://{name}:{PORT}", folder / name
         if (site / "robots.txt").exists():
@@ -98,7 +98,7 @@ def make(folder: Path, count: int, sitemaps: int, urls: int) -> list[str]:
 
 
 def alone() -> None:
-    """Bring `lo` up. SystemExit where there is another interface: then this is no namespace of our own."""
+    """Bring `lo` up. Raises SystemExit if there is another interface, because then the namespace is not our own."""
     if others := {name for _, name in socket.if_nameindex()} - {"lo"}:
         sys.exit(f"there is a network here ({', '.join(sorted(others))}): unshare --net python -m bench.fleet")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -106,7 +106,7 @@ def alone() -> None:
 
 
 def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
-    """One fleet."""
+    """Run one fleet and measure it."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "sitemapcrawler.cli", "fleet", f"@{domains}", "--out", str(out), "--no-progress"]
     command += ["--workers", str(workers), *(part for setting in settings for part in ("-s", setting))]
@@ -114,7 +114,7 @@ def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
     with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL) as fleet:
         while fleet.poll() is None:
             resident = max(resident, resident_mb(fleet.pid))
-            time.sleep(LOOK_S)  # between two looks
+            time.sleep(LOOK_S)  # between two measurements
     if fleet.returncode:
         sys.exit(f"the fleet ended with code {fleet.returncode}")
     wall, busy = time.monotonic() - began, busy_s() - busy
@@ -126,13 +126,13 @@ def measure(workers: int, domains: Path, out: Path, settings: list[str]) -> Run:
 
 
 def busy_s() -> float:
-    """Seconds that all cores of this machine have been busy since its start."""
+    """Seconds that all cores of this machine have been busy since boot."""
     user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
     return (user + nice + system) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_mb(pid: int) -> float:
-    """Memory of a process and all below it, shared pages by their share, in MiB."""
+    """Memory of a process and its descendants in MiB, with shared pages divided among them."""
     parents: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -148,7 +148,6 @@ def resident_mb(pid: int) -> float:
 
 
 def main() -> None:
-    """Run it, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.fleet", description="Measure a fleet.")
     parser.add_argument("--sites", type=int, default=200)
     parser.add_argument("--sitemaps", type=int, default=20, help="of each site")
@@ -174,7 +173,7 @@ def main() -> None:
 
 
 def report(runs: list[Run], urls: int) -> None:
-    """Print a table, and what was met. SystemExit where URLs are missing."""
+    """Print a table, and which goals are met. Raises SystemExit if URLs are missing."""
     besides = "besides the crawl: mean, median, max s"
     print(f"Load average: {os.getloadavg()[0]:.2f}\n")
     print(f"| workers | wall s | {besides} | crawl s | busy s a domain | peak MB | all MB | bytes a domain |")

@@ -1,4 +1,4 @@
-"""The sitemaps of a folder as inputs, with what a strict parser (or where that fails, an expression) finds in them."""
+"""Sitemaps of a folder as inputs, with the URLs that a strict parser (or, if it fails, a regular expression) finds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bench.hard import SITE, Answer, Input
 SUFFIXES = (".xml", ".gz", ".txt")
 GZIP = b"\x1f\x8b"
 LOC = re.compile(r"<(url|sitemap)>\s*<loc>\s*([^<\s]+)\s*</loc>")
-"""The URL of an entry, for files that are not well formed; all that are read so have no prefixes."""
+"""URL of an entry, for files that are not well-formed; none of them uses prefixes."""
 BLANK = re.compile(r"\{\{|\{%")
-"""A template's blank."""
+"""Template placeholder."""
 
 
 def inputs(folder: Path) -> list[Input]:
-    """One for each sitemap of the folder, in the order of their names; files called robots.txt are none."""
+    """Return one input per sitemap of the folder, sorted by name; files called robots.txt are skipped."""
     files = [path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and "robots" not in path.name]
     return [_input(path) for path in files]
 
@@ -37,7 +37,7 @@ def _input(path: Path) -> Input:
 
 
 def listed(body: bytes) -> tuple[bool, list[str]]:
-    """True for an index, and the URLs that a document lists, as written."""
+    """Return whether a document is an index, and the URLs that it lists, as written."""
     try:
         root = ElementTree.fromstring(body)
     except ElementTree.ParseError:

@@ -1,4 +1,4 @@
-"""Writes sitemap sets of any size, the same bytes for the same arguments.
+"""Writes sitemap sets of any size; the same arguments give the same bytes.
 
     python -m bench.generate plain OUT --files 20 --entries 50000 [--raw]
     python -m bench.generate rich OUT --files 5 --entries 20000
@@ -6,7 +6,7 @@
 
 `plain` entries have loc, lastmod, changefreq and priority in this order; `unusual` ones have another order, and
 milliseconds. `rich` ones have loc, lastmod, 3 images and 10 language versions; every 4th has a video, every 5th a news
-article. With `--gib` a file goes on until it holds that much.
+article. With `--gib`, files grow to that size.
 
 A set is a site of its own, and OUT is its document root:
 
@@ -14,7 +14,7 @@ A set is a site of its own, and OUT is its document root:
     index.xml                  names the files below
     sitemap-000.xml.gz ...     urlsets, compressed while they are written
     index-raw.xml, sitemap-000.xml ...     with --raw: the same uncompressed
-    set.json                   the arguments, and what was written in all: urls, bytes, gz_bytes
+    set.json                   the arguments and the totals: urls, bytes, gz_bytes
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ from bench.entries import CORE, ENTRIES, ROOTS
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 TAIL = "</urlset>\n"
 GIB = 1 << 30
-BUFFER = 1 << 20  # bytes collected before they are compressed and written
-LEVEL = 6  # what gzip uses unless told otherwise, and so most sites
+BUFFER = 1 << 20  # bytes to collect before compressing and writing
+LEVEL = 6  # the default of gzip, and so of most sites
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a set consists of."""
+    """Parameters of a set."""
 
     kind: str
     """plain, unusual, pages or rich."""
     host: str
-    """Where the set will be served, `http://127.0.0.1:8961`; page URLs lie there too."""
+    """Origin that will serve the set, `http://127.0.0.1:8961`, and of its page URLs."""
     files: int = 20
     entries: int | None = 50_000
-    """Entries of each file; None where `gib` decides."""
+    """Entries of each file; None if `gib` decides."""
     gib: float | None = None
-    """Size of each file uncompressed, in GiB."""
+    """Uncompressed size of each file, in GiB."""
     raw: bool = False
-    """Write the files uncompressed as well."""
+    """Also write the files uncompressed."""
     seed: int = 7
     rules: str = "User-agent: *\nDisallow: /admin/\n"
-    """What robots.txt says besides the name of the index."""
+    """Content of robots.txt besides the name of the index."""
 
 
 @dataclass
 class Written:
-    """What a set came to, all files together."""
+    """Totals of a set."""
 
     urls: int = 0
     bytes: int = 0
@@ -69,7 +69,7 @@ class Written:
 
 
 def ensure(recipe: Recipe, out: Path) -> dict[str, Any]:
-    """The content of `set.json`; the set is written unless it is there."""
+    """Return the content of `set.json`; write the set if it is missing."""
     manifest = out / "set.json"
     known = json.loads(manifest.read_text()) if manifest.exists() else {}
     if asdict(recipe).items() <= {"rules": Recipe.rules, **known}.items():
@@ -81,7 +81,7 @@ def ensure(recipe: Recipe, out: Path) -> dict[str, Any]:
 
 
 def write_set(recipe: Recipe, out: Path) -> Written:
-    """Write all files of a set but its manifest."""
+    """Write all files of a set except its manifest."""
     out.mkdir(parents=True, exist_ok=True)
     names = [f"sitemap-{number:03}.xml" for number in range(recipe.files)]
     written = Written()
@@ -95,7 +95,7 @@ def write_set(recipe: Recipe, out: Path) -> Written:
 
 
 def write_file(recipe: Recipe, number: int, path: Path, written: Written) -> None:
-    """Write one urlset, `path` with `.gz` added and for a raw set `path` itself."""
+    """Write one urlset to `path` with `.gz` added, and for a raw set to `path` itself."""
     compressed = path.with_name(f"{path.name}.gz")
     with ExitStack() as stack:
         file = stack.enter_context(compressed.open("wb"))
@@ -112,7 +112,7 @@ def write_file(recipe: Recipe, number: int, path: Path, written: Written) -> Non
 
 
 def pieces(recipe: Recipe, number: int, written: Written) -> Iterator[bytes]:
-    """One urlset, about `BUFFER` bytes at a time."""
+    """Yield one urlset in pieces of about `BUFFER` bytes."""
     parts, size, total = [HEAD + ROOTS[recipe.kind]], 0, 0
     for entry in file_entries(recipe, number):
         parts.append(entry)
@@ -127,7 +127,7 @@ def pieces(recipe: Recipe, number: int, written: Written) -> Iterator[bytes]:
 
 
 def file_entries(recipe: Recipe, number: int) -> Iterator[str]:
-    """The entries of file `number`; without end where the size decides."""
+    """Yield the entries of file `number`; endless if the size decides."""
     chance = Random(f"{recipe.seed} {recipe.kind} {number}")
     first = number * (recipe.entries or 0)
     make = ENTRIES[recipe.kind]
@@ -136,7 +136,6 @@ def file_entries(recipe: Recipe, number: int) -> Iterator[str]:
 
 
 def write_index(path: Path, host: str, names: list[str]) -> None:
-    """Write a sitemap index."""
     children = "".join(
         f"  <sitemap><loc>{host}/{name}</loc><lastmod>2025-01-01</lastmod></sitemap>\n" for name in names
     )
@@ -144,7 +143,6 @@ def write_index(path: Path, host: str, names: list[str]) -> None:
 
 
 def main() -> None:
-    """Write the set that the command line describes."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.generate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

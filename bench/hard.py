@@ -1,6 +1,6 @@
-"""The hard inputs: what each one is, how it is served, and the pages that a reader should find in it.
+"""Hard inputs: what each one is, how it is served, and the pages that a reader should find in it.
 
-Documents stand in tests/data/hard/; `http://site.example` in them is the site they are served from.
+Documents are in tests/data/hard/; `http://site.example` in them is the site that serves them.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ SITEMAP = "/sitemap.xml"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a site says to one path."""
+    """Response of a site to one path."""
 
     body: bytes = b""
     content_type: str = "application/xml"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     promised: int = 0
-    """Bytes that Content-Length promises beyond the body, before the connection closes."""
+    """Bytes beyond the body that Content-Length promises before the connection closes."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A site with one difficulty."""
+    """Site with one difficulty."""
 
     name: str
     answers: dict[str, Answer]
-    """Path -> answer; robots.txt names the first path where there is none here."""
+    """{path: answer}; without a robots.txt here, one names the first path."""
     right: tuple[str, ...] = GOOD
-    """URLs of the pages in it, each once; `http://site.example` is the site."""
+    """URLs of its pages, each once; `http://site.example` is the site."""
     children: tuple[str, ...] | None = None
-    """For an index alone: the URLs it lists, which are compared in place of pages."""
+    """For an index only: URLs that it lists, compared in place of pages."""
     short: bool = False
-    """True for those that the table in docs/comparison.md has too."""
+    """True if the table in docs/comparison.md has it too."""
 
     @property
     def robots(self) -> Answer:
-        """Its robots.txt."""
+        """Return its robots.txt."""
         path = next(iter(self.answers))
         named = Answer(f"User-agent: *\nDisallow:\nSitemap: {SITE}{path}\n".encode(), "text/plain")
         return self.answers.get("/robots.txt", named)
 
 
 def document(name: str) -> bytes:
-    """A document of the test data."""
+    """Read a document of the test data."""
     return (DATA / name).read_bytes()
 
 
 def file(name: str, **keywords: object) -> Answer:
-    """A document of the test data as an answer."""
+    """Return a document of the test data as an answer."""
     return Answer(document(name), **keywords)  # type: ignore[arg-type]  # the fields of Answer
 
 
 def one(name: str, title: str, right: tuple[str, ...] = GOOD, short: bool = True) -> Input:
-    """A document served as it should be."""
+    """Return a document that is served correctly."""
     return Input(title, {SITEMAP: file(name)}, right, short=short)
 
 
 def named_by(robots: str, title: str, short: bool = False) -> Input:
-    """A good sitemap, named by an odd robots.txt."""
+    """Return a good sitemap that an odd robots.txt names."""
     answers = {SITEMAP: file("plain.xml"), "/robots.txt": file(robots, content_type="text/plain")}
     return Input(title, answers, PLAIN, short=short)
 

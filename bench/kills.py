@@ -1,11 +1,11 @@
-"""Kills jobs at random moments, lets them go on, and compares their feeds with those of undisturbed ones.
+"""Kills jobs at random moments, resumes them, and compares their feeds with those of undisturbed jobs.
 
     python -m bench.kills [--kills 300] [--seed 1] [--delay 0.005] [--only JOB]
 
-The site is that of `tests/crawl/test_resume.py`, the kinds of jobs are its own and some more. A job is killed once to
-four times: any time after its start, after a number of requests, after the last one (where it finishes and writes its
-feeds); at once, soon after SIGTERM, or when a silent server has left it the time to keep all it knows. Each job has its
-own moments, which `--seed` and its number give again.
+The site is that of `tests/crawl/test_resume.py`, as are the kinds of jobs, with a few more. Each job is killed one to
+four times: at any time after its start, after a number of requests, or after the last one, while it finishes and writes
+its feeds. A kill comes at once, soon after SIGTERM, or after a silent server gave the job time to save all it knows.
+`--seed` and the number of a job reproduce its moments.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from tests.crawl.jobs import DATABASE, Job, Moment, Undisturbed
 ONCE_TO_FOUR_TIMES = (1, 1, 1, 2, 2, 3, 4)
 PHASES = ("any time", "at a request", "at a request", "at the end", "at the end", "after SIGTERM", "settled")
 LATER = 1.1
-"""Share of the time that an undisturbed job takes, within which a kill falls."""
+"""Latest moment of a kill, as a share of the time of an undisturbed job."""
 ALL_KINDS = KINDS | MORE_KINDS
 BETWEEN_S = 0.05
-"""Seconds after a request within which a kill falls, and ten times as many after SIGTERM."""
+"""Maximum seconds from a request to a kill; ten times as many after SIGTERM."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """How to end a run."""
+    """Way to end a run."""
 
     phase: str
     moment: Moment
@@ -48,7 +48,7 @@ class Kill:
         return f"{told}, {self.grace_s:.3f} s later" if self.grace_s else told
 
     def strike(self, job: Job) -> bool:
-        """Start a job and end it; False where it had ended by itself."""
+        """Start a job and kill it; False if it ended by itself."""
         if self.phase == "settled":
             return job.kill_settled(self.moment)
         if not self.grace_s:
@@ -57,12 +57,12 @@ class Kill:
         with job.start() as running:
             job.wait(running, self.moment, before)
             running.process.send_signal(signal.SIGTERM)
-            time.sleep(self.grace_s)  # the kill comes so long after the signal
+            time.sleep(self.grace_s)  # time between SIGTERM and SIGKILL
             return job.end(running)
 
 
 def chosen(chance: random.Random, known: Undisturbed) -> Iterator[Kill]:
-    """The kills of one job."""
+    """Yield the kills of one job."""
     total = len(known.asked)
     for place in range(chance.choice(ONCE_TO_FOUR_TIMES)):
         phase = chance.choice(PHASES) if place == 0 else "any time"
@@ -76,7 +76,7 @@ def chosen(chance: random.Random, known: Undisturbed) -> Iterator[Kill]:
 
 
 def faults(job: Job, known: Undisturbed) -> Iterator[str]:
-    """Complete a job; what shows that it was killed, a line each."""
+    """Complete a job; yield one line per difference from an undisturbed one."""
     done = job.run()
     if done.code != known.crawl.code:
         yield f"exit code {done.code}, not {known.crawl.code}: {done.log.splitlines()[-1:]}"
@@ -89,18 +89,18 @@ def faults(job: Job, known: Undisturbed) -> Iterator[str]:
 
 
 class Bench:
-    """Jobs one after the other."""
+    """Runs jobs one after the other."""
 
     def __init__(self, site: JobSite, folder: Path, seed: int) -> None:
         self.kills: Counter[str] = Counter()
-        """By phase; those that came too late as `too late`."""
+        """Kills by phase; late ones as `too late`."""
         self.failed: list[int] = []
-        """Numbers of jobs."""
+        """Numbers of failed jobs."""
         self._site, self._folder, self._seed = site, folder, seed
         self._known: dict[str, Undisturbed] = {}
 
     def attempt(self, number: int) -> None:
-        """Run, kill and complete a job; print a line where something is wrong."""
+        """Run, kill and complete a job; print a line if something is wrong."""
         chance = random.Random(f"{self._seed} {number}")
         name = chance.choice(list(ALL_KINDS))
         known = self._undisturbed(name)
@@ -118,7 +118,7 @@ class Bench:
             for kill in kills:
                 self.kills[kill.phase if kill.strike(job) else "too late"] += 1
             yield from faults(job, known)
-        except Exception as error:  # whatever it is, the other jobs go on
+        except Exception as error:  # whatever it is, the other jobs continue
             yield f"{type(error).__name__}: {error}"
 
     def _undisturbed(self, name: str) -> Undisturbed:
@@ -133,7 +133,7 @@ class Bench:
 
 
 def main() -> None:
-    """Kill as often as the command line says; exit code 1 where a job failed."""
+    """Kill as often as the command line says; exit code 1 if a job failed."""
     parser = argparse.ArgumentParser(prog="python -m bench.kills", description="Kill jobs at random moments.")
     parser.add_argument("--kills", type=int, default=300, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")

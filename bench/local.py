@@ -1,7 +1,7 @@
-"""Serves inputs over loopback, each as a site of its own, with the server of the standard library.
+"""Serves inputs over loopback, each as its own site, with the server of the standard library.
 
-A wall stands before the rest of the world: programs are told to use a proxy that refuses everything, so that the
-children of an index on other hosts are asked for, and no request leaves the machine.
+A wall blocks all other hosts: programs get a proxy that refuses everything. The children of an index on other hosts are
+requested, but no request leaves the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from threading import Thread
 from bench.hard import SITE, Answer, Input
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 30  # seconds on an idle connection
+PATIENCE = 30  # seconds that a connection may be idle
 NOT_FOUND = Answer(b"<!doctype html><title>Not found</title>", "text/html", 404)
 
 
@@ -22,7 +22,7 @@ class _Quiet(BaseHTTPRequestHandler):
     timeout = PATIENCE
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class _Wall(_Quiet):
@@ -59,7 +59,7 @@ def _handler(given: Input) -> type[_Quiet]:
 
 
 def filled(body: bytes, origin: str) -> bytes:
-    """A document with the true origin of its site, in ASCII or UTF-16."""
+    """Insert the real origin of its site into a document, in ASCII or UTF-16."""
     for encoding in ("ascii", "utf-16-le"):
         body = body.replace(SITE.encode(encoding), origin.encode(encoding))
     return body
@@ -67,14 +67,14 @@ def filled(body: bytes, origin: str) -> bytes:
 
 @contextmanager
 def serving(inputs: Sequence[Input]) -> Iterator[list[str]]:
-    """Serve while the block runs; the origins of the sites, in the order of the inputs."""
+    """Serve while the block runs; yield the origins of the sites, in the order of the inputs."""
     with ExitStack() as stack:
         yield [_start(stack, _handler(given)) for given in inputs]
 
 
 @contextmanager
 def wall() -> Iterator[Mapping[str, str]]:
-    """Environment variables for programs that may reach nothing but loopback."""
+    """Yield environment variables that confine programs to loopback."""
     with ExitStack() as stack:
         proxy = _start(stack, _Wall)
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")

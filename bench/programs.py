@@ -1,4 +1,4 @@
-"""What is measured: the sets, and the programs that each part of the benchmark runs on them."""
+"""Benchmark definitions: the sets, and the programs that each part runs on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sitemapcrawler.rules.registry import ON_THE_SITE
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / "bench" / "peers"
-SLOW_ROUNDS = 3  # rounds for programs that take half a minute and more
+SLOW_ROUNDS = 3  # rounds of programs that take half a minute or more
 NO_LIMIT = 1 << 40  # bytes or entries
 
 RECIPES = {
@@ -32,33 +32,33 @@ RECIPES = {
     "pages-30000": Recipe("pages", "http://127.0.0.1:8971", files=1, entries=30_000),
     "pages-200000": Recipe("pages", "http://127.0.0.1:8970", files=4, entries=50_000),
 }
-"""The sets, by the folder they are written to."""
+"""Sets, by the folder that they are written to."""
 
 UNHURRIED = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "ROBOTSTXT_OBEY=0")
-"""Settings of every crawl here: no waiting, and no request that the other programs do not make."""
+"""Settings of every crawl here: no delays, and no requests that the other programs do not make."""
 AT_64 = ("CONCURRENT_REQUESTS=64", "CONCURRENT_REQUESTS_PER_DOMAIN=64", "ROBOTSTXT_OBEY=1", "RETRY_TIMES=0")
-"""Settings of the crawls that verify: 64 at a time. Of the pages one in a hundred fails, and is asked once."""
+"""Settings of crawls that verify: 64 requests at a time, and no retry of the pages that fail, one in a hundred."""
 URL_ROW = b'{"type":"url"'
 ANY_ROW = b'{"type":"summary"'
-"""A row that every crawl writes once."""
+"""Start of a row that every crawl writes once."""
 RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES", "SITEMAP_MAX_ENTRIES"))
 
 
 def index_of(name: str) -> str:
-    """URL of the index of a set."""
+    """Return the URL of a set's index."""
     return f"{RECIPES[name].host}/index.xml"
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What runs the programs, and where they write."""
+    """Interpreters for the programs, and their output folder."""
 
     python: str
     peers_python: str
     out: Path
 
     def crawl(self, name: str, *arguments: str, settings: Sequence[str] = (), rows: bytes = URL_ROW) -> Command:
-        """A crawl of ours into JSON lines, whose `rows` are counted."""
+        """Return a crawl of ours into JSON lines, whose `rows` are counted."""
         output = self.out / "crawl.jsonl"
         argv = [self.python, "-m", "scrapy", "crawl", "sitemap", "-O", str(output)]
         argv += [part for argument in arguments for part in ("-a", argument)]
@@ -66,7 +66,7 @@ class Tools:
         return Command(name, argv, cwd=ROOT, output=output, row_start=rows)
 
     def peer(self, name: str, script: str, url: str, rounds: int | None = None) -> Command:
-        """A script of `peers/`."""
+        """Return a script of `peers/` as a command."""
         output = self.out / "peer.out"
         return Command(name, [self.peers_python, str(PEERS / script), url, str(output)], output=output, rounds=rounds)
 
@@ -132,7 +132,7 @@ def unusual(tools: Tools) -> list[Command]:
 
 
 def robots(tools: Tools) -> list[Command]:
-    """The plain entries judged by robots.txt for the crawlers of both groups, or for nobody."""
+    """The plain entries judged by robots.txt for the crawlers of both groups, or for none."""
     return [
         tools.crawl(f"{name}{way}", f"sitemap={index_of(folder)}", *arguments)
         for name, folder in (("a small robots.txt", "robots-small"), ("500 rules", "robots-500"))
@@ -141,7 +141,7 @@ def robots(tools: Tools) -> list[Command]:
 
 
 def status(tools: Tools) -> list[Command]:
-    """30,000 pages asked by HEAD, 64 at a time, with every middleware that we promise; robots.txt is obeyed."""
+    """30,000 pages verified with HEAD, 64 at a time, with every middleware that we promise; robots.txt is obeyed."""
     index = index_of("pages-30000")
     ours = ("verify=head", "agents=none", "select=none", f"sitemap={index}")
     return [
@@ -220,7 +220,7 @@ def status_memory(tools: Tools) -> list[Command]:
 
 @dataclass(frozen=True)
 class Part:
-    """One comparison: its commands, the sets it needs, and how often it is repeated."""
+    """Comparison: its commands, the sets it needs, and its number of rounds."""
 
     commands: Callable[[Tools], list[Command]]
     sets: tuple[str, ...]

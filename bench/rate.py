@@ -1,8 +1,8 @@
-"""How exactly a configured delay is kept: 100 pages of one host, asked with jitter and AutoThrottle off.
+"""Accuracy of a configured delay: requests 100 pages of one host, with jitter and AutoThrottle off.
 
     python -m bench.rate [--delay 0.05 --delay 0.2 ...]
 
-The server's own log counts: for each delay, the requests a second between the first and the last page, over 1 / delay.
+The server counts: for each delay, prints the requests a second between the first and the last page, over 1 / delay.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Site(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     moments: ClassVar[list[float]] = []
-    """When each page was asked for, in seconds of the monotonic clock."""
+    """Monotonic time of each page request, in seconds."""
 
     def do_HEAD(self) -> None:
         self.moments.append(time.monotonic())
@@ -49,11 +49,11 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *arguments: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 def rate(delay: float) -> float:
-    """Pages a second, of a crawl with this delay in seconds."""
+    """Measure the pages a second of a crawl with this delay in seconds."""
     Site.moments = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server, tempfile.TemporaryDirectory() as folder:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -67,7 +67,7 @@ def rate(delay: float) -> float:
 
 
 def main() -> None:
-    """Print a row for each delay."""
+    """Print one row per delay."""
     parser = argparse.ArgumentParser(prog="python -m bench.rate", description="Measure how exactly a delay is kept.")
     parser.add_argument("--delay", type=float, action="append", help=f"seconds; default: {DELAYS}")
     for delay in parser.parse_args().delay or DELAYS:

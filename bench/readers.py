@@ -1,9 +1,9 @@
-"""Compares what readers make of the same sitemaps: those of a folder, and hard ones.
+"""Compares what readers find in the same sitemaps: those of a folder, and hard ones.
 
     python -m bench.readers [FOLDER] [--peers-python VENV/bin/python] [--short]
 
-Every input is served over loopback as a site whose robots.txt names it, and every reader starts at that robots.txt, in
-a process of its own. The tables it prints stand in bench/readers.md, with `--short` the one of docs/comparison.md.
+Every input is served over loopback as a site whose robots.txt names it. Every reader starts at that robots.txt, in its
+own process. bench/readers.md has the printed tables; docs/comparison.md has the one of `--short`.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ READERS = {
     "Scrapy SitemapSpider": "reading_scrapy_spider.py",
     "Scrapy Sitemap": "reading_scrapy_sitemap.py",
 }
-"""Reader -> its script in `peers/`."""
+"""{reader: its script in `peers/`}."""
 SHORT = {OURS: "ours", "ultimate-sitemap-parser": "usp", "advertools": "advertools", "Scrapy SitemapSpider": "Scrapy"}
-"""The columns of the short table."""
+"""Columns of the short table."""
 SETTINGS = ("AUTOTHROTTLE_ENABLED=0", "DOWNLOAD_DELAY=0", "LOG_LEVEL=ERROR")
 Results = Mapping[str, Sequence[tuple[Score, Found]]]
-"""Reader -> what it made of each input."""
+"""{reader: its result for each input}."""
 
 
 def read_ours(python: str, environment: Mapping[str, str], origin: str) -> Found:
-    """A crawl of ours."""
+    """Run a crawl of ours."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "records.jsonl")
         argv = [python, "-m", "scrapy", "crawl", "sitemap", "-a", f"domain={origin}", "-O", str(out)]
@@ -61,7 +61,7 @@ def read_ours(python: str, environment: Mapping[str, str], origin: str) -> Found
 
 
 def read_peer(script: str, python: str, environment: Mapping[str, str], origin: str) -> Found:
-    """A script of `peers/`."""
+    """Run a script of `peers/`."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "found.json")
         error = _run([python, str(PEERS / script), origin, str(out)], environment)
@@ -69,7 +69,7 @@ def read_peer(script: str, python: str, environment: Mapping[str, str], origin: 
 
 
 def _run(argv: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a program; the exception that ended it, by name, or that it did not end."""
+    """Run a program; return the name of the exception that ended it, or that it timed out."""
     try:
         done = subprocess.run(
             argv, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, timeout=TIME_LIMIT, check=False
@@ -87,7 +87,7 @@ def _version() -> str:
 
 
 def compare(given: Sequence[Input], python: str, peers_python: str) -> dict[str, list[tuple[Score, Found]]]:
-    """What every reader makes of every input, in the order of both."""
+    """Return the result of every reader for every input, in the order of both."""
     results: dict[str, list[tuple[Score, Found]]] = {}
     with serving(given) as origins, wall() as environment, ThreadPoolExecutor(AT_ONCE) as pool:
         for name, script in READERS.items():
@@ -101,7 +101,7 @@ def compare(given: Sequence[Input], python: str, peers_python: str) -> dict[str,
 
 
 def table(given: Sequence[Input], results: Results) -> Iterable[str]:
-    """The lines of the long table, words and counts, of the inputs that not all readers get right."""
+    """Lines of the long table, words and counts, for the inputs that some reader gets wrong."""
     yield f"| input | there | {' | '.join(results)} |"
     yield "|---|---:|" + "---|" * len(results)
     agreed = 0
@@ -117,7 +117,7 @@ def table(given: Sequence[Input], results: Results) -> Iterable[str]:
 
 
 def totals(results: Results) -> Iterable[str]:
-    """Inputs by verdict and URLs by kind, a line for each reader."""
+    """One line per reader: inputs by verdict, and URLs by kind."""
     yield "| reader | right | wrong | lost | crash | URLs right | URLs wrong | URLs lost |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     for name, column in results.items():
@@ -129,7 +129,7 @@ def totals(results: Results) -> Iterable[str]:
 
 
 def short(given: Sequence[Input], results: Results) -> Iterable[str]:
-    """The lines of the table in docs/comparison.md: words alone."""
+    """Lines of the table in docs/comparison.md: only words."""
     yield f"| input | {' | '.join(SHORT.values())} |"
     yield "|---|" + "---|" * len(SHORT)
     for number, one in enumerate(given):
@@ -138,14 +138,13 @@ def short(given: Sequence[Input], results: Results) -> Iterable[str]:
 
 
 def versions(results: Results) -> str:
-    """Date and versions, one sentence, in lines."""
+    """Date and versions in one sentence, wrapped into lines."""
     named = {name: max(its.version for _, its in column) for name, column in results.items()}
     listed = ", ".join(f"{name} {version}" for name, version in named.items())
     return fill(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}: {listed}.", WIDTH)
 
 
 def main() -> None:
-    """Print the tables of the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.readers", description="Compare readers of sitemaps.")
     parser.add_argument("folder", nargs="?", type=Path, help="sitemaps to read besides the hard inputs")
     parser.add_argument("--python", default=sys.executable, help="has sitemapcrawler's dependencies")

@@ -1,4 +1,4 @@
-"""Measures verdicts on URLs: what they cost for 24 agents, under robots.txt files of several kinds, next to protego.
+"""Measures the cost of verdicts for 24 agents, under robots.txt files of several kinds, compared with protego.
 
     python -m bench.robots [--urls N]
 
@@ -38,7 +38,7 @@ Sitemap: https://www.example.com/sitemap.xml
 
 
 def rules(chance: Random, hits: Iterable[str] = ()) -> list[str]:
-    """500 lines as large shops have them: two thirds folders and files, the rest with wildcards."""
+    """Return 500 rules like those of large shops: two thirds folders and files, the rest with wildcards."""
     made = [f"Disallow: /{chance.choice(WORDS)}/{chance.choice(PATHS)}/" for _ in range(RULES // 2)]
     made += [f"Disallow: /{chance.choice(WORDS)}.php{number}" for number in range(RULES // 8)]
     made += [f"Allow: /{chance.choice(WORDS)}/{chance.choice(PATHS)}/help" for _ in range(RULES // 16)]
@@ -51,13 +51,13 @@ def rules(chance: Random, hits: Iterable[str] = ()) -> list[str]:
 
 
 def large(chance: Random, groups: int, hits: Iterable[str] = ()) -> str:
-    """A file of 500 rules for everybody; with more groups, crawlers with as many rules of their own."""
+    """Return a file of 500 rules for `*`; with more groups, other crawlers have as many rules of their own."""
     names = ["*", "Googlebot", "Bingbot", "YandexBot", "GPTBot", "ClaudeBot", "CCBot"][:groups]
     return "\n\n".join(f"User-agent: {name}\n" + "\n".join(rules(chance, hits)) for name in names) + "\n"
 
 
 def files(chance: Random) -> dict[str, str]:
-    """What is measured, by name."""
+    """Return the robots.txt files to measure, by name."""
     return {
         "none": "",
         "small": SMALL,
@@ -71,7 +71,7 @@ def files(chance: Random) -> dict[str, str]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The best of three."""
+    """Measure the best time of three."""
     times = []
     for _ in range(3):
         start = perf_counter()
@@ -81,7 +81,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def ours(text: str, agents: list[Agent], batches: list[list[str]]) -> tuple[float, float]:
-    """Microseconds a URL for all agents, compiling included, and the share of verdicts that deny."""
+    """Measure microseconds per URL for all agents, compiling included, and the share of verdicts that deny."""
     total = sum(map(len, batches))
 
     def judge() -> BatchVerdicts:
@@ -94,14 +94,13 @@ def ours(text: str, agents: list[Agent], batches: list[list[str]]) -> tuple[floa
 
 
 def protegos(text: str, agents: list[Agent], urls: list[str]) -> float:
-    """The same with protego's `can_fetch` for each URL and agent, on as many as it takes."""
+    """Measure the same with protego's `can_fetch` for each URL and agent, on fewer URLs."""
     robots = Protego.parse(text)
     few = urls[: max(1, PROTEGO_CHECKS // len(agents))]
     return seconds(lambda: [robots.can_fetch(url, agent.name) for url in few for agent in agents]) / len(few) * 1e6
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.robots", description="Measure verdicts of robots.txt.")
     parser.add_argument("--urls", type=int, default=200_000, help="how many URLs to judge")
     count = parser.parse_args().urls

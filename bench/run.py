@@ -1,9 +1,9 @@
-"""Runs the benchmark: makes the data, serves it, measures, and says which targets were met.
+"""Runs the benchmark: creates the data, serves it, measures, and reports which targets are met.
 
     python -m bench.run [PART ...] [--rounds 5] [--peers-python VENV/bin/python]
 
 Each part prints a Markdown table and writes every single run to DATA/results/<part>.json. bench/README.md explains the
-parts and holds measured figures.
+parts and has measured figures.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ WALL_TARGETS = {
     "ultimate-sitemap-parser": 0.27,
     "advertools": 0.32,
 }
-"""Our wall time over that of another program, at most, on the plain set."""
+"""Maximum ratio of our wall time to that of another program, on the plain set."""
 RULES_TARGET = 2.2
-"""The same over the lxml loop with all rules on."""
+"""The same to the lxml loop, with all rules on."""
 JUDGED_TARGETS = {"a small robots.txt": 1.15, "500 rules": 1.6}
-"""Wall time with verdicts over that without, at most."""
+"""Maximum ratio of wall time with verdicts to that without."""
 JOB_TARGETS = {
     "a job without rules on the site": ("no database", 1.3),
     "again": ("the first time", 0.4),
     "again, only=changes": ("the first time", 0.2),
 }
-"""Wall time of one program over that of another, at most."""
+"""Maximum ratio of the wall time of one program to that of another."""
 RULES_MEMORY = 1.2
-"""Peak with all rules over that without, at most."""
+"""Maximum ratio of peak memory with all rules to that without."""
 ONE_ROW = 1
-"""Rows that are counted of a crawl in which nothing has changed: its summary."""
+"""Rows counted in a crawl without changes: its summary."""
 PEAK_MB = 200
-SAME_MEMORY = 1.1  # ratio of two peaks that count as the same
+SAME_MEMORY = 1.1  # ratio up to which two peaks count as the same
 
 
 def verdicts(part: str, runs: Runs) -> Iterator[str]:
-    """One line for each target that these runs can tell about."""
+    """Yield one line per target that these runs can decide."""
     for way in WAYS:
         if part == "plain" and way in runs:
             for base in filter(runs.__contains__, WALL_TARGETS):
@@ -82,7 +82,7 @@ def _verdict(what: str, value: float, limit: float) -> str:
 
 
 def run_part(name: str, arguments: argparse.Namespace) -> None:
-    """Make the data, measure, print."""
+    """Create the data, measure, and print."""
     part, data = PARTS[name], arguments.data
     urls = {ensure(RECIPES[folder], data / folder)["urls"] for folder in part.sets}
     commands = part.commands(Tools(arguments.python, arguments.peers_python, data))
@@ -101,14 +101,13 @@ def run_part(name: str, arguments: argparse.Namespace) -> None:
 
 
 def check_rows(runs: Runs, expected: set[int]) -> None:
-    """SystemExit where a program wrote fewer or more rows than there are URLs."""
+    """Raise SystemExit if a program wrote fewer or more rows than there are URLs."""
     for name, own in runs.items():
         if wrong := {run.rows for run in own} - expected - {ONE_ROW if "only=changes" in name else None}:
             sys.exit(f"{name} wrote {wrong} rows, not {expected}: its figures do not count")
 
 
 def main() -> None:
-    """Run the parts of the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.run", description="Run the benchmark.")
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)} (default: all)")
     parser.add_argument("--rounds", type=int, help="for every program (default: what each part says)")

@@ -1,12 +1,12 @@
-"""Serves generated sets over loopback, each as a site of its own, with nginx.
+"""Serves generated sets over loopback with nginx, each as its own site.
 
     python -m bench.serve SET... [--limit 3600]
 
-A set is served on the port that was given when it was made (`set.json`). nginx stops after `--limit` seconds, and
-before that with the program that started it, even where that is killed.
+A set is served on the port that was chosen when it was generated (`set.json`). nginx stops after `--limit` seconds, or
+with the program that started it, even if that is killed.
 
-nginx is required (Debian: apt-get install nginx): a server in Python shares the cores with what is measured and takes
-as long for a file as the faster programs do, so every comparison would mostly measure the server.
+nginx is required (Debian: apt-get install nginx). A server in Python would share the cores with the measured programs
+and take as long for a file as the faster ones, so every comparison would mostly measure the server.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ SITE = """  server {{
   }}
 """
 PAGE = "<!doctype html><title>A page</title><body>" + "<p>Some words of a page that works.</p>" * 50
-"""What pages answer, some 2 KB."""
+"""Content of a page, about 2 KB."""
 
 
 def ports(sets: Iterable[Path]) -> dict[int, Path]:
-    """{port: set}, as the sets themselves say. SystemExit for a folder that is none."""
+    """Return {port: set} from the sets. Raises SystemExit for a folder that is not a set."""
     try:
         hosts = {folder: json.loads((folder / "set.json").read_text())["host"] for folder in sets}
     except FileNotFoundError as error:
@@ -70,7 +70,7 @@ def ports(sets: Iterable[Path]) -> dict[int, Path]:
 
 @contextmanager
 def serving(sets: Iterable[Path], limit: int = LIMIT) -> Iterator[None]:
-    """Serve the sets until the block ends, at most `limit` seconds. SystemExit where nginx cannot do it."""
+    """Serve the sets until the block ends, at most `limit` seconds. Raises SystemExit if nginx fails."""
     sites = ports(sets)
     servers = (
         SITE.format(address=LOOPBACK, port=port, root=folder.resolve(), page=PAGE) for port, folder in sites.items()
@@ -81,7 +81,8 @@ def serving(sets: Iterable[Path], limit: int = LIMIT) -> Iterator[None]:
 
 @contextmanager
 def nginx(sites: str, ports: Iterable[int], limit: int) -> Iterator[None]:
-    """nginx with these `server` blocks, which listen on these ports of loopback; as for `serving`."""
+    """Run nginx with these `server` blocks, which listen on these ports of loopback. `limit` and errors as for
+    `serving`."""
     watched = [_program("setpriv"), "--pdeathsig", "TERM", _program("timeout"), str(limit), _program("nginx")]
     with tempfile.TemporaryDirectory() as run:
         configuration = Path(run, "nginx.conf")
@@ -106,7 +107,7 @@ def _program(name: str) -> str:
 
 
 def _wait(server: subprocess.Popen[bytes], ports: Iterable[int], errors: Path) -> None:
-    """Until every port answers."""
+    """Wait until every port answers."""
     deadline = time.monotonic() + READY_WITHIN
     waiting = list(ports)
     while waiting:
@@ -119,7 +120,6 @@ def _wait(server: subprocess.Popen[bytes], ports: Iterable[int], errors: Path) -
 
 
 def main() -> None:
-    """Serve the sets of the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.serve", description="Serve generated sets over loopback.")
     parser.add_argument("sets", nargs="+", type=Path)
     parser.add_argument("--limit", type=int, default=LIMIT, help="seconds (default: %(default)s)")

@@ -1,9 +1,9 @@
-"""Rules on the whole site, over a database made for it: wall time and peak memory.
+"""Rules on the whole site, run on a generated database: wall time and peak memory.
 
     python -m bench.site [--urls 1000000] [--alternates 10] [--memory 500MB] [--threads 2] [--bad 200] ...
 
-Each page is a version of as many pages as there are alternates. One page in `--bad` lists itself alone, so that the
-links of its versions are not returned. The crawl of such a site is not part of the figures.
+Each page is a version of as many pages as there are alternates. One page in `--bad` lists only itself, so that it does
+not return the links of its versions. The figures do not include the crawl.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
 
 PER_FILE = 50_000
-"""Entries of a file. Source: https://www.sitemaps.org/protocol.html#index"""
+"""Entries per file. Source: https://www.sitemaps.org/protocol.html#index"""
 HOST = "https://www.example.com"
 CODES = ["x-default", "en", "de", "fr", "es", "it", "pt-BR", "nl", "pl", "ja", "ko", "zh-Hant-TW", "sv", "da"]
 URL = "'{host}/' || lower({codes}[{code}]) || '/catalogue/section-' || ({page} % 97) || '/product-' || {page}{tail}"
@@ -34,7 +34,7 @@ STATUS = Path("/proc/self/status")
 
 
 def make(path: Path, urls: int, alternates: int, listed: int, bad: int, tail: str) -> None:
-    """Make the database of a crawl."""
+    """Create the database of a crawl."""
     own, links = link("code", tail), f"[{link('c', tail)} FOR c IN range(1, {alternates + 1})]"
     with duckdb.connect(path, config={"preserve_insertion_order": True, "threads": 2}) as connection:
         for statement in statements():
@@ -64,7 +64,7 @@ def link(code: str, tail: str) -> str:
 
 
 def judge(path: Path, threads: int, memory: str, folder: str) -> None:
-    """Run the rules, and print what they took and found."""
+    """Run the rules, and print their cost and findings."""
     judging, peak = Judge(Choice(all_rules()), per_rule=100), Peak()
     settings = {
         "threads": threads, "memory_limit": memory, "temp_directory": folder, "preserve_insertion_order": False,
@@ -79,7 +79,7 @@ def judge(path: Path, threads: int, memory: str, folder: str) -> None:
 
 
 class Peak:
-    """The most memory that the process has while this is open, looked at every 20 ms."""
+    """Peak memory of the process while the context is open, sampled every 20 ms."""
 
     mb = 0.0
 
@@ -98,7 +98,7 @@ class Peak:
 
 
 def main() -> None:
-    """Make the database where it is not kept, and judge it."""
+    """Create the database unless it is kept, and run the rules."""
     parser = argparse.ArgumentParser(prog="python -m bench.site", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--urls", type=int, default=1_000_000, help="default: %(default)s")

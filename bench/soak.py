@@ -1,11 +1,10 @@
-"""A long crawl on a bad day: every URL of a large site is verified against a server of whose pages one in twenty fails.
+"""Soak test: verifies every URL of a large site against a server that fails for one page in twenty.
 
     python -m bench.soak [--urls 1000000] [--faults 0.05] [--seed 1] [--result FILE]
 
-Which page fails how is a hash of its number and the seed (`tests/faults/plan.py`), so every record is compared with
-what had to come, and every request with what the server saw. The memory of the crawl is looked at each second, and has
-to be flat over the last half. Everything listens on loopback, and ends with this program; exit code 1 where a bound is
-missed.
+A hash of a page's number and the seed decides how it fails (`tests/faults/plan.py`). Every record is compared with the
+expected one, and every request with what the server saw. The memory of the crawl is sampled each second, and must stay
+flat over the last half. Everything listens on loopback, and ends with this program. Exit code 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from tests.faults.plan import FAULTS, Plan, difference
 PER_FILE = 10_000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 MAX_GROWTH = 0.02
-"""Share of its memory by which a crawl may grow over the last half."""
+"""Maximum growth of a crawl's memory over the last half, as a share."""
 SHOWN = 20
-"""Differences that are shown."""
+"""Maximum differences shown."""
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": 0,
     "DOWNLOAD_DELAY": 0,
@@ -49,18 +48,18 @@ SETTINGS = {
     "SITEMAP_PROGRESS_INTERVAL": 0,
     "LOG_LEVEL": "WARNING",
 }
-"""No waiting, and no host that is given up: all that fails is asked to the end."""
+"""No delays, and no host is given up: every failure is retried to the end."""
 
 
 class Files(Mapping[str, bytes]):
-    """The sitemaps of the site, made when they are asked for."""
+    """Sitemaps of the site, generated on request."""
 
     def __init__(self, plan: Plan, urls: int) -> None:
         self._plan, self._urls = plan, urls
         self.server: FaultServer
 
     def get(self, path: str, default: Any = None) -> Any:
-        """The file of a path."""
+        """Return the file at a path."""
         if path == "/index.xml":
             files = (f"<sitemap><loc>{self.server.url(f'/{name}.xml')}</loc></sitemap>" for name in range(len(self)))
             return f'<sitemapindex xmlns="{NAMESPACE}">{"".join(files)}</sitemapindex>'.encode()
@@ -72,7 +71,7 @@ class Files(Mapping[str, bytes]):
         return default
 
     def url(self, number: int) -> str:
-        """The URL of a page."""
+        """Return the URL of a page."""
         return self.server.url(self._plan.path(number), self._plan.place(number))
 
     def __getitem__(self, path: str) -> bytes:
@@ -86,8 +85,8 @@ class Files(Mapping[str, bytes]):
 
 
 def serve(plan: Plan, urls: int, seen: Any, again: Any, to: Connection) -> None:
-    """Serve until the other end of the pipe closes. `seen`: requests of each page; `again`: those of them that got no
-    byte on a connection that was used before, which HTTP libraries send again by themselves."""
+    """Serve until the other end of the pipe closes. `seen`: requests per page. `again`: those that got no byte on a
+    reused connection, which HTTP libraries resend by themselves."""
     silent = {name for name, fault in FAULTS.items() if fault.silent}
 
     def heard(_: str, path: str, used: bool) -> None:
@@ -108,22 +107,22 @@ def serve(plan: Plan, urls: int, seen: Any, again: Any, to: Connection) -> None:
 
 @dataclass
 class Samples:
-    """The memory of a crawl while it goes on."""
+    """Memory of a running crawl."""
 
     done: list[float] = field(default_factory=list)
-    """Pages that were asked for."""
+    """Pages requested so far."""
     mb: list[float] = field(default_factory=list)
-    """Resident memory at that moment."""
+    """Resident memory at that moment, in MB."""
 
     def take(self, pid: int, seen: Any) -> None:
-        """Look once."""
+        """Take one sample."""
         status = Path(f"/proc/{pid}/status").read_text()
         if "VmRSS" in status:
             self.mb.append(int(status.partition("VmRSS:")[2].split()[0]) / 1024)
             self.done.append(len(seen) - bytes(seen).count(0))
 
     def last_half(self) -> tuple[float, float]:
-        """(MB that it grows by 100,000 pages, MB it has on average), over the last half of the pages."""
+        """Return (MB of growth per 100,000 pages, mean MB) over the last half of the pages."""
         last = max(self.done)
         pairs = [(done, mb) for done, mb in zip(self.done, self.mb, strict=True) if last / 2 <= done < last]
         slope = linear_regression(*zip(*pairs, strict=True)).slope
@@ -132,7 +131,7 @@ class Samples:
 
 @dataclass
 class Soak:
-    """A soak, and what was wrong."""
+    """Soak test, and its problems."""
 
     plan: Plan
     urls: int
@@ -140,7 +139,7 @@ class Soak:
     wrong: list[str] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     resent: int = 0
-    """Requests that the HTTP library sent again by itself."""
+    """Requests that the HTTP library resent by itself."""
 
     def compare(self, seen: Any, again: Any) -> None:
         """Compare the records with the plan, and with what the server saw."""
@@ -179,7 +178,7 @@ class Soak:
 
 
 def crawl(index: str, folder: Path, seen: Any) -> tuple[int, float, Samples]:
-    """(exit code, seconds until all was asked and written, samples) of the crawl."""
+    """Run the crawl; return (exit code, seconds until all was requested and written, samples)."""
     words = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", "-O", str(folder / "out.jsonl")]
     words += ["-a", f"sitemap={index}", "-a", "verify=head", "-a", "verify_offsite=yes"]
     words += [part for name, value in SETTINGS.items() for part in ("-s", f"{name}={value}")]
@@ -189,14 +188,14 @@ def crawl(index: str, folder: Path, seen: Any) -> tuple[int, float, Samples]:
         try:
             while process.poll() is None:
                 samples.take(process.pid, seen)
-                time.sleep(1)  # between two looks
+                time.sleep(1)  # between two samples
         finally:
             process.kill()
     return process.wait(), time.monotonic() - started, samples
 
 
 def soak(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Run it; what is to be told."""
+    """Run the soak test; return the result."""
     plan = Plan(arguments.seed, arguments.faults, int(SETTINGS["RETRY_TIMES"]))
     seen, again = (multiprocessing.RawArray(c_ubyte, arguments.urls) for _ in range(2))
     ours, theirs = multiprocessing.Pipe()
@@ -230,7 +229,6 @@ def soak(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print what came out."""
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description="A long crawl on a bad day.")
     parser.add_argument("--urls", type=int, default=1_000_000, help="default: %(default)s")
     parser.add_argument("--faults", type=float, default=0.05, help="share of pages that fail, default: %(default)s")

@@ -1,4 +1,4 @@
-"""What a reader found, compared with what is there."""
+"""Results of a reader, compared with the expected ones."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from bench.hard import SITE, Input
 
 SAFE = "%/:=&?~#+!$,;'@()*[]"
-"""ASCII characters that stay as they are where a URL is compared."""
+"""ASCII characters that stay unescaped in compared URLs."""
 
 
 @dataclass
 class Found:
-    """What a reader made of one input."""
+    """Result of a reader for one input."""
 
     version: str = ""
     pages: list[str] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
-    """Sitemaps that its indexes name."""
+    """Sitemaps that its indexes list."""
     error: str = ""
-    """What it ended with, where that was an exception; of Scrapy's spider those of its callbacks."""
+    """Exception that ended it; for Scrapy's spider, those of its callbacks."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """A reader's result, in distinct URLs."""
+    """Score of a reader, in distinct URLs."""
 
     right: int
     wrong: int
@@ -34,7 +34,7 @@ class Score:
 
     @property
     def verdict(self) -> str:
-        """One word; an exception that cost nothing is none."""
+        """Verdict in one word; an exception that cost nothing is ignored."""
         if self.error and (self.lost or not self.right):
             return "crash"
         return "wrong" if self.wrong else "lost" if self.lost else "right"
@@ -47,7 +47,7 @@ class Score:
 
 
 def key(url: object) -> str:
-    """A URL as it is compared: characters beyond ASCII as UTF-8 in %XX, scheme and host in lower case."""
+    """Normalise a URL for comparison: characters beyond ASCII as UTF-8 in %XX, scheme and host in lower case."""
     text = quote(str(url), safe=SAFE)
     try:
         parts = urlsplit(text)
@@ -60,7 +60,7 @@ def key(url: object) -> str:
 
 
 def score(given: Input, origin: str, found: Found) -> Score:
-    """Compare what was found with what there is."""
+    """Compare the found URLs with the expected ones."""
     there = {key(url.replace(SITE, origin)) for url in (given.right if given.children is None else given.children)}
     own = {key(origin + path) for path in given.answers}
     listed = {key(url) for url in (found.pages if given.children is None else found.children)}
