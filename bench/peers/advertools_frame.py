@@ -1,4 +1,4 @@
-"""advertools: an index into one data frame, of which loc and lastmod are written.
+"""advertools: reads an index into one data frame, and writes its loc and lastmod.
 
 advertools_frame.py INDEX_URL OUT.tsv
 """
@@ -12,7 +12,7 @@ import advertools
 
 
 def main(index: str, out: str) -> None:
-    """Write one line for each row of the frame that holds a page."""
+    """Write one line per row of the frame that has a page."""
     logging.disable(logging.CRITICAL)
     frame = advertools.sitemap_to_df(index)
     frame[["loc", "lastmod"]].to_csv(out, sep="\t", index=False, header=False)

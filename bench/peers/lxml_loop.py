@@ -1,4 +1,4 @@
-"""The floor for Python: fetch, inflate, parse with lxml, write loc and lastmod; no checks, no limits, no lines.
+"""Lower bound for Python: fetch, inflate, parse with lxml, write loc and lastmod; no checks, no limits, no lines.
 
 lxml_loop.py INDEX_URL OUT.tsv
 """
@@ -18,7 +18,7 @@ LOC, LASTMOD = f"{CORE}loc", f"{CORE}lastmod"
 
 
 def elements(url: str, tag: str) -> Iterator[Any]:
-    """The elements of one document, each freed after it was used."""
+    """Yield the elements of one document, each freed after use."""
     with urlopen(url) as response:
         source = gzip.GzipFile(fileobj=response) if url.endswith(".gz") else response
         for _, element in etree.iterparse(source, tag=CORE + tag, resolve_entities=False, no_network=True):
@@ -29,7 +29,7 @@ def elements(url: str, tag: str) -> Iterator[Any]:
 
 
 def main(index: str, out: str) -> None:
-    """Write one line for each entry of every file the index names."""
+    """Write one line per entry of every file that the index lists."""
     with open(out, "w") as rows:  # noqa: PTH123 - as bare as it gets
         for sitemap in [child.findtext(LOC) for child in elements(index, "sitemap")]:
             for entry in elements(sitemap, "url"):

@@ -1,4 +1,4 @@
-"""The floor for rich entries: as lxml_loop.py, but every element and attribute is written, as JSON lines.
+"""Lower bound for rich entries: like lxml_loop.py, but writes every element and attribute, as JSON lines.
 
 lxml_rich.py INDEX_URL OUT.jsonl
 """
@@ -13,7 +13,7 @@ from lxml_loop import LOC, elements
 
 
 def plain(element: Any) -> Any:
-    """An element as text, or with its attributes and children by name."""
+    """Convert an element to text, or to its attributes and children by name."""
     value = {**element.attrib}
     for child in element:
         value.setdefault(child.tag, []).append(plain(child))
@@ -21,7 +21,7 @@ def plain(element: Any) -> Any:
 
 
 def main(index: str, out: str) -> None:
-    """Write one line for each entry of every file the index names."""
+    """Write one line per entry of every file that the index lists."""
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     with open(out, "w") as rows:  # noqa: PTH123 - as bare as it gets
         for sitemap in [child.findtext(LOC) for child in elements(index, "sitemap")]:

@@ -15,7 +15,7 @@ import advertools
 
 
 def main(origin: str, out: str) -> None:
-    """Write the pages, and the sitemaps that the frame tells of."""
+    """Write the pages, and the sitemaps in the frame."""
     logging.disable(logging.CRITICAL)
     frame = advertools.sitemap_to_df(f"{origin}/robots.txt")
     pages = list(frame["loc"].dropna()) if "loc" in frame else []

@@ -1,4 +1,4 @@
-"""What scrapy.utils.sitemap.Sitemap makes of the sitemaps of a site, given their bytes (gzip unpacked once).
+"""What scrapy.utils.sitemap.Sitemap reads from the sitemaps of a site, given their bytes (gzip unpacked once).
 
 reading_scrapy_sitemap.py ORIGIN OUT.json
 """
@@ -18,7 +18,7 @@ GZIP = b"\x1f\x8b"
 
 
 def fetch(url: str) -> bytes:
-    """The body, as SitemapSpider would hand it on."""
+    """Fetch a body as SitemapSpider would pass it on."""
     with urlopen(url) as response:
         body: bytes = response.read()
         coded = response.headers.get("Content-Encoding") == "gzip"
@@ -28,7 +28,7 @@ def fetch(url: str) -> bytes:
 
 
 def main(origin: str, out: str) -> None:
-    """Read the sitemaps that robots.txt names and, once each, those that indexes name on this site."""
+    """Read the sitemaps that robots.txt names and, once each, those that indexes list on this site."""
     named = sitemap_urls_from_robots(fetch(f"{origin}/robots.txt"), base_url=origin)
     waiting = [scrapy.Request(url).url for url in named]
     pages: list[str] = []

@@ -1,4 +1,4 @@
-"""What Scrapy's SitemapSpider finds on a site, by its robots.txt: the pages and sitemaps it makes requests for.
+"""What Scrapy's SitemapSpider finds on a site, by its robots.txt: the pages and sitemaps that it requests.
 
 reading_scrapy_spider.py ORIGIN OUT.json
 """
@@ -19,7 +19,7 @@ from scrapy.spiders import SitemapSpider
 
 
 class Listing(SitemapSpider):
-    """Asks for sitemaps as ever, and for no page."""
+    """Requests sitemaps as usual, but no pages."""
 
     name = "listing"
     pages: list[str]
@@ -27,13 +27,13 @@ class Listing(SitemapSpider):
 
 
 class Watch:
-    """Spider middleware: notes every request and drops those for pages."""
+    """Spider middleware: records every request, and drops those for pages."""
 
     def __init__(self, spider: Listing) -> None:
         self.spider = spider
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Request]) -> AsyncIterator[Request]:
-        """The requests for sitemaps."""
+        """Yield the requests for sitemaps."""
         async for request in result:
             if self.spider.parse == request.callback:
                 self.spider.pages.append(request.url)
@@ -43,13 +43,13 @@ class Watch:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """A middleware that knows its spider."""
+        """Create a middleware that knows its spider."""
         assert isinstance(crawler.spider, Listing)
         return cls(crawler.spider)
 
 
 def main(origin: str, out: str) -> None:
-    """Crawl, then write what was noted and the exceptions of the spider."""
+    """Crawl, then write the recorded requests and the exceptions of the spider."""
     settings = {"LOG_ENABLED": False, "TELNETCONSOLE_ENABLED": False, "SPIDER_MIDDLEWARES": {Watch: 50}}
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(Listing)

@@ -16,18 +16,18 @@ from usp.objects.sitemap import AbstractSitemap
 from usp.tree import sitemap_tree_for_homepage
 
 LEVELS = 2
-"""Website and robots.txt, above the sitemaps that it names."""
+"""Levels above the sitemaps: website and robots.txt."""
 
 
 def depth_first(sitemap: AbstractSitemap, level: int = 0) -> Iterator[tuple[str, int]]:
-    """URLs and levels of the tree."""
+    """Yield the URLs and levels of the tree."""
     yield sitemap.url, level
     for child in getattr(sitemap, "sub_sitemaps", ()):
         yield from depth_first(child, level + 1)
 
 
 def main(origin: str, out: str) -> None:
-    """Write the pages and the children of indexes, also of those that failed."""
+    """Write the pages, and the children of indexes, including those that failed."""
     logging.disable(logging.CRITICAL)
     tree = sitemap_tree_for_homepage(origin, use_known_paths=False)
     pages = [page.url for page in tree.all_pages()]

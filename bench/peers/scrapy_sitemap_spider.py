@@ -1,4 +1,4 @@
-"""Scrapy's own SitemapSpider with a JSON lines feed: one item for each entry, in place of a request for its page.
+"""Scrapy's own SitemapSpider with a JSON lines feed: one item per entry, in place of a request for its page.
 
 scrapy_sitemap_spider.py INDEX_URL OUT.jsonl
 """
@@ -18,7 +18,7 @@ SETTINGS = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False}
 
 
 class ListingSpider(SitemapSpider):
-    """Yields what sitemaps list and asks for no page."""
+    """Yields the entries of sitemaps, and requests no pages."""
 
     name = "listing"
 

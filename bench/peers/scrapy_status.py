@@ -1,8 +1,8 @@
-"""Scrapy asking for pages from an item pipeline: one item a page, each awaits its request; JSON lines.
+"""Scrapy requesting pages from an item pipeline: one item per page, which awaits its request; JSON lines.
 
-scrapy_status.py INDEX_URL OUT.jsonl
+    scrapy_status.py INDEX_URL OUT.jsonl
 
-It runs with the settings of this project, so with the same middlewares, but Scrapy's own download handler.
+Runs with the settings of this project, so with the same middlewares, but with Scrapy's own download handler.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HANDLER = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 
 class AskingPipeline:
-    """Asks for the page of an item."""
+    """Requests the page of an item."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -39,7 +39,7 @@ class AskingPipeline:
 
 
 class StatusSpider(SitemapSpider):
-    """Yields one item for each entry."""
+    """Yields one item per entry."""
 
     name = "status"
 

@@ -1,4 +1,4 @@
-"""ultimate-sitemap-parser: the tree of a site by its robots.txt, without probing paths; loc and lastmod are written.
+"""ultimate-sitemap-parser: reads the tree of a site from its robots.txt, without probing paths; writes loc and lastmod.
 
 ultimate_sitemap_parser.py HOME_URL OUT.tsv
 """
@@ -13,7 +13,7 @@ from usp.tree import sitemap_tree_for_homepage
 
 
 def main(home: str, out: str) -> None:
-    """Write one line for each page of the tree."""
+    """Write one line per page of the tree."""
     logging.disable(logging.CRITICAL)
     tree = sitemap_tree_for_homepage(home, use_known_paths=False)
     with Path(out).open("w") as rows:

@@ -41,7 +41,7 @@ def apply_progress_option(settings: BaseSettings, options: argparse.Namespace) -
 
 
 def without_options(arguments: Sequence[str]) -> list[str]:
-    """Return the positional arguments; after `--`, all arguments. Raises ValueError, one line, for an unknown
+    """Return the positional arguments, and everything after `--`. Raises ValueError, one line, for an unknown
     option."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for text in arguments[:end]:

@@ -92,7 +92,7 @@ def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
 
 
 def named_in(arguments: Sequence[str]) -> list[str]:
-    """Return the positional arguments; after `--`, all arguments. Raises ValueError if there are none, or for an
+    """Return the positional arguments, and everything after `--`. Raises ValueError if there are none, or for an
     unknown option."""
     named = without_options(arguments)
     if not named:

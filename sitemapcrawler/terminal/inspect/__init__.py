@@ -1,4 +1,4 @@
-"""The screen of `inspect`: counts of what was read, as a tree, as JSON or as URLs alone.
+"""Output of `inspect`: counts of what was read as a tree, as JSON, or as URLs only.
 
 May import the rest of `terminal`. Start reading in `inspection.py`.
 """

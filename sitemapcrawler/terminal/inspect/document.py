@@ -12,15 +12,15 @@ from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
 Row = Callable[[Any], dict[str, Any]]
-"""A record as a JSON object, without null and empty fields."""
+"""Converts a record to a JSON object, without null and empty fields."""
 COMMAND = "##"
-"""Begins a command to a CI server wherever it stands in a line (`findings.inert`); no URL has more than one `#`.
-Source: RFC 3986, 3.5"""
+"""Starts a command to a CI server anywhere in a line (`findings.inert`); no URL has more than one `#`. Source: RFC
+3986, 3.5"""
 
 
 def lines(rows: Sequence[Any], inspection: Inspection, encoding: str) -> str:
-    """What the records of an item add: pages; where indexes are not expanded, what an index lists; and where the
-    sitemaps of a site are looked for, these."""
+    """Return what the records of an item add: pages; for unexpanded indexes, what they list; for a site, its
+    sitemaps."""
     if inspection.is_site and not inspection.expanded:
         found = [row.sitemap for row in rows if isinstance(row, SitemapRecord) and row.outcome not in UNREAD]
     elif rows and isinstance(rows[0], UrlRecord):
@@ -44,8 +44,11 @@ def _lines(found: Sequence[str], encoding: str) -> str:
 
 
 def written(url: str, encoding: str) -> str:
-    """A URL as one line that shows all it holds: what cannot be seen, or written in the encoding, is escaped as in any
-    URL (`%C3%A9`), and so is the second of two number signs: what follows them may be a command to a CI server."""
+    """Format a URL as one line without ambiguity.
+
+    Characters that are invisible, or missing in the encoding, are percent-encoded (`%C3%A9`). So is the second of two
+    number signs, because the text after them could be a command to a CI server.
+    """
     url = url.replace(COMMAND, "#%23")
     return "".join(char if _shows(char, encoding) else quote(char, safe="", errors="replace") for char in url)
 
@@ -61,7 +64,7 @@ def _shows(text: str, encoding: str) -> bool:
 
 
 def document(inspection: Inspection, row: Row) -> dict[str, Any]:
-    """The document. Empty lists and objects and null fields of the files are left out, as in JSON feeds."""
+    """Return the document. Empty lists and objects and null fields of files are omitted, as in JSON feeds."""
     summary = inspection.summary
     return {
         "type": "inspection",
@@ -77,7 +80,7 @@ def document(inspection: Inspection, row: Row) -> dict[str, Any]:
 
 
 def text(inspection: Inspection, row: Row) -> str:
-    """The document as text of ASCII alone, which no terminal and no character set can spoil."""
+    """Encode the document in ASCII, which survives every terminal and character set."""
     return json.dumps(document(inspection, row), indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Facts about files, sites and entries on the `inspect` screen: label, text and severity of the colour."""
+"""Facts about files, sites and entries on the `inspect` screen: label, text and meaning, which sets the colour."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MIDNIGHT = "T00:00:00Z"
 
 
 def moment(text: str) -> str:
-    """`2024-05-01T10:00:00Z` as `2024-05-01 10:00`, midnight as its day."""
+    """Shorten `2024-05-01T10:00:00Z` to `2024-05-01 10:00`, midnight to its day."""
     if text.endswith(MIDNIGHT):
         return text.removesuffix(MIDNIGHT)
     return text[: len("2024-05-01T10:00")].replace("T", " ")
 
 
 def day(text: str | None) -> str:
-    """The day of a moment; empty for none."""
+    """Return the day of a moment; empty for None."""
     return (text or "")[: len("2024-05-01")]
 
 
 def place(url: str, parent: str | None = None) -> str:
-    """A URL for the eye: inert, and without the origin that it shares with the file that names it."""
+    """Format a URL for display: inert, and without the origin that it shares with `parent`."""
     origin = urls.origin(parent) if parent else None
     if origin is not None and urls.origin(url) == origin:
         rest = url.partition("://")[2]
@@ -39,18 +39,18 @@ def place(url: str, parent: str | None = None) -> str:
 
 
 GOOD, ODD, BAD, PLAIN = "good", "odd", "bad", "plain"
-"""What a text means."""
+"""Meanings of a text."""
 MAX_NAMED = 12
-"""Languages and namespaces that are named; of the others the number is told."""
+"""Languages and namespaces that are named; others are only counted."""
 MAX_ROBOTS = 4
-"""Robots files that are named: of https and http, and where these lead."""
+"""Robots files that are named: those of https and http, and their redirect targets."""
 FOUND_BY = {way: short for way, (short, _) in words.WAYS.items()}
 EXTENSIONS = ("images", "videos", "news", "alternates")
 """Fields of `items.Counts`."""
 
 
 class Fact(NamedTuple):
-    """One line, or several where it is long."""
+    """Fact, on several lines if it is long."""
 
     label: str
     text: str
@@ -58,7 +58,6 @@ class Fact(NamedTuple):
 
 
 def file_facts(record: SitemapRecord) -> Iterator[Fact]:
-    """Format, size, answer and outcome of a file."""
     encoding = f", {inert(record.encoding)}" if record.encoding else ""
     yield Fact("format", f"{FORMATS.get(record.format, record.format)}{encoding}")
     packed = f" ({size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
@@ -69,12 +68,12 @@ def file_facts(record: SitemapRecord) -> Iterator[Fact]:
 
 
 def outcome(record: SitemapRecord) -> str:
-    """The outcome of a file, with its reason."""
+    """Return the outcome of a file, with its reason."""
     return record.outcome + (f": {inert(record.error)}" if record.error else "")
 
 
 def meaning(record: SitemapRecord) -> str:
-    """What its outcome means."""
+    """Return the meaning of a file's outcome."""
     if record.outcome in READ:
         return ODD if record.outcome == "recovered" else GOOD
     return ODD if record.outcome == "truncated" else BAD
@@ -90,7 +89,7 @@ def _answers(record: SitemapRecord) -> Iterator[Fact]:
 
 
 def site_facts(inspection: Inspection) -> Iterator[Fact]:
-    """How many files were found, and how."""
+    """Number of files found, and how."""
     for robots in inspection.robots[:MAX_ROBOTS]:
         yield Fact("robots.txt", _robots(robots), PLAIN if robots.outcome == "parsed" else ODD)
     if len(inspection.robots) > MAX_ROBOTS:
@@ -119,7 +118,7 @@ def index_facts(inspection: Inspection) -> Iterator[Fact]:
 
 
 def files_facts(inspection: Inspection) -> Iterator[Fact]:
-    """What several files come to."""
+    """Totals of several files."""
     records = inspection.files.records
     failed = len(inspection.files.failed)
     yield Fact("files", f"{len(records):,}, {size(sum(record.bytes for record in records))}")
@@ -128,13 +127,13 @@ def files_facts(inspection: Inspection) -> Iterator[Fact]:
 
 
 def entry_facts(tally: EntryCounts, noun: str = "URL") -> Iterator[Fact]:
-    """What the entries of files come to; `noun`: what they are."""
+    """Totals of the entries of files; `noun`: what an entry is."""
     yield Fact(f"{noun}s", f"{tally.urls:,}")
     yield Fact("lastmod", _lastmod(tally))
 
 
 def extension_facts(inspection: Inspection) -> Iterator[Fact]:
-    """Which extensions the entries use."""
+    """Extensions that the entries use."""
     tally = inspection.tally
     used = [name for name in EXTENSIONS if getattr(tally.counts, name)]
     for name in used:
@@ -154,12 +153,12 @@ def extension_facts(inspection: Inspection) -> Iterator[Fact]:
 
 
 def _is_other(uri: str) -> bool:
-    """True for a namespace that sitemaps do not know."""
+    """True for a namespace that is not known from sitemaps."""
     return find(uri) is None and uri not in PREFIXES.values() and not is_core(uri)
 
 
 def limit_facts(inspection: Inspection) -> Iterator[Fact]:
-    """What was left out, and why the crawl ended early."""
+    """Skipped files and entries, and why the crawl ended early."""
     hidden = {} if inspection.expanded else {"max_depth": 0}
     skipped = {name: count for name, count in inspection.summary.skipped.items() if name not in hidden}
     if skipped:
@@ -181,7 +180,7 @@ def _lastmod(tally: EntryCounts) -> str:
 
 
 def _named(values: Bounded, noun: str = "") -> str:
-    """Names with their counts; those too many are counted."""
+    """List the most frequent values with their counts, and the number of others."""
     ranked = values.ranked()
     shown = [
         f"{inert(name)} {f'({counted(count, noun)})' if noun else f'{count:,}'}" for name, count in ranked[:MAX_NAMED]

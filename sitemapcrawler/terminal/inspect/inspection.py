@@ -12,47 +12,47 @@ from typing import Any
 from sitemapcrawler.items import READ, Counts, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 
 Child = tuple[str, str | None]
-"""URL and `lastmod_at` of what an index lists."""
+"""URL and `lastmod_at` of a sitemap that an index lists."""
 LISTED = "index"
-"""How a file was found that stands in an index (`SitemapRecord.found_by`)."""
+"""Value of `SitemapRecord.found_by` for a file that an index lists."""
 INDEX = "xml-index"
 MAX_VALUES = 1000
-"""Different values that are counted by name: more than there are language codes in use."""
+"""Different values counted by name: more than there are language codes in use."""
 MAX_VALUE = 200
-"""Characters that are kept of a value."""
+"""Characters kept of a value."""
 NO_CODE = "(none)"
-"""Stands for the language of an alternate that names none."""
+"""Stands for the language of an alternate without a code."""
 CORE = "schemas/sitemap/0."
-"""Part of the URI of the protocol's own namespace, in all the forms it has had.
-Source: https://www.sitemaps.org/protocol.html, and Google's before it (`.../schemas/sitemap/0.84`)"""
+"""Part of the URI of the protocol's own namespace, in every form it has had. Source:
+https://www.sitemaps.org/protocol.html, and Google's earlier one (`.../schemas/sitemap/0.84`)"""
 DAY, MONTH, YEAR = len("2024-05-01"), len("2024-05"), len("2024")
-"""How much of a date tells its day, month and year."""
+"""Characters of a date up to its day, month and year."""
 UNITS = {DAY: "day", MONTH: "month", YEAR: "year"}
 MAX_DAYS = 4000
-"""Different days that are counted; where there are more, their years are."""
+"""Different days that are counted; beyond that, years are."""
 MAX_BARS = 16
-"""Bars of a histogram, as many as a glance takes in; where days are more, months are shown, and then years."""
+"""Maximum bars of a histogram; with more days, it shows months, and then years."""
 LONGEST = {DAY: 62, MONTH: 36}
-"""Days, and months, from the oldest date to the newest, beyond which they are not told apart, however few they are."""
+"""Maximum span from the oldest date to the newest, in days and in months; a wider span uses the next unit."""
 MONTHS = 12
 
 
 @dataclass(slots=True)
 class TreeEntry:
-    """One line of the tree: a file that was read, or one that an index only names."""
+    """Line of the tree: a file that was read, or one that an index lists."""
 
     url: str
     lastmod_at: str | None = None
-    """When it was last changed, as its index says."""
+    """Last change according to its index."""
     record: SitemapRecord | None = None
-    """None where it was not asked for, or is read in another place of the tree."""
+    """None if it was not requested, or is read in another place of the tree."""
     below: list[TreeEntry] = field(default_factory=list)
-    """What it lists."""
+    """Files that it lists."""
     elsewhere: bool = False
-    """True where it is read in another place."""
+    """True if it is read in another place."""
 
     def all(self) -> Iterator[TreeEntry]:
-        """Itself and all that is below."""
+        """Yield the entry and all entries below."""
         waiting = [self]
         while waiting:
             entry = waiting.pop()
@@ -62,41 +62,40 @@ class TreeEntry:
 
 @dataclass(slots=True)
 class FileGroup:
-    """Files that no index of the inspection names, found in the same way."""
+    """Files that no index of the inspection lists, found in the same way."""
 
     found_by: str
     """robots, common-path, html-link or argument."""
     parent: str | None
-    """URL of the robots.txt or page that names them."""
+    """URL of the robots.txt or page that lists them."""
     entries: list[TreeEntry]
 
 
 class Files:
-    """The records of files, and what the indexes among them list, in the order in which they came."""
+    """Records of files, and what the indexes among them list, in the order of arrival."""
 
     def __init__(self) -> None:
         self.records: list[SitemapRecord] = []
         self._children: dict[str, Sequence[Child]] = {}
 
     def add(self, record: SitemapRecord) -> None:
-        """Adds the record of a file."""
         self.records.append(record)
         told: Any = getattr(record, "told", None)
         if told is not None and told.children:
             self._children[record.sitemap] = told.children
 
     def children(self, sitemap: str) -> Sequence[Child]:
-        """What an index lists, in its order."""
+        """Return what an index lists, in its order."""
         return self._children.get(sitemap, ())
 
     @property
     def failed(self) -> list[SitemapRecord]:
-        """Those that do not tell all they list."""
+        """Files that were not read, or not to the end."""
         return [record for record in self.records if record.outcome not in READ]
 
     @cached_property
     def groups(self) -> list[FileGroup]:
-        """The tree; call it when all records have been added."""
+        """The tree; use it when all records have been added."""
         known = {record.sitemap: record for record in self.records}
         groups: dict[tuple[str, str | None], FileGroup] = {}
         for record in self.records:
@@ -107,7 +106,7 @@ class Files:
         return list(groups.values())
 
     def _grown(self, root: TreeEntry, known: dict[str, SitemapRecord]) -> TreeEntry:
-        """The entry with all that is below it. Each file has one record, so there is no circle."""
+        """Add everything below an entry. Each file has one record, so there are no cycles."""
         waiting = [root]
         while waiting:
             entry = waiting.pop()
@@ -135,8 +134,8 @@ class Inspection:
         line_of: Callable[[str, str], int | None] = lambda _, __: None,
     ) -> None:
         """`name`: the target as the user wrote it. `kind`: domain, file or url. `is_robots`: it is a robots.txt.
-        `expanded`: what indexes list is fetched too. `line_of`: line of a robots.txt (its URL) that names a sitemap;
-        None if none does."""
+        `expanded`: what indexes list is fetched too. `line_of`: returns the line of a robots.txt (its URL) that lists a
+        sitemap, or None."""
         self.name = name
         self.kind = kind
         self.is_robots = is_robots
@@ -149,7 +148,7 @@ class Inspection:
         self.summary = SummaryRecord()
 
     def add(self, item: Any) -> Sequence[Any]:
-        """Adds an item of the crawl; returns its records."""
+        """Add an item of the crawl; return its records."""
         rows = records(item)
         if rows and isinstance(rows[0], UrlRecord):
             self.tally.add([row for row in rows if isinstance(row, UrlRecord)])
@@ -165,17 +164,17 @@ class Inspection:
 
     @property
     def is_site(self) -> bool:
-        """True if the target is a domain or a robots.txt: its sitemaps are looked for."""
+        """True if the target is a domain or a robots.txt, so that its sitemaps are discovered."""
         return self.kind == "domain" or self.is_robots
 
     @property
     def single(self) -> SitemapRecord | None:
-        """The record of the file that was named; None for a site."""
+        """Record of the file that is the target; None for a site."""
         return None if self.is_site or not self.files.records else self.files.records[0]
 
     @property
     def listed(self) -> EntryCounts:
-        """Counts and dates of what the indexes list, if that was not fetched."""
+        """Counts and dates of what the indexes list."""
         tally = EntryCounts()
         for record in self.files.records:
             children = self.files.children(record.sitemap)
@@ -185,15 +184,14 @@ class Inspection:
 
 
 class Bounded:
-    """Counts values by name, as far as there are no more than `MAX_VALUES` of them."""
+    """Counts values by name, up to `MAX_VALUES` different ones."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.others = 0
-        """Values that were counted together, since there were too many different ones before them."""
+        """Values counted together, because there were too many different ones before."""
 
     def add(self, values: Iterable[str]) -> None:
-        """Count values."""
         for value in values:
             name = value[:MAX_VALUE]
             if name in self.counts or len(self.counts) < MAX_VALUES:
@@ -202,39 +200,38 @@ class Bounded:
                 self.others += 1
 
     def ranked(self) -> list[tuple[str, int]]:
-        """(value, count), the most frequent first; those of the same count by name."""
+        """Return (value, count), the most frequent first, then by name."""
         return sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def is_core(uri: str) -> bool:
-    """True for the namespace of the protocol itself, however it is written."""
+    """True for the namespace of the protocol itself, in any form."""
     return CORE in uri
 
 
 class EntryCounts:
-    """Counts url records, batch by batch."""
+    """Counts URL records, batch by batch."""
 
     def __init__(self) -> None:
         self.urls = 0
         self.unreadable = 0
-        """Entries with a lastmod that is no date."""
+        """Entries whose lastmod is not a date."""
         self.dates = Dates()
         self.counts = Counts()
         """Images, videos, news articles and language versions."""
         self.carriers = Counts()
-        """URLs that carry at least one of them."""
+        """URLs that have at least one of them."""
         self.languages = Bounded()
-        """Language versions by their code, as written."""
+        """Language versions by code, as written."""
         self.namespaces = Bounded()
-        """URLs that carry elements of a namespace that is none of the known ones, by its URI."""
+        """URLs with elements of an unknown namespace, by its URI."""
 
     @property
     def undated(self) -> int:
-        """Entries without a lastmod that can be read."""
+        """Entries without a readable lastmod."""
         return self.urls - self.dates.total
 
     def add(self, urls: Sequence[UrlRecord]) -> None:
-        """Count the records of a batch."""
         self.urls += len(urls)
         moments = [record.lastmod_at for record in urls if record.lastmod_at is not None]
         self.dates.add(moments)
@@ -262,13 +259,13 @@ class EntryCounts:
 
 @dataclass(frozen=True, slots=True)
 class HistogramRow:
-    """One row of a histogram."""
+    """Row of a histogram."""
 
     label: str
-    """A day, a month or a year; `until 2010` for all that is older than the next."""
+    """A day, a month or a year; `until 2010` for everything before the next row."""
     count: int
     gap: bool = False
-    """True for a row that stands for several without any date."""
+    """True for a row in place of several without dates."""
 
 
 class Dates:
@@ -277,14 +274,13 @@ class Dates:
     def __init__(self) -> None:
         self.total = 0
         self.first: str | None = None
-        """The oldest moment."""
+        """Oldest moment."""
         self.last: str | None = None
-        """The newest."""
+        """Newest moment."""
         self._length = DAY
         self._counts: Counter[str] = Counter()
 
     def add(self, moments: Sequence[str]) -> None:
-        """Count moments."""
         if not moments:
             return
         self.total += len(moments)
@@ -297,18 +293,17 @@ class Dates:
             self._counts = self._by(YEAR)
 
     def histogram(self) -> tuple[str, dict[str, int]]:
-        """day, month or year, whichever tells the range of the dates best, and {its name: how many}, the oldest
-        first."""
+        """Return day, month or year, whichever fits the range of the dates, and {its name: count}, the oldest first."""
         length = next((unit for unit in (DAY, MONTH) if self._fits(unit)), YEAR)
         return UNITS[length], dict(sorted(self._by(length).items()))
 
     def bars(self) -> list[HistogramRow]:
-        """The histogram as at most `MAX_BARS` rows, the oldest first; several rows without a date are one."""
+        """The histogram as at most `MAX_BARS` rows, the oldest first; consecutive rows without dates are merged."""
         unit, counts = self.histogram()
         return _oldest_together(_rows(unit, counts))
 
     def _fits(self, length: int) -> bool:
-        """True where all days, or all months, of the range find room."""
+        """True if the range fits into rows of days, or of months."""
         if self.first is None or self.last is None or length > self._length:
             return False
         number = _day_number if length == DAY else _month
@@ -335,7 +330,7 @@ def _month(moment: str) -> int:
 
 
 def _between(unit: str, first: str, last: str) -> Iterable[str]:
-    """The names of all days, months or years from one to another."""
+    """Names of all days, months or years of a range."""
     if unit == "day":
         days = (_day(last) - _day(first)).days
         return ((_day(first) + timedelta(days=number)).isoformat() for number in range(days + 1))
@@ -351,7 +346,7 @@ def _rows(unit: str, counts: Mapping[str, int]) -> list[HistogramRow]:
 
 
 def _without_gaps(bars: Iterable[HistogramRow]) -> list[HistogramRow]:
-    """Two empty rows and more, one after the other, become one."""
+    """Merge consecutive empty rows."""
     kept: list[HistogramRow] = []
     for bar in bars:
         before = kept[-1] if kept else None
@@ -363,7 +358,7 @@ def _without_gaps(bars: Iterable[HistogramRow]) -> list[HistogramRow]:
 
 
 def _oldest_together(bars: list[HistogramRow]) -> list[HistogramRow]:
-    """No more than `MAX_BARS` rows: those too many, the oldest, become one."""
+    """Merge the oldest rows, so that at most `MAX_BARS` are left."""
     if len(bars) <= MAX_BARS:
         return bars
     start = len(bars) - MAX_BARS + 1

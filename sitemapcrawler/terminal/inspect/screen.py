@@ -1,4 +1,4 @@
-"""An inspection as a person reads it: on a terminal as wide as that is, in pipes as plain text with nothing cut."""
+"""An inspection for people: fitted to the width of a terminal, in pipes as plain text without cuts."""
 
 from __future__ import annotations
 
@@ -26,29 +26,27 @@ GAP = 2
 BAR = 40
 """Columns of the longest bar."""
 WIDE = 120
-"""Columns from which the histogram stands beside the facts."""
+"""Columns from which the histogram is next to the facts."""
 PIPE = 80
-"""Columns of what is aligned where nobody says how wide the output is."""
+"""Columns for aligned text if the width of the output is unknown."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MAX_PROBLEMS = 10
-"""Files with problems that are named, of those of which the tree does not tell all."""
+"""Files with problems listed in addition to the tree."""
 INDENT = " " * 4
 LEAST_NAME = 30
-"""Columns that the name of a file keeps in any case."""
+"""Minimum columns of a file name."""
 
 
 class Screen:
-    """Draws for an output of `width` columns; 0 for one without, where nothing is cut or folded.
-
-    `unicode`: whether the output can show strokes and blocks; `colour`: whether it takes escape sequences.
-    """
+    """Draws for an output of `width` columns; 0 for unlimited width, where nothing is cut or folded. `unicode`: the
+    output shows box-drawing and block characters. `colour`: it accepts escape sequences."""
 
     def __init__(self, width: int, unicode: bool, colour: bool) -> None:
         self._width = width
         self._unicode = unicode
         self._dots = "…" if unicode else "..."
         self._told: set[str] = set()
-        """URLs of the files whose line in the tree tells all."""
+        """URLs of files whose line in the tree shows the whole problem."""
         self._console = Console(
             file=io.StringIO(),
             width=max(width, 1) if width else 10_000_000,
@@ -60,7 +58,7 @@ class Screen:
         )
 
     def draw(self, inspection: Inspection) -> str:
-        """The whole text."""
+        """Return the whole text."""
         with self._console.capture() as captured:
             for line in self._lines(inspection):
                 line.rstrip()
@@ -86,7 +84,7 @@ class Screen:
         yield from self._block([*facts.limit_facts(inspection)], [])
 
     def _sums(self, inspection: Inspection, is_tree: bool) -> Iterator[Text]:
-        """What all entries come to."""
+        """Totals of all entries."""
         told: list[Fact] = []
         if len(inspection.files.records) > 1:
             told += facts.files_facts(inspection)
@@ -97,7 +95,7 @@ class Screen:
         yield from self._block(told, inspection.tally.dates.bars())
 
     def _problems(self, inspection: Inspection, told: set[str]) -> Iterator[Text]:
-        """The files with problems of which the tree does not tell all; `told`: URLs of those of which it does."""
+        """Files with problems that the tree does not show in full. `told`: URLs of those that it does."""
         hidden = [record for record in inspection.files.failed if record.sitemap not in told]
         if not hidden or (inspection.single is not None and len(inspection.files.records) == 1):
             return
@@ -108,10 +106,8 @@ class Screen:
         if len(hidden) > MAX_PROBLEMS:
             yield Text(f"... and {counted(len(hidden) - MAX_PROBLEMS, 'more file')} with problems")
 
-    # Facts and bars.
-
     def _block(self, told: Sequence[Fact], bars: Sequence[HistogramRow]) -> Iterator[Text]:
-        """Facts, with a histogram below the fact `lastmod`, or beside all of them."""
+        """Facts, with a histogram below the fact `lastmod`, or next to all of them."""
         histogram = [*self._histogram(bars)] if len(bars) > 1 else []
         if histogram and self._width >= WIDE:
             yield from self._beside(self._facts(told, self._width // 2), histogram)
@@ -136,7 +132,7 @@ class Screen:
             yield from self._folded(Text(fact.text, STYLES[fact.meaning]), fact.label.ljust(LABEL), width)
 
     def _folded(self, text: Text, label: str, width: int | None = None) -> Iterator[Text]:
-        """A text behind its label, over as many lines as it needs."""
+        """Text after its label, on as many lines as needed."""
         room = (self._width if width is None else width) - len(label)
         lines = text.wrap(self._console, room, overflow="fold") if room > 0 else [text]
         for number, line in enumerate(lines):
@@ -159,14 +155,12 @@ class Screen:
             )
 
     def _bar(self, share: float, room: int) -> str:
-        """A bar; what is more than nothing can be seen."""
+        """Bar of at least one step, unless the share is 0."""
         if not self._unicode:
             return "#" * max(round(share * room), 1 if share else 0)
         eighths = max(round(share * room * len(EIGHTHS)), 1 if share else 0)
         whole, part = divmod(eighths, len(EIGHTHS))
         return "█" * whole + (EIGHTHS[part] if part else "")
-
-    # The tree.
 
     def _tree(self, lines: Sequence[Line]) -> Iterator[Text]:
         entries = [line for line in lines if not line.heading]
@@ -201,16 +195,16 @@ class Screen:
 
 
 ALL = 40
-"""Lines of a tree that is shown whole."""
+"""Lines up to which a tree is shown whole."""
 MOST, LEAST = 20, 4
-"""Entries of one file that are shown of a larger one: the more files, the fewer of each."""
+"""Maximum entries shown per file of a larger tree: the more files, the fewer of each."""
 USUAL = ("xml-urlset", INDEX, "unknown")
-"""Formats that go without saying."""
+"""Formats that are not mentioned."""
 WAYS = {way: phrase for way, (_, phrase) in words.WAYS.items()}
 
 
 class Guides(NamedTuple):
-    """The strokes of a tree."""
+    """Lines that draw a tree."""
 
     branch: str = "├── "
     last: str = "└── "
@@ -223,7 +217,7 @@ ASCII = Guides("|-- ", "`-- ", "|   ", "    ")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the tree."""
+    """Line of the tree."""
 
     stem: str
     name: str
@@ -233,7 +227,7 @@ class Line:
     meaning: str = PLAIN
     heading: bool = False
     url: str = ""
-    """Of the file that it shows; empty where it shows none that was read."""
+    """URL of the file; empty if it was not read."""
 
 
 class Outline:
@@ -244,7 +238,7 @@ class Outline:
         self._guides = guides
 
     def lines(self) -> Iterator[Line]:
-        """All lines: what the file lists that was named, or of a site its files by the way they were found."""
+        """Yield all lines: what the target lists, or the files of a site, grouped by how they were found."""
         groups = self._inspection.files.groups
         count = sum(1 for group in groups for entry in group.entries for _ in entry.all())
         room = ALL if count > ALL else count * count  # enough on each level
@@ -264,7 +258,7 @@ class Outline:
         self, entries: Sequence[TreeEntry], parent: str | None, stem: str, room: int, group: FileGroup | None = None
     ) -> Iterator[Line]:
         most = room if room > ALL else max(LEAST, min(MOST, room))
-        shown = entries if len(entries) <= most + 1 else entries[:most]  # one more takes no more room than its sum
+        shown = entries if len(entries) <= most + 1 else entries[:most]  # the line on the rest takes space too
         hidden = entries[len(shown) :]
         for number, entry in enumerate(shown):
             is_last = number == len(shown) - 1 and not hidden
