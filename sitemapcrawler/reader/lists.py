@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from sitemapcrawler import urls
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 COLUMNS = ("loc", "url", "address")
@@ -57,7 +57,7 @@ def entry_of(text: str, line: int) -> ListEntry:
     if not text:
         return Unread(line, "there is no URL")
     loc = None if _BREAK.search(text) else urls.resolve("", text)
-    return Unread(line, f"{shown(text)} is no http or https URL") if loc is None else ListedUrl(loc, line)
+    return Unread(line, f"{quoted(text)} is no http or https URL") if loc is None else ListedUrl(loc, line)
 
 
 MAX_LINE = 16 * 2**20
@@ -83,7 +83,9 @@ def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
     for number, line in enumerate(lines, 1):
         text = COMMENT.sub("", line).strip()
         if len(text.split()) > 1:
-            yield Unread(number, f"{shown(text)} has blanks in it; one URL stands in a line, a blank of its own is %20")
+            yield Unread(
+                number, f"{quoted(text)} has blanks in it; one URL stands in a line, a blank of its own is %20"
+            )
         elif text:
             yield entry_of(text, number)
 
@@ -104,7 +106,7 @@ def read_objects(lines: Iterable[str]) -> Iterator[ListEntry]:
             try:
                 yield from _entries(json.loads(line), number)
             except (ValueError, RecursionError):
-                yield Unread(number, f"{shown(line)} is no JSON")
+                yield Unread(number, f"{quoted(line)} is no JSON")
 
 
 def read_array(texts: Iterable[str]) -> Iterator[ListEntry]:
@@ -121,7 +123,7 @@ def _entries(value: Any, line: int) -> Iterator[ListEntry]:
     if isinstance(value, str):
         yield entry_of(value, line)
     elif not isinstance(value, dict):
-        yield Unread(line, f"{shown(json.dumps(value))} is no object")
+        yield Unread(line, f"{quoted(json.dumps(value))} is no object")
     elif value.get("type", TYPE) == TYPE:
         url = next((value[name] for name in COLUMNS if name in value), None)
         yield entry_of(url, line) if isinstance(url, str) else Unread(line, "the object has no loc")
@@ -161,7 +163,7 @@ class _Array:
                     break
             except (ValueError, RecursionError):
                 if len(self._text) - self._at > MAX_LINE or not self._more():
-                    raise BrokenJson(f"{shown(self._text[self._at :])} is no JSON") from None
+                    raise BrokenJson(f"{quoted(self._text[self._at :])} is no JSON") from None
         self._advance(end)
         return value
 
@@ -240,7 +242,7 @@ def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterato
     names, delimiter = _header(first[:MAX_HEADER])
     column = column_of(names)
     if column is None:
-        raise ValueError(f"has no column loc; there are {', '.join(map(shown, names[:20]))}")
+        raise ValueError(f"has no column loc; there are {', '.join(map(quoted, names[:20]))}")
     text_of = cells(delimiter)
     kinds = [name.strip().lower() for name in names]
     kind = kinds.index("type") if "type" in kinds else None
@@ -292,7 +294,7 @@ def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
     names = table.schema_arrow.names
     column = column_of(names)
     if column is None:
-        raise ValueError(f"has no column loc; there are {', '.join(map(shown, names[:20]))}")
+        raise ValueError(f"has no column loc; there are {', '.join(map(quoted, names[:20]))}")
     chosen = [names[column], *(["type"] if "type" in names else [])]
     done = 0
     try:

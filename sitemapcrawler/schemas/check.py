@@ -36,7 +36,7 @@ from sitemapcrawler.schemas.repairs import (
     Violation,
     tag,
 )
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 MAX_FORM = 20_000
 """Maximum size of a serialised entry to validate unchanged, in characters; 100 different elements need less."""
@@ -389,7 +389,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
         if element.has_children:
             return None  # the child elements are reported instead
         text = element.text
-        return Violation(SCHEMA, f"{shown(text)} in {name} is no value that the schema allows", element.line, text)
+        return Violation(SCHEMA, f"{quoted(text)} in {name} is no value that the schema allows", element.line, text)
     if "Missing child" in error.message:
         lacks = [part for part in REQUIRED[UNNAMED_LACK] if all(child.name != part for child in element.children)]
         return Violation(MISSING, f"{name} lacks {' and '.join(lacks)}", element.line)
@@ -398,7 +398,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
         message = f"{name} holds {tag(inner.uri, inner.name)}, but may hold no elements"
         return Violation(SCHEMA, message, inner.line, inner.name)
     if element.text:
-        return Violation(SCHEMA, f"{name} holds {shown(element.text)}, but must be empty", element.line, element.text)
+        return Violation(SCHEMA, f"{name} holds {quoted(element.text)}, but must be empty", element.line, element.text)
     return Violation(SCHEMA, NAMESPACE.sub("", error.message[:MAX_MESSAGE]), element.line)
 
 
@@ -407,7 +407,7 @@ def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violat
     namespace = find(element.uri)
     if is_value(error):
         value = element.attributes.get(name, "")
-        message = f"{shown(value)} as {name} of {tag(element.uri, element.name)} is no value that the schema allows"
+        message = f"{quoted(value)} as {name} of {tag(element.uri, element.name)} is no value that the schema allows"
         return Violation(SCHEMA, message, element.line, value)
     if namespace is None or namespace.uri != element.uri:
         return None

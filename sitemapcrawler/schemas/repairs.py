@@ -17,7 +17,7 @@ from sitemapcrawler.namespaces import CORE, NAMESPACES, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
 from sitemapcrawler.schemas import parser, text_of
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
 GROUPS = (f"{XS}sequence", f"{XS}all", f"{XS}choice")
@@ -149,7 +149,7 @@ def text_in(holder: Element, uri: str) -> Violation | None:
     for place, part in enumerate(holder.content):
         if isinstance(part, str) and part.strip(BLANKS):
             text = part.strip(BLANKS)
-            message = f"text in {tag(uri, holder.name)}, which is for elements only: {shown(text)}"
+            message = f"text in {tag(uri, holder.name)}, which is for elements only: {quoted(text)}"
             return Violation(SCHEMA, message, _line(holder, place), text)
     return None
 

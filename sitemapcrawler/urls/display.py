@@ -90,9 +90,6 @@ def quoted(value: str | None) -> str:
     return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + CUT)
 
 
-shown = quoted
-
-
 def inert(text: str, limit: int = MAX_TEXT) -> str:
     r"""Reduce untrusted text to one line of visible characters.
 

@@ -16,7 +16,7 @@ from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import BLANKS
 from sitemapcrawler.rules.facts.written import Standard
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import BLANK, Form, fault_of, form_of
 
 Object = TypeVar("Object")
@@ -124,15 +124,15 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
         return None
     form = form_of(url)
     if form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
-        return Flaw("relative", f"{shown(url)} is not absolute")
+        return Flaw("relative", f"{quoted(url)} is not absolute")
     scheme = url.partition(":")[0].lower()
     if scheme not in schemes:
-        return Flaw("scheme", f"{shown(url)} has the scheme {scheme}, not {' or '.join(schemes)}")
+        return Flaw("scheme", f"{quoted(url)} has the scheme {scheme}, not {' or '.join(schemes)}")
     blank, fault = BLANK.search(url), fault_of("http" + url[len(scheme) :])
     if blank is not None:
         only = fault is None and not BLANK_IN_HOST.match(url)
-        return Flaw("invalid", f"{shown(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
-    return None if fault is None else Flaw("invalid", f"{shown(url)} is not valid: {fault}")
+        return Flaw("invalid", f"{quoted(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
+    return None if fault is None else Flaw("invalid", f"{quoted(url)} is not valid: {fault}")
 
 
 IMAGES = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"

@@ -31,7 +31,7 @@ from sitemapcrawler.replies import (
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.rules.facts.given import ReplyFacts, split
 from sitemapcrawler.rules.facts.languages import is_country, is_language
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 OWN_RULE = frozenset((401, 403, 404, 410, 429))
 """Statuses with their own rule."""
@@ -116,7 +116,7 @@ def way(reply: Reply) -> str:
     if not reply.hops:
         return ""
     final = getattr(reply, "final_url", None)
-    return f", behind {count_of(len(reply.hops), 'redirect')}{f', at {shown(final)}' if final else ''}"
+    return f", behind {count_of(len(reply.hops), 'redirect')}{f', at {quoted(final)}' if final else ''}"
 
 
 def statuses(reply: Reply) -> str:
@@ -134,7 +134,7 @@ def trouble(reply: Reply) -> str | None:
     if isinstance(reply, HttpError):
         return None if reply.status == TOO_MANY else f"answers {reply.status}{way(reply)}"
     if isinstance(reply, Redirected):
-        return f"redirects ({statuses(reply)}) to {shown(reply.final_url)}"
+        return f"redirects ({statuses(reply)}) to {quoted(reply.final_url)}"
     if isinstance(reply, RedirectLoop):
         return f"redirects without end: {reply.error}"
     if isinstance(reply, Failed):

@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.site import (
 )
 from sitemapcrawler.rules.registry import SiteMessage
 from sitemapcrawler.urls import resolve
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 MIN_ENTRIES, MIN_SHARE = 20, 0.1
 """Entries of a host, or their share of a file, that prove that the crawl saw the host's sitemaps, not just a stray
@@ -296,5 +296,5 @@ def on_targets(
     values = f"SELECT n.place, {what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"
     for fault in site.faults(faults, values):
         more = f" (and {fault.number - 1} more of its language versions)" if fault.number and fault.number > 1 else ""
-        text = f"the version {shown(fault.other)} {said(fault.what or '')}{more}"
+        text = f"the version {quoted(fault.other)} {said(fault.what or '')}{more}"
         yield on_entry(fault, text, fault.other)

@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.replied import line_of, trouble
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 IMAGE, THUMBNAIL = "image", "thumbnail_loc"
 """Roles of assets that must be images."""
@@ -100,7 +100,7 @@ def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
 def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = None) -> Message:
     element = "image:loc" if asset.role == IMAGE else f"video:{asset.role}"
     line = line_of(asset.record, lambda part: part.text == asset.url)
-    return Message(f"<{element}> {shown(asset.url)} {said}", line, value=asset.url, severity=severity)
+    return Message(f"<{element}> {quoted(asset.url)} {said}", line, value=asset.url, severity=severity)
 
 
 def _content_type(asset: AssetFacts) -> str:

@@ -13,7 +13,7 @@ from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -34,7 +34,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     if element is not None:
         text = text_of(element)
     if text is not None and text not in FREQUENCIES and size_of(text) <= MAX_BYTES:
-        said = f"{shown(text)} is none of {', '.join(ORDER)}" if text else "the changefreq is empty"
+        said = f"{quoted(text)} is none of {', '.join(ORDER)}" if text else "the changefreq is empty"
         yield Message(said, line_of(element), value=text)
     elif element is not None and text in FREQUENCIES and raw_text(element) != text:
         said = f"blanks around {text!r}: by the schema they are part of the value"
@@ -51,7 +51,9 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """
     element, text = field(entry, "changefreq"), entry.record.changefreq
     if text is not None and size_of(text) > MAX_BYTES:
-        yield Message(f"{shown(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", line_of(element), value=text)
+        yield Message(
+            f"{quoted(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", line_of(element), value=text
+        )
 
 
 @rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE)
@@ -133,7 +135,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """
     text = _written_priority(entry, "invalid")
     if text is not None:
-        said = f"{shown(text)} is no decimal number" if text else "the priority is empty"
+        said = f"{quoted(text)} is no decimal number" if text else "the priority is empty"
         said += f": write {text.replace(',', '.')}" if COMMA.fullmatch(text) else ""
         yield Message(said, _priority_line(entry), value=text)
 
@@ -148,7 +150,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """
     text = _written_priority(entry, "range")
     if text is not None:
-        yield Message(f"{shown(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
+        yield Message(f"{quoted(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
 @rule("priority-over-100-bytes", Severity.ERROR, YANDEX)
@@ -162,7 +164,7 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     text = _written_priority(entry, "long")
     if text is not None:
         yield Message(
-            f"{shown(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", _priority_line(entry), value=text
+            f"{quoted(text)} has {size_of(text)} bytes; {MAX_BYTES} are allowed", _priority_line(entry), value=text
         )
 
 

@@ -26,7 +26,7 @@ from sitemapcrawler.rules.facts.site_links import (
 )
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls import is_web
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 X_DEFAULT = f"{LOCALIZED}#xdefault"
@@ -48,9 +48,9 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
         return
     if is_web(entry.record.loc):
         near = cluster.nearly_self
-        but = f", though {shown(near)} is" if near else ""
+        but = f", though {quoted(near)} is" if near else ""
         many = f"the {len(cluster.urls)} versions" if len(cluster.urls) > 1 else "the versions"
-        yield Message(f"{shown(entry.record.loc)} is not among {many} that it lists{but}", value=near)
+        yield Message(f"{quoted(entry.record.loc)} is not among {many} that it lists{but}", value=near)
 
 
 @rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
@@ -113,7 +113,7 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
         url, codes = shared[0]
         named = ", ".join(codes[:MAX_NAMED]) + (" and others" if len(codes) > MAX_NAMED else "")
         more = f" (and {len(shared) - 1} more of its URLs)" if len(shared) > 1 else ""
-        yield Message(f"{shown(url)} stands for {named}{more}", value=url)
+        yield Message(f"{quoted(url)} stands for {named}{more}", value=url)
 
 
 @rule("hreflang-single-member", Severity.INFO, GUIDELINES)
@@ -129,7 +129,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
         return
     page = page_key(entry.record.loc)
     if all(page_key(url) == page for url in cluster.urls) and all(link.counts for link in cluster.odd):
-        text = f"{shown(entry.record.loc)} is the only version that it lists"
+        text = f"{quoted(entry.record.loc)} is the only version that it lists"
         yield Message(text, cluster.line_of(cluster.positions[0]))
 
 
@@ -148,7 +148,7 @@ def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     if plain and len(plain) < len(cluster.urls) and not _self_on_other_protocol(cluster):
         at = cluster.positions[cluster.urls.index(plain[0])]
         are = "is" if len(plain) == 1 else "are"
-        text = f"{len(plain)} of {len(cluster.urls)} versions {are} on http, such as {shown(plain[0])}"
+        text = f"{len(plain)} of {len(cluster.urls)} versions {are} on http, such as {quoted(plain[0])}"
         yield Message(text, cluster.line_of(at), value=plain[0])
 
 
@@ -160,7 +160,7 @@ def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
         earlier = first.setdefault(code, url)
         if code not in told and earlier != url and page_key(earlier) != page_key(url):
             told.add(code)
-            text = f"{code} stands for {shown(earlier)} and for {shown(url)}"
+            text = f"{code} stands for {quoted(earlier)} and for {quoted(url)}"
             yield code, Message(text, cluster.line_of(position), value=url)
 
 
@@ -299,7 +299,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(
         entry,
         lambda link: _is_relative(link.alternate.href),
-        lambda link: f"{shown(link.alternate.href)} is not absolute",
+        lambda link: f"{quoted(link.alternate.href)} is not absolute",
     )
 
 
@@ -315,7 +315,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(
         entry,
         lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
-        lambda link: f"{shown(link.alternate.href)} is no http or https URL",
+        lambda link: f"{quoted(link.alternate.href)} is no http or https URL",
     )
 
 
@@ -330,7 +330,7 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
 
     def text(link: AlternateLink) -> str:
         rel = link.alternate.rel
-        return f"{f'rel is {shown(rel)}' if rel else 'no rel'} on the link for {_link_name(link)}"
+        return f"{f'rel is {quoted(rel)}' if rel else 'no rel'} on the link for {_link_name(link)}"
 
     yield from _once_per_entry(
         entry,
@@ -341,7 +341,7 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
 
 
 def _link_name(link: AlternateLink) -> str:
-    return link.code.written or (shown(link.alternate.href) if link.alternate.href else "nothing")
+    return link.code.written or (quoted(link.alternate.href) if link.alternate.href else "nothing")
 
 
 def _is_relative(href: str | None) -> bool:
@@ -391,7 +391,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     if isinstance(facts, SiteFacts):
         to = "o.reply.final_url"
         yield from on_targets(
-            facts, "hreflang-target-redirect", IS_REDIRECT, to, lambda url: f"redirects to {shown(url)}"
+            facts, "hreflang-target-redirect", IS_REDIRECT, to, lambda url: f"redirects to {quoted(url)}"
         )
     else:
         yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
@@ -439,7 +439,7 @@ def _noncanonical_fault(reply: Reply) -> str | None:
 
 
 def _names_canonical(canonical: str) -> str:
-    return f"names {shown(canonical)} as canonical"
+    return f"names {quoted(canonical)} as canonical"
 
 
 def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -> Iterator[Message]:
@@ -451,7 +451,7 @@ def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -
     href, more = alternate.href, len({target.alternate.href for target, _ in found}) - 1
     rest = f" (and {more} more of its language versions)" if more else ""
     line = line_of(facts.record, lambda element: element.attributes.get("href", "").strip() == href)
-    yield Message(f"the {alternate.hreflang or 'alternate'} version {shown(href)} {said}{rest}", line, value=href)
+    yield Message(f"the {alternate.hreflang or 'alternate'} version {quoted(href)} {said}{rest}", line, value=href)
 
 
 def _alternate_replies(facts: ReplyFacts) -> Iterator[AlternateReply]:

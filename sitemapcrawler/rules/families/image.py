@@ -8,7 +8,7 @@ from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.objects import IMAGES, flaw, images, lacks, line_of, stray
 from sitemapcrawler.rules.registry import Message, Severity, rule
 from sitemapcrawler.urls import authority, resolve
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
@@ -74,7 +74,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     page = entry.record.loc.partition("#")[0]
     for image, element in images(entry):
         if image.loc and image.loc.partition("#")[0] == page:
-            yield Message(f"{shown(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
+            yield Message(f"{quoted(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
 
 
 @rule("image-too-many", Severity.ERROR, IMAGES)
@@ -106,7 +106,7 @@ def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
             seen.setdefault(url, []).append(None if element is None else element.line)
     for url, lines in seen.items():
         if len(lines) > 1:
-            yield Message(f"{shown(url)} is listed {len(lines)} times in this entry", lines[1], value=url)
+            yield Message(f"{quoted(url)} is listed {len(lines)} times in this entry", lines[1], value=url)
 
 
 def _absolute(loc: str, base: str) -> str | None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, UrlFacts
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted, percent
 
@@ -235,7 +235,7 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(text, value=file.url)
     for one in file.missing:
         hint = f"; {one.hint}" if one.hint else ""
-        text = f"no file {shown(one.path)} beside the index, which lists {shown(one.url)}{hint}"
+        text = f"no file {quoted(one.path)} beside the index, which lists {quoted(one.url)}{hint}"
         yield Message(text, one.line, value=one.url, severity=None if one.certain else Severity.WARNING)
 
 

@@ -32,7 +32,7 @@ from sitemapcrawler.rules.facts.tally import (
 )
 from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
 W3C = "https://www.w3.org/TR/NOTE-datetime"
@@ -60,7 +60,7 @@ def _has_form(entry: EntryFacts, *forms: DateForm) -> bool:
 def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None) -> Message:
     """Make a message about the date of an entry; `said` follows the date."""
     value = entry.record.lastmod or ""
-    return Message(f"{shown(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
+    return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
 
 
 @entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
@@ -76,7 +76,7 @@ def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     element = date_of(entry) if _has_form(entry, DateForm.LEGAL) and not is_in_feed(entry) else None
     if element is not None and text_of(element) != element.text:
         text = text_of(element)
-        yield Message(f"{shown(text)} has more around the date than XML takes for blanks", element.line, value=text)
+        yield Message(f"{quoted(text)} has more around the date than XML takes for blanks", element.line, value=text)
 
 
 def _illegal_date(entry: EntryFacts) -> Message:
@@ -314,7 +314,7 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     moment = header_date(header, facts.asked_at)
     how = match(lastmod, moment) if moment is not None else None
     if moment is not None and how in APART and not _is_of_cache(facts, moment):
-        yield _contradiction(how, lastmod, f"the Last-Modified header {shown(header)}", header)
+        yield _contradiction(how, lastmod, f"the Last-Modified header {quoted(header)}", header)
 
 
 @rule("lastmod-vs-page-date", Severity.WARNING, ACCURATE, Needs.REPLY)
@@ -333,7 +333,7 @@ def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     found = [(match(lastmod or "", text), source, text) for text, source in dates]
     if found and all(how in APART for how, _, _ in found):
         how, source, text = found[0]
-        yield _contradiction(how, lastmod or "", f"the date of change in the page {shown(text)} ({source})", text)
+        yield _contradiction(how, lastmod or "", f"the date of change in the page {quoted(text)} ({source})", text)
 
 
 def _comparable_lastmod(facts: ReplyFacts) -> str | None:
@@ -370,4 +370,4 @@ def _is_of_cache(facts: ReplyFacts, moment: str) -> bool:
 
 def _contradiction(how: Match | None, lastmod: str, other: str, value: str) -> Message:
     newer = "the latter" if how is Match.OLDER else "lastmod"
-    return Message(f"lastmod {shown(lastmod)} and {other} are more than a day apart; {newer} is newer", value=value)
+    return Message(f"lastmod {quoted(lastmod)} and {other} are more than a day apart; {newer} is newer", value=value)

@@ -25,7 +25,7 @@ from sitemapcrawler.rules.facts.objects import (
 from sitemapcrawler.rules.facts.tally import CLOCKS
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
@@ -134,7 +134,7 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
                 DateForm.NO_ZONE: "its zone is missing, such as +01:00",
             }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
             severity = Severity.WARNING if form in (DateForm.NO_ZONE, DateForm.ZONED_DAY) else None
-            text = f"<news:publication_date> is {shown(value)}: {remark}"
+            text = f"<news:publication_date> is {quoted(value)}: {remark}"
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
 
 
@@ -195,7 +195,7 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
             remark = f"regions are for Chinese only (zh-cn, zh-tw); {found[1]} is the language"
         else:
             remark = "that is no code of ISO 639 with two or three letters"
-        yield Message(f"<news:language> is {shown(code)}; {remark}", line, value=code, severity=severity)
+        yield Message(f"<news:language> is {quoted(code)}; {remark}", line, value=code, severity=severity)
 
 
 def _is_language(code: str) -> bool:
@@ -220,7 +220,7 @@ def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
     if several is not None:
         yield Message(f"one publication, spelled in different ways: {_quoted(several)}", value=several[1])
     elif aside is not None:
-        yield Message(f"{shown(aside)} has something in parentheses, which is left out in the name", value=aside)
+        yield Message(f"{quoted(aside)} has something in parentheses, which is left out in the name", value=aside)
     elif len(spellings) > 1:
         names = [*file.tally.publications]
         yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=Severity.INFO)
@@ -234,7 +234,7 @@ def _folded(name: str) -> str:
 
 def _quoted(names: Iterable[str]) -> str:
     names = [*names]
-    return ", ".join(map(shown, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
+    return ", ".join(map(quoted, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
 
 
 @rule("news-title-is-long", Severity.INFO, GOOGLE)
@@ -262,7 +262,7 @@ def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     for article, element in articles(entry):
         title = article.title or ""
         if title.strip().rstrip(".").lower() in PLACEHOLDER_TITLES or TITLE_MARKS.search(title):
-            text = f"the title is {shown(title)}, which is a placeholder"
+            text = f"the title is {quoted(title)}, which is a placeholder"
             yield Message(text, line_of(element, "title"), value=title)
 
 
@@ -279,7 +279,7 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
         title, number = max(repeated, key=lambda one: one[1])
         more = counted(len(repeated) - 1, "more title is", "more titles are")
         others = f"; {more} repeated" if len(repeated) > 1 else ""
-        yield Message(f"{number:,} articles have the title {shown(title)}{others}", value=title)
+        yield Message(f"{number:,} articles have the title {quoted(title)}{others}", value=title)
 
 
 @rule("news-without-articles", Severity.WARNING, GOOGLE, Needs.WHOLE)

@@ -15,7 +15,7 @@ from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, form_of
 from sitemapcrawler.words import counted
 
@@ -46,7 +46,7 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
     metas = [denial for denial in denials if denial.place is not Place.HEADER]
     if metas:
         too = ", and so does the X-Robots-Tag header" if len(metas) < len(denials) else ""
-        yield _denial_message(metas[0], f"the page has a robots meta element {shown(metas[0].written)}{too}")
+        yield _denial_message(metas[0], f"the page has a robots meta element {quoted(metas[0].written)}{too}")
 
 
 @rule("page-noindex-header", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
@@ -59,7 +59,7 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
     """
     denials = _for_all(facts)
     if denials and all(denial.place is Place.HEADER for denial in denials):
-        yield _denial_message(denials[0], f"the answer has the header X-Robots-Tag {shown(denials[0].written)}")
+        yield _denial_message(denials[0], f"the answer has the header X-Robots-Tag {quoted(denials[0].written)}")
 
 
 @rule("page-noindex-for-googlebot-only", Severity.WARNING, ROBOTS_META, Needs.REPLY, also=DENIED)
@@ -94,7 +94,7 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
         return
     delay, url = page.refresh.delay, page.refresh.url
     if page_key(url) not in (page_key(page.url), page_key(facts.record.loc)):
-        yield Message(f"the page sends its visitors to {shown(url)} after {counted(delay, 'second')}", value=url)
+        yield Message(f"the page sends its visitors to {quoted(url)} after {counted(delay, 'second')}", value=url)
 
 
 @rule("page-lang-vs-hreflang", Severity.INFO, LANGUAGES, Needs.REPLY)
@@ -110,7 +110,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     language = _language(written or "")
     codes = _own_codes(facts.record) if language else []
     if codes and {language, None}.isdisjoint(map(_language, codes)):
-        text = f"the page has lang={shown(written)}, its own hreflang is {', '.join(codes[:MAX_CODES])}"
+        text = f"the page has lang={quoted(written)}, its own hreflang is {', '.join(codes[:MAX_CODES])}"
         yield Message(text, value=written)
 
 
@@ -214,10 +214,10 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     behind = next((one for one in page.canonicals if one.place is Place.BODY), None)
     if behind is not None:
         by = f", which {'text' if page.broken_by == 'text' else f'<{page.broken_by}>'} ended" if page.broken_by else ""
-        yield Message(f"the canonical {shown(behind.href)} stands behind the head{by}", value=behind.href)
+        yield Message(f"the canonical {quoted(behind.href)} stands behind the head{by}", value=behind.href)
     elif page.canonicals:
         href = page.canonicals[0].href
-        yield Message(f"the canonical {shown(href)} is no http or https URL", value=href)
+        yield Message(f"the canonical {quoted(href)} is no http or https URL", value=href)
     else:
         yield Message("the page names no canonical")
 
@@ -250,7 +250,7 @@ def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
         return
     for one in _counting(page):
         if form_of(one.href) in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
-            yield Message(f"the canonical {shown(one.href)} is not absolute", value=one.href)
+            yield Message(f"the canonical {quoted(one.href)} is not absolute", value=one.href)
             return
 
 
@@ -298,5 +298,5 @@ def _canonical_trouble(facts: ReplyFacts) -> str | None:
 
 def _canonical_text(canonical: Canonical) -> str:
     where = " (Link header)" if canonical.place is Place.HEADER else ""
-    written = f" (written {shown(canonical.href)})" if form_of(canonical.href) is not Form.ABSOLUTE else ""
-    return f"{shown(canonical.url)}{written}{where}"
+    written = f" (written {quoted(canonical.href)})" if form_of(canonical.href) is not Form.ABSOLUTE else ""
+    return f"{quoted(canonical.url)}{written}{where}"

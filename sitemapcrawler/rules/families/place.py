@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.suspects import (
     TRACKING,
 )
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
-from sitemapcrawler.urls.display import HIDDEN, shown
+from sitemapcrawler.urls.display import HIDDEN, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted
 
@@ -267,7 +267,7 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
         WHERE e.key IN (SELECT key FROM temp.site_read)
           AND NOT coalesce(list_contains(u.issues, 'loc-is-sitemap'), false)"""
     for fault in site.faults(faults):
-        yield on_entry(fault, f"{shown(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
+        yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
 
 
 @rule("loc-trailing-slash-inconsistent", Severity.INFO, f"{URI}#section-6.2.3", Needs.FILE)
@@ -346,11 +346,11 @@ def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
         return
     found = MARKS.search(entry.record.loc)
     if found is not None:
-        yield loc_message(entry, f"{shown(found[0])}: a placeholder that was not filled in", found[0])
+        yield loc_message(entry, f"{quoted(found[0])}: a placeholder that was not filled in", found[0])
         return
     word = _empty_value(entry)
     if word is not None:
-        text = f"{shown(word)} in the URL: a value was missing when it was made"
+        text = f"{quoted(word)} in the URL: a value was missing when it was made"
         yield loc_message(entry, text, word, Severity.WARNING)
 
 
@@ -400,7 +400,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
         embedded = EMBEDDED.search(entry.uri.path)
         path = entry.uri.path[: embedded.start()] if embedded else entry.uri.path
         if "//" in path:
-            yield loc_message(entry, f"the path {shown(path)} has two slashes in a row")
+            yield loc_message(entry, f"the path {quoted(path)} has two slashes in a row")
 
 
 @rule("loc-asset", Severity.WARNING, BUILD)
@@ -419,7 +419,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     is_script = extension == "js" and (SCRIPT.fullmatch(name) or SCRIPT_FOLDERS.intersection(folders))
     is_topic = extension == "json" and ABOUT_FILES.intersection(folders)
     if stem and not is_topic and (extension in ASSETS or is_script):
-        yield loc_message(entry, f"{shown(name)} is a file that pages use, not a page, by its name", name)
+        yield loc_message(entry, f"{quoted(name)} is a file that pages use, not a page, by its name", name)
 
 
 @rule("loc-utility-page", Severity.INFO, BUILD)
@@ -442,4 +442,4 @@ def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     stem, _, extension = name.partition(".")
     kind = KINDS.get(stem) if not extension or extension in PAGE_EXTENSIONS else None
     if kind is not None:
-        yield loc_message(entry, f"{shown(name)} looks like {kind}", name)
+        yield loc_message(entry, f"{quoted(name)} looks like {kind}", name)

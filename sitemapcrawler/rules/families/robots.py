@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
 from sitemapcrawler.words import counted
 
@@ -126,7 +126,7 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
         first, number = found[0], facts.policy.note_counts[NoteKind.MARKUP]
         lines = f" and {number - 1:,} more line{'s' if number > 2 else ''}" if number > 1 else ""
         contain = "contain" if number > 1 else "contains"
-        yield Message(f"{shown(first.text)}{lines} {contain} HTML", first.line, value=first.text)
+        yield Message(f"{quoted(first.text)}{lines} {contain} HTML", first.line, value=first.text)
 
 
 @rule("robots-not-utf8", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
@@ -172,7 +172,7 @@ def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
         if note.kind is NoteKind.BYTE_ORDER_MARK:
             fault = "hides the line from crawlers" if note.text.startswith(BOM) else "is part of the field or value"
             text = note.text.replace(BOM, "")
-            yield Message(f"a byte order mark (U+FEFF) in {shown(text)} {fault}", note.line, value=note.text)
+            yield Message(f"a byte order mark (U+FEFF) in {quoted(text)} {fault}", note.line, value=note.text)
 
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
@@ -253,7 +253,7 @@ def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
     for sitemap in _valid_sitemaps(facts):
         if sitemap.relative:
             would_be = "" if facts.policy.url.startswith("file:") else f"; {sitemap.url} would be"
-            text = f"{shown(sitemap.raw)} is not absolute{would_be}"
+            text = f"{quoted(sitemap.raw)} is not absolute{would_be}"
             yield Message(text, sitemap.line, value=sitemap.raw)
 
 
@@ -274,9 +274,9 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
         fault = several or _sitemap_fault(sitemap)
         if fault and sitemap.line not in told:
             told.add(sitemap.line)
-            yield Message(f"{shown(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
+            yield Message(f"{quoted(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
     for note in notes(facts, NoteKind.SITEMAP_WITHOUT_URL):
-        text = f"{shown(note.text)} names no sitemap: the URL is missing"
+        text = f"{quoted(note.text)} names no sitemap: the URL is missing"
         yield Message(text, note.line, value=note.text, severity=Severity.WARNING)
 
 
@@ -304,7 +304,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     """
     for sitemap in _sitemap_lines(facts):
         if sitemap.first is not None:
-            text = f"{shown(sitemap.url)} is named on line {sitemap.first} already"
+            text = f"{quoted(sitemap.url)} is named on line {sitemap.first} already"
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
@@ -319,7 +319,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
     for sitemap in _valid_sitemaps(facts):
         place = authority(sitemap.url)
         if place is not None and standing(sitemap.url, facts.policy.url) in ELSEWHERE:
-            text = f"{shown(sitemap.url)} is on another host: it may list the URLs of this one, as this line says so"
+            text = f"{quoted(sitemap.url)} is on another host: it may list the URLs of this one, as this line says so"
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
@@ -336,7 +336,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     for sitemap in _valid_sitemaps(facts):
         own = standing(sitemap.url, facts.policy.url) in (Standing.OTHER_SCHEME, Standing.OTHER_WWW)
         if own and sitemap.url.startswith("http:"):
-            yield Message(f"{shown(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
+            yield Message(f"{quoted(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
 
 
 @rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
@@ -349,10 +349,10 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """
     for sitemap in _sitemap_lines(facts):
         if sitemap.typo:
-            text = f"{shown(sitemap.raw)} is to be written Sitemap: and the URL"
+            text = f"{quoted(sitemap.raw)} is to be written Sitemap: and the URL"
             yield Message(text, sitemap.line, value=sitemap.raw)
     for note in _misspelt_sitemaps(facts) if is_text(facts) else ():
-        text = f"{shown(note.text)} is passed over: the field is named Sitemap"
+        text = f"{quoted(note.text)} is passed over: the field is named Sitemap"
         yield Message(text, note.line, value=note.text)
 
 
@@ -366,4 +366,4 @@ def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     """
     for sitemap in _sitemap_lines(facts):
         if sitemap.comment:
-            yield Message(f"a comment behind the URL in {shown(sitemap.raw)}", sitemap.line, value=sitemap.raw)
+            yield Message(f"a comment behind the URL in {quoted(sitemap.raw)}", sitemap.line, value=sitemap.raw)

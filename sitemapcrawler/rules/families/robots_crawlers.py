@@ -14,7 +14,7 @@ from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 MAX_CRAWL_DAYS = 30
@@ -66,7 +66,7 @@ def _ignores(token: str) -> bool:
 def _delay(facts: RobotsFacts, value: str, line: int, tokens: list[str], bound: bool) -> Iterator[Message]:
     delay = timing([(DELAY, value, line)]).crawl_delay
     if delay is None or not math.isfinite(delay) or delay < 0:
-        text = f"Crawl-delay: {shown(value)} is no number of seconds, and is ignored"
+        text = f"Crawl-delay: {quoted(value)} is no number of seconds, and is ignored"
         yield Message(text, line, value=value, severity=Severity.WARNING)
     elif delay:
         days = delay * facts.record.urls / DAY_S
@@ -137,11 +137,11 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
     Good: patterns that both read alike: plain paths, `*`, and `$` at the end
     """
     for one in facts.disagreements if is_parsed(facts) else ():
-        line = f"{shown(one.rule.text)}: " if one.rule is not None else ""
+        line = f"{quoted(one.rule.text)}: " if one.rule is not None else ""
         rfc, protego = ("allows", "denies") if one.allowed else ("denies", "allows")
         scrapy = "skips" if one.allowed else "requests"
         more = ", and other listed URLs" if one.urls > 1 else ""  # their number depends on time
-        text = f"{line}RFC 9309 {rfc} {shown(one.url)} to {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
+        text = f"{line}RFC 9309 {rfc} {quoted(one.url)} to {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
         yield Message(text, None if one.rule is None else one.rule.line, value=one.url)
 
 
@@ -233,7 +233,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
         if clause is not None:
             text = clause.text
             whose = f" in the group {token}, as there is none for {_them(members)}" if inherited else ""
-            told.append(f"{names} by line {clause.line}, {shown(text)}{whose}")
+            told.append(f"{names} by line {clause.line}, {quoted(text)}{whose}")
             value = value or text
     left = sum(len(members) for members in islice(followed.values(), MAX_GROUPS, None))
     told += [f"{left} more"] if left else []

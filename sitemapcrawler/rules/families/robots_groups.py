@@ -24,7 +24,7 @@ from sitemapcrawler.rules.facts.robots import (
     notes,
 )
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
@@ -62,16 +62,16 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
         meant = WRITTEN[FIELDS.get(name) or TIMING[name]]
         fault = "the colon is missing" if name in WRITTEN else f"the field is written {meant}"
         by_google = "Google reads it all the same, others may not" if _google_reads(note) else "few crawlers read it"
-        yield Message(f"{shown(note.text)}{more}: {fault}; {by_google}", note.line, value=note.text)
+        yield Message(f"{quoted(note.text)}{more}: {fault}; {by_google}", note.line, value=note.text)
     for _, note, more in _by_name(notes(facts, NoteKind.GOOGLE_FIELD)):
         meant = WRITTEN[google_reading(note.text)[0]]
-        text = f"{shown(note.text)}{more}: Google reads the field as {meant}, other crawlers skip the line"
+        text = f"{quoted(note.text)}{more}: Google reads the field as {meant}, other crawlers skip the line"
         yield Message(text, note.line, value=note.text)
     for _, note, more in _by_name(notes(facts, NoteKind.NO_BLANK)):
-        text = f"{shown(note.text)}{more}: Google does not treat a no-break space or null character as white space"
+        text = f"{quoted(note.text)}{more}: Google does not treat a no-break space or null character as white space"
         yield Message(text, note.line, value=note.text)
     for _, note, more in _by_name(misspelt_notes(facts)):
-        text = f"{shown(note.text)}{more} is passed over by all crawlers: the field is written {nearest(note.text)}"
+        text = f"{quoted(note.text)}{more} is passed over by all crawlers: the field is written {nearest(note.text)}"
         yield Message(text, note.line, value=note.text)
 
 
@@ -88,7 +88,7 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     for name, note, more in _by_name(unknown):
         retired = name in RETIRED
         why = f"Google reads it no longer, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
-        text = f"{shown(note.text)}{more}: the field {shown(name)} does nothing, {why}"
+        text = f"{quoted(note.text)}{more}: the field {quoted(name)} does nothing, {why}"
         yield Message(text, note.line, value=note.text, severity=Severity.WARNING if retired else None)
     yield from beyond_notes(facts, NoteKind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
 
@@ -105,7 +105,7 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
     if found:
         number = len(found) + max(0, facts.policy.note_counts[NoteKind.NOT_A_LINE] - MAX_NOTES)
         lines = "a line is" if number == 1 else f"{number:,} lines are"
-        text = f"{lines} no field with a value, nor a comment: {shown(found[0].text)}"
+        text = f"{lines} no field with a value, nor a comment: {quoted(found[0].text)}"
         yield Message(text, found[0].line, value=found[0].text)
 
 
@@ -118,7 +118,7 @@ def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     Good: a line for each rule
     """
     for note in notes(facts, NoteKind.TOO_LONG):
-        text = f"{shown(note.text)} is longer than {MAX_LINE:,} characters: the rest of the line is not read"
+        text = f"{quoted(note.text)} is longer than {MAX_LINE:,} characters: the rest of the line is not read"
         yield Message(text, note.line, value=note.text)
 
 
@@ -147,7 +147,7 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
         return
     number = facts.policy.note_counts[NoteKind.OUTSIDE_GROUP]
     stand = "stands" if number == 1 else f"and {counted(number - 1, 'more rule')} stand"
-    text = f"{shown(outside[0].text)} {stand} before the first User-agent line: no crawler follows it"
+    text = f"{quoted(outside[0].text)} {stand} before the first User-agent line: no crawler follows it"
     yield Message(text, outside[0].line, value=outside[0].text)
 
 
@@ -162,7 +162,7 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """
     for note in notes(facts, NoteKind.BAD_AGENT):
         severity, text = _agent_fault(field_of(note.text)[1])
-        yield Message(f"{shown(note.text)} {text}", note.line, value=note.text, severity=severity)
+        yield Message(f"{quoted(note.text)} {text}", note.line, value=note.text, severity=severity)
     yield from beyond_notes(facts, NoteKind.BAD_AGENT, "User-agent lines are no product tokens")
 
 
@@ -205,7 +205,7 @@ def _joined(note: Note, block: RuleBlock) -> Iterator[Message]:
     above = list(dict.fromkeys(token for token, line in block.agents if line < note.line))
     own = {token for token, line in block.agents if line >= note.line}
     if block.rules and not own.issuperset(above):
-        text = f"{shown(note.text)} joins the group above: what line {block.rules[0].line} and those below it say"
+        text = f"{quoted(note.text)} joins the group above: what line {block.rules[0].line} and those below it say"
         yield Message(f"{text} holds for {crawler_names(above)} too", note.line, value=note.text)
 
 
@@ -231,7 +231,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
         verb = "follows its own group, which lacks" if len(tokens) == 1 else "follow their own groups, which lack"
         number = "a Disallow rule" if len(dropped) == 1 else f"{len(dropped):,} Disallow rules"
         more = "" if len(dropped) == 1 else f" and {len(dropped) - 1:,} more"
-        what = f"{shown(dropped[0].text)} on line {dropped[0].line}"
+        what = f"{quoted(dropped[0].text)} on line {dropped[0].line}"
         text = f"{crawler_names(tokens)} {verb} {number} that others follow: {what}"
         severe = not group.rules and any(token in SEARCHING for token in tokens)
         severity = Severity.WARNING if severe else None
@@ -294,7 +294,7 @@ def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
     """
     for note in notes(facts, NoteKind.UNMATCHABLE):
         path = split(field_of(note.text)[1]).path if "://" in note.text else ""
-        meant = f", as {shown(path)} does" if path.startswith("/") else ""
-        text = f"{shown(note.text)} matches nothing: a path begins with / or *{meant}"
+        meant = f", as {quoted(path)} does" if path.startswith("/") else ""
+        text = f"{quoted(note.text)} matches nothing: a path begins with / or *{meant}"
         yield Message(text, note.line, value=note.text)
     yield from beyond_notes(facts, NoteKind.UNMATCHABLE, "rules match nothing")

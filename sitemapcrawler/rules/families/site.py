@@ -24,7 +24,7 @@ from sitemapcrawler.rules.facts.site import (
 )
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted, percent
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -73,7 +73,7 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
         QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place)) = 1"""
     for fault in site.faults(faults):
         more = f" and in {counted(fault.number - 2, 'more file')}" if fault.number and fault.number > 2 else ""
-        text = f"{shown(fault.url)} is listed in {shown(fault.other_sitemap)}{more} too"
+        text = f"{quoted(fault.url)} is listed in {quoted(fault.other_sitemap)}{more} too"
         yield on_entry(fault, text, fault.other_sitemap)
 
 
@@ -103,7 +103,7 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
         QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min_by(place, (moment, place))) = 1"""
     for fault in site.faults(faults):
         here, _, there = (fault.what or "").partition(BETWEEN)
-        yield on_entry(fault, f"dated {here} here, and {there} in {shown(fault.other_sitemap)}", here)
+        yield on_entry(fault, f"dated {here} here, and {there} in {quoted(fault.other_sitemap)}", here)
 
 
 @rule("cross-mixed-host", Severity.WARNING, MOVES, Needs.SITE)
@@ -156,7 +156,7 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
     for fault in site.faults(faults):
         less, _, more = (fault.what or "").partition(" ")
         many = f"{fault.number} pages are" if (fault.number or 0) > 1 else "1 page is"
-        yield on_entry(fault, f"{many} listed on {less}, such as {shown(fault.url)}; most are on {more}", less)
+        yield on_entry(fault, f"{many} listed on {less}, such as {quoted(fault.url)}; most are on {more}", less)
 
 
 @rule("cross-news-in-general", Severity.INFO, NEWS, Needs.SITE)
@@ -203,7 +203,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
         if files > 1 and 0 < dated < entries:
             missing = share(int(entries - dated), int(entries), ENTRY_NOUNS, ("has no date", "have no date"))
             has = "has none at all" if without == 1 else "have none at all"
-            none = f"; {without:,} of {files:,} files {has}, such as {shown(first)}" if without else ""
+            none = f"; {without:,} of {files:,} files {has}, such as {quoted(first)}" if without else ""
             yield SiteMessage(f"{site.named(name)}{missing}{none}", value=name or None)
 
 
@@ -258,7 +258,7 @@ def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[Si
         WHERE change = ? AND site IN ? GROUP BY sitemap ORDER BY sitemap"""
     for sitemap, number, first in site.query(files, change, list(site.urls_before)):
         urls = counted(number, "URL is", "URLs are")
-        yield SiteMessage(f"{urls} {said}, such as {shown(first)}", sitemap=sitemap, value=first)
+        yield SiteMessage(f"{urls} {said}, such as {quoted(first)}", sitemap=sitemap, value=first)
 
 
 EXTENSION = r"\.(?:html?|php|aspx?|jsp)$"
@@ -295,7 +295,7 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
         SELECT b.page AS place, min(p.page) AS other, min(b.what) AS what
         FROM temp.site_pages p JOIN ({bases}) b ON b.base = hash(p.key) GROUP BY b.page"""
     for fault in site.faults(faults):
-        text = f"{shown(fault.url)} and {shown(fault.other)} are both listed, and are the same page on most servers"
+        text = f"{quoted(fault.url)} and {quoted(fault.other)} are both listed, and are the same page on most servers"
         found = on_entry(fault, text, fault.other)
         yield found if fault.what == "index" else SiteMessage(
             text, fault.line, value=fault.other, severity=Severity.INFO, sitemap=fault.sitemap, url=fault.url,
@@ -350,5 +350,5 @@ def _repeated(site: SiteFacts, column: str, locs: str, name: str) -> Iterator[Si
         WHERE hash(l.host, l.asset) % {BUCKETS} IN (SELECT bucket FROM temp.site_buckets)
         GROUP BY l.host, l.asset HAVING count(*) >= {MIN_PAGES} AND count(*) >= {MIN_SHARE} * any_value(h.pages)"""
     for fault in site.faults(faults):
-        text = f"the {name} {shown(fault.what or '')} is listed for {fault.number:,} pages"
+        text = f"the {name} {quoted(fault.what or '')} is listed for {fault.number:,} pages"
         yield on_entry(fault, text, fault.what)

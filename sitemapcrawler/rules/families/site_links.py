@@ -13,7 +13,7 @@ from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIR
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
 from sitemapcrawler.rules.registry import Message, Needs, Severity, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
@@ -73,7 +73,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         if other is not None:
             named = "the sitemap that it names" if number == 1 else f"none of the {number} sitemaps that it names"
             text = (
-                f"{named} could {'not ' if number == 1 else ''}be read; {shown(other)}, which it does not name, could"
+                f"{named} could {'not ' if number == 1 else ''}be read; {quoted(other)}, which it does not name, could"
             )
             yield SiteMessage(text, sitemap=robots, value=other)
 
@@ -95,7 +95,7 @@ def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
         GROUP BY n.robots ORDER BY n.robots"""
     for robots, number, child, index in site.query(both):
         more = f" and {counted(number - 1, 'more file')}" if number > 1 else ""
-        text = f"names {shown(child)}{more}, and {shown(index)}, which lists {'them' if more else 'it'}"
+        text = f"names {quoted(child)}{more}, and {quoted(index)}, which lists {'them' if more else 'it'}"
         yield SiteMessage(text, sitemap=robots, value=child)
 
 
@@ -146,7 +146,7 @@ def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
     )
     for fault in site.faults(faults):
         pages = f"{fault.number} pages that list it, such as " if (fault.number or 0) > 1 else ""
-        text = f"{shown(fault.url)} does not link back to {pages}{shown(fault.other)}"
+        text = f"{quoted(fault.url)} does not link back to {pages}{quoted(fault.other)}"
         yield on_entry(fault, text + ("" if pages else ", which lists it"), fault.other)
 
 
@@ -171,7 +171,7 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     for fault in site.faults(faults):
         code, _, own = (fault.what or "").partition(" ")
         more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
-        yield on_entry(fault, f"{shown(fault.other)} is {code} here, and {own} in its own entry{more}", code)
+        yield on_entry(fault, f"{quoted(fault.other)} is {code} here, and {own} in its own entry{more}", code)
 
 
 @rule("hreflang-cluster-inconsistent", Severity.WARNING, GUIDELINES, Needs.SITE)
@@ -196,7 +196,9 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         GROUP BY a.page, a.other"""
     for fault in site.faults(faults):
         more = f" (and {fault.number - 1} more)" if fault.number and fault.number > 1 else ""
-        text = f"its version {shown(fault.other)} links for {fault.what}{more} to a page that it does not list for that"
+        text = (
+            f"its version {quoted(fault.other)} links for {fault.what}{more} to a page that it does not list for that"
+        )
         yield on_entry(fault, text, fault.what)
 
 
@@ -224,7 +226,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
         GROUP BY l.source"""
     for fault in site.faults(faults, FIRST_LOST):
         more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
-        yield on_entry(fault, f"{shown(fault.what)} has no entry in any sitemap{more}", fault.what)
+        yield on_entry(fault, f"{quoted(fault.what)} has no entry in any sitemap{more}", fault.what)
 
 
 @rule("page-canonical-other-listed-too", Severity.INFO, CANONICAL, Needs.SITE)
@@ -270,7 +272,7 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
           AND (l.kind = 'redirected' OR p.key <> coalesce(e.key, l.final))
           AND coalesce(u.reply.kind, 'unchecked') IN ('ok', 'unchecked')"""
     for fault in site.faults(faults):
-        yield on_entry(fault, f"{what} {shown(fault.other)}, which is listed too", fault.other)
+        yield on_entry(fault, f"{what} {quoted(fault.other)}, which is listed too", fault.other)
 
 
 @rule("internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE)

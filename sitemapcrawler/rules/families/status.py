@@ -10,7 +10,7 @@ from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
@@ -358,7 +358,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
     """
     if fault_of(facts) == "status-redirect-chain":
         hops = facts.reply.hops
-        told = ", ".join(f"{hop.status} at {shown(hop.url)}" for hop in hops[:MAX_HOPS])
+        told = ", ".join(f"{hop.status} at {quoted(hop.url)}" for hop in hops[:MAX_HOPS])
         yield _redirect_message(facts, f"{len(hops)} redirects ({told}{', ...' if len(hops) > MAX_HOPS else ''})")
 
 
@@ -411,7 +411,7 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
         return Message(f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.hops[-1].url)
     final = reply.final_url if isinstance(reply, Redirected) else ""
     to = "" if moved.endswith(",") else " to"
-    return Message(f"{moved}{to} {shown(final)}{_noindex_remark(facts)}", value=final)
+    return Message(f"{moved}{to} {quoted(final)}{_noindex_remark(facts)}", value=final)
 
 
 def _noindex_remark(facts: ReplyFacts) -> str:

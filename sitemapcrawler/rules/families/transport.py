@@ -11,7 +11,7 @@ from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, 
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -394,7 +394,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Itera
 
 def _refusal(reply: AddressRefused) -> Message:
     behind = f", behind {count_of(len(reply.hops), 'redirect')}" if reply.hops else ""
-    return Message(f"{shown(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
+    return Message(f"{quoted(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
 
 
 def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:

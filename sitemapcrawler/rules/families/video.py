@@ -13,7 +13,7 @@ from sitemapcrawler.rules.facts.objects import VIDEOS, Flaw, flaw, lacks, line_o
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
-from sitemapcrawler.urls.display import shown
+from sitemapcrawler.urls.display import quoted
 
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("category", "gallery_loc", "price", "tvshow", "id", "content_segment_loc")
@@ -346,7 +346,7 @@ def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Sever
     """Make a message about an invalid value; only a warning if it is empty, which does little harm."""
     if not value:
         return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=Severity.WARNING)
-    return Message(f"<video:{name}> is {shown(value)}, not {wanted}", line, value=value, severity=severity)
+    return Message(f"<video:{name}> is {quoted(value)}, not {wanted}", line, value=value, severity=severity)
 
 
 @rule("video-date-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid date"})
@@ -455,14 +455,14 @@ def _code_list_faults(name: str, given: Mapping[str, str], codes: Codes, line: i
         return
     unknown = [code for code in written.split() if not codes.known(codes.usual(code))]
     if unknown:
-        named = ", ".join(shown(code) + _meant_code(code) for code in unknown[:MAX_NAMED])
+        named = ", ".join(quoted(code) + _meant_code(code) for code in unknown[:MAX_NAMED])
         yield Message(f"<video:{name}> has {named}, {codes.what}", line, value=written)
     elif codes.usual(written) != written:
-        message = f"<video:{name}> is {shown(written)}; it is written {shown(codes.usual(written))}"
+        message = f"<video:{name}> is {quoted(written)}; it is written {quoted(codes.usual(written))}"
         yield Message(message, line, value=written, severity=Severity.INFO)
     relationship = given.get("relationship")
     if relationship not in RELATIONSHIPS:
-        told = "no relationship" if relationship is None else f"the relationship {shown(relationship)}"
+        told = "no relationship" if relationship is None else f"the relationship {quoted(relationship)}"
         severity = Severity.INFO if relationship and relationship.lower() in RELATIONSHIPS else None
         yield Message(f"<video:{name}> has {told}, not allow or deny", line, value=relationship, severity=severity)
 
