@@ -24,8 +24,8 @@ COLUMNS = ("loc", "url", "address")
 """Field names for the URL, in order of preference: this project's own, then those of other tools' exports."""
 TYPE = "url"
 """Record type of a listed page. Findings, sitemaps and other records of a feed are skipped."""
-_BREAK = re.compile(r"[\t\r\n]")
-"""Characters that `urls.resolve` removes within a URL. In a list they separate two values."""
+_SPOILT = re.compile(r"[\t\r\n\ufffd]")
+"""Characters of no URL in a list: those that `urls.resolve` removes separate two values, U+FFFD stands for lost bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def entry_of(text: str, line: int) -> ListEntry:
     text = text.strip()
     if not text:
         return Unread(line, "there is no URL")
-    loc = None if _BREAK.search(text) else urls.resolve("", text)
+    loc = None if _SPOILT.search(text) else urls.resolve("", text)
     return Unread(line, f"{quoted(text)} is no http or https URL") if loc is None else ListedUrl(loc, line)
 
 
