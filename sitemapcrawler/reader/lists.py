@@ -25,7 +25,7 @@ COLUMNS = ("loc", "url", "address")
 TYPE = "url"
 """Record type of a listed page. Findings, sitemaps and other records of a feed are skipped."""
 _SPOILT = re.compile(r"[\t\r\n\ufffd]")
-"""Characters of no URL in a list: those that `urls.resolve` removes separate two values, U+FFFD stands for lost bytes."""
+"""In no URL of a list: what `urls.resolve` removes separates two values, and U+FFFD stands for lost bytes."""
 
 
 @dataclass(frozen=True, slots=True)
