@@ -45,9 +45,7 @@ FIRST_PAUSE_S = 1.0
 MAX_DOUBLINGS = 10
 """Limit on doublings of the pause."""
 FIRST_SLOWDOWN_S = 0.5
-"""Seconds between two requests to an overloaded host; doubles each time."""
-MAX_SLOWDOWN_S = 30.0
-"""Limit on the slowdown in seconds, equal to this project's AUTOTHROTTLE_MAX_DELAY."""
+"""Seconds between two requests to an overloaded host; doubles each time, up to AUTOTHROTTLE_MAX_DELAY."""
 RECOVERY = 0.8
 """Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
@@ -74,11 +72,11 @@ class HostPace:
         """Minimum seconds between two requests."""
         return max(self.slowdown, *(seconds for _, seconds in self.wishes.values()), 0.0)
 
-    def pause(self, seconds: float) -> None:
-        """Pause for some seconds and increase the slowdown."""
+    def pause(self, seconds: float, max_slowdown: float) -> None:
+        """Pause for some seconds and increase the slowdown, up to `max_slowdown` seconds."""
         now = time.monotonic()
         if self.resumes <= now:  # responses to requests sent before the pause count as one
-            self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), MAX_SLOWDOWN_S)
+            self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), max_slowdown)
             self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
         self.resumes = max(self.resumes, now + seconds)
 
@@ -101,6 +99,7 @@ class PolitenessMiddleware(Gate):
         self._own = own_agent(crawler.settings)
         self._max_delay = crawler.settings.getfloat("SITEMAP_MAX_CRAWL_DELAY")
         self._max_pause = crawler.settings.getfloat("SITEMAP_MAX_RETRY_AFTER")
+        self._max_slowdown = crawler.settings.getfloat("AUTOTHROTTLE_MAX_DELAY")
         self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._steady = crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
         self._floor = Floor(crawler)
@@ -181,7 +180,7 @@ class PolitenessMiddleware(Gate):
         if seconds is None:
             seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
         seconds = min(seconds, self._max_pause)
-        host.pause(seconds)
+        host.pause(seconds, self._max_slowdown)
         self._hold(key, host)
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:

@@ -29,6 +29,7 @@ SETTINGS: dict[str, object] = {
     "SITEMAP_FETCH_AHEAD": 48,
     "SITEMAP_MAX_HOST_ERRORS": 0,
     "SITEMAP_MAX_RETRY_AFTER": 0.2,
+    "AUTOTHROTTLE_MAX_DELAY": 0.2,
 }
 REDIRECTS = 10
 """REDIRECT_MAX_TIMES of this project."""

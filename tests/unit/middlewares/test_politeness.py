@@ -17,15 +17,24 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.download import slots
 from sitemapcrawler.download.connections import RESPONSE_TIME_KEY
 from sitemapcrawler.download.slots import TOO_MUCH, Attempts, HostPauses, leave_slot
-from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
+from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware
 
 
 def test_host_rests_for_as_long_as_it_wants() -> None:
     politeness = PolitenessMiddleware(get_crawler(Spider))
-    politeness._host("busy.example").pause(40)
+    politeness._host("busy.example").pause(40, 30)
     assert 39 < politeness.resting("busy.example") <= 40
     politeness._host("rested.example").resumes = time.monotonic() - 1
     assert politeness.resting("rested.example") == politeness.resting("unknown.example") == 0
+
+
+def test_slowdown_doubles_up_to_the_largest_delay_of_autothrottle() -> None:
+    host = HostPace()
+    slowdowns = []
+    for _ in range(4):
+        host.pause(0, 3)
+        slowdowns.append(host.slowdown)
+    assert slowdowns == [0.5, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
