@@ -20,7 +20,7 @@ FEED = "records.jsonl"
 """The feed of a crawl whose options name none."""
 LOG = "log.txt"
 JUDGEMENTS = ("finding", "robots")
-DEADLINE_S = 180
+DEADLINE_S = 300
 """Seconds after which a crawl is taken to hang."""
 POLL_S = 0.02
 SHOWN = 300
