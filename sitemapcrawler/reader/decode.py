@@ -346,9 +346,14 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
                 faults.add("doc-truncated", "the text ends within a character", at, value=_hex(error))
                 return
             faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", at, value=_hex(error))
+            # The entries before the first bad byte are read before it is noted, however the bytes arrive.
+            good = max(0, len(chunk) - len(error.object) + error.start)
+            text = newlines.decode(decoder.decode(chunk[:good]))
+            line += text.count("\n")
+            yield text
             decoder.errors = "replace"
             faults.undecodable = True
-            text = decoder.decode(chunk, final)
+            text = decoder.decode(chunk[good:], final)
         text = newlines.decode(text, final)
         line += text.count("\n")
         if text or not chunk:

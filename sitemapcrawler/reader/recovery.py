@@ -267,13 +267,14 @@ class Builder:
         record = self._trusted(found)
         if found is not None and record is not None:
             self.blame(record)
-            record.recovered = found.changed or self.outside or self._is_undecodable(found.element)
+            record.recovered = record.recovered or found.changed or self.outside
             self._add(record, None if found.changed else found.element)
         return record
 
-    def _record(self, element: Element) -> Entry | None:
+    def _record(self, element: Element, lossy: bool = False) -> Entry | None:
+        """Return the record of an entry; `lossy`: its U+FFFD stand for characters that the repair replaced."""
         record = self.entries.build(element)
-        if record is not None and self._is_undecodable(element):
+        if record is not None and not lossy and self._is_undecodable(element):
             self.entries.faults.add("doc-encoding-not-utf8", UNDECODABLE, element.line)
             record.recovered = True
         return record
@@ -306,7 +307,7 @@ class Builder:
     def _trusted(self, found: Recovered | None) -> Entry | None:
         if found is None or not self.entries.has_url(found.element, found.whole):
             return None
-        record = self._record(found.element)
+        record = self._record(found.element, found.lossy)
         return None if record is None or (found.lossy and UNREADABLE in record.loc) else record
 
     def _add(self, record: Entry, element: Element | None) -> None:

@@ -112,14 +112,14 @@ def test_a_bad_byte_is_noted_once_with_its_line(size: int) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_bad_byte_in_a_url_is_lost_and_the_entry_is_kept(size: int) -> None:
-    reading = read(urlset(url("https://e.com/caf?"), GOOD).encode().replace(b"?", b"\xe9"), size)
+    reading = read(urlset(url("https://e.com/caf~"), GOOD).encode().replace(b"~", b"\xe9"), size)
     assert reading.records[0].loc == "https://e.com/caf\ufffd"
     assert reading.recovered == ["https://e.com/caf\ufffd"]
     assert reading.locs[1] == "https://e.com/good"
     assert reading.document.outcome == "recovered"
     assert [(fault.rule, fault.line, fault.url) for fault in reading.document.faults] == [
-        ("doc-encoding-not-utf8", 2, None),
-        ("doc-encoding-not-utf8", 2, "https://e.com/caf\ufffd"),
+        ("doc-encoding-not-utf8", 3, None),
+        ("doc-encoding-not-utf8", 3, "https://e.com/caf\ufffd"),
     ]
 
 
@@ -130,12 +130,15 @@ def test_a_bad_byte_in_one_entry_leaves_the_others_alone() -> None:
     assert len(reading.recovered) == 1
 
 
-@pytest.mark.parametrize("codec", ["utf-16-le", "shift_jis"])
-def test_an_entry_with_bad_bytes_is_no_good_outcome(codec: str) -> None:
+@pytest.mark.parametrize(
+    ("codec", "bad", "shown"),
+    [("utf-16-le", b"\x00\xd8", "\ufffd"), ("shift_jis", b"\x81\xff", "\ufffd\ufffd")],
+    ids=["utf-16-le", "shift_jis"],
+)
+def test_an_entry_with_bad_bytes_is_no_good_outcome(codec: str, bad: bytes, shown: str) -> None:
     start = f'<?xml version="1.0" encoding="{codec}"?><urlset><url><loc>https://e.com/'.encode(codec)
-    bad = b"\x00\xd8" if codec == "utf-16-le" else b"\x81\xff"
     reading = read(start + bad + f"x</loc></url>{GOOD}{END}".encode(codec))
-    assert reading.locs == ["https://e.com/\ufffdx", "https://e.com/good"]
+    assert reading.locs == [f"https://e.com/{shown}x", "https://e.com/good"]
     assert reading.document.outcome == "recovered"
     assert reading.document.error is not None
 
@@ -178,3 +181,12 @@ def test_the_line_of_a_bad_byte_counts_any_line_end(bad: bytes, end: bytes, size
     alone = end * 3 + bad
     (fault,) = (fault for fault in read(alone, size).document.faults if fault.rule != "xml-root-unknown")
     assert fault.line == 4
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("earlier", ["caf\ufffd", "caf\x01"], ids=["U+FFFD in the file", "a character left out"])
+def test_a_bad_byte_says_nothing_about_earlier_entries(earlier: str, size: int) -> None:
+    titled = f"<url><loc>https://e.com/a</loc><priority>{earlier}</priority></url>"
+    reading = read(urlset(titled, url("https://e.com/caf~")).encode().replace(b"~", b"\xe9"), size)
+    noted = [fault.url for fault in reading.document.faults if fault.rule == "doc-encoding-not-utf8"]
+    assert noted == [None, "https://e.com/caf\ufffd"]
