@@ -1,6 +1,6 @@
 """`python -m fuzz TARGET [SECONDS] [FILE...] [-libFuzzer options]`: fuzzes one target, or tries files on it.
 
-Without SECONDS it tries a fixed number of inputs, the same ones each time."""
+SECONDS is 10 by default; 0 fuzzes until it is stopped."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from fuzz.harness import fuzz
 from fuzz.target import Target, names
 
+SECONDS = 10
+"""Default time to run."""
 USAGE = 2
 """Exit code for a wrong command."""
 
@@ -22,7 +24,7 @@ def main(arguments: list[str]) -> None:
         print(f"{(__doc__ or '').strip()}\nTargets: {', '.join(names())}", file=sys.stderr)
         sys.exit(USAGE)
     name, *rest = arguments
-    seconds = int(rest.pop(0)) if rest and rest[0].isdecimal() else None
+    seconds = int(rest.pop(0)) if rest and rest[0].isdecimal() else SECONDS
     fuzz(Target(name), seconds, rest)
 
 

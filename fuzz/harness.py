@@ -17,16 +17,14 @@ HANGS_S = 120
 """Seconds after which an input counts as hanging, even on a busy machine. Checks detect slow code by processor time."""
 MAX_MEMORY_MB = 1024
 """Memory limit of the process in MB, coverage counters included; no input needs a tenth of it."""
-SEED = 1
-"""Seed of runs with a fixed number of inputs, which try the same ones each time; timed runs start anywhere."""
 PACKAGE = "sitemapcrawler"
 SKIPPED = 0
 """Exit code without atheris."""
 
 
-def fuzz(target: Target, seconds: int | None, arguments: Sequence[str] = ()) -> None:
+def fuzz(target: Target, seconds: int, arguments: Sequence[str] = ()) -> None:
     """Fuzz a target, or check the files among the `arguments`; ends the process, with a non-zero exit code if a check
-    failed. `seconds`: time to run; 0: until stopped; None: `target.runs` inputs."""
+    failed. `seconds`: time to run; 0: until stopped."""
     try:
         import atheris
     except ImportError:
@@ -41,7 +39,7 @@ def fuzz(target: Target, seconds: int | None, arguments: Sequence[str] = ()) -> 
     atheris.Fuzz()
 
 
-def _options(target: Target, seconds: int | None, arguments: Sequence[str]) -> list[str]:
+def _options(target: Target, seconds: int, arguments: Sequence[str]) -> list[str]:
     """Return arguments of libFuzzer: https://llvm.org/docs/LibFuzzer.html#options"""
     corpus, crashes = target.build / "corpus", target.build / "crashes"
     for folder in (corpus, crashes):
@@ -58,8 +56,6 @@ def _options(target: Target, seconds: int | None, arguments: Sequence[str]) -> l
     if any(not argument.startswith("-") for argument in arguments):
         return [*options, *arguments]
     options.append(f"-seed_inputs=@{_seeds(target)}")
-    if seconds is None:  # inputs that an earlier run kept would change what is tried
-        return [*options, f"-runs={target.runs}", f"-seed={SEED}", *arguments]
     return [*options, f"-max_total_time={seconds}", *arguments, str(corpus)]
 
 

@@ -13,7 +13,7 @@ from zlib import crc32
 
 MEANS = (1, 3, 20, 300)
 """Mean bytes of a piece."""
-MAX_S = 2.0
+MAX_S = 5.0
 """Seconds of processor time for an input of up to `MAX_BYTES`; none needs a tenth of it."""
 MAX_BYTES = 64 * 1024
 

@@ -46,11 +46,6 @@ class Target:
         return int(getattr(self.module, "MAX_BYTES", MAX_BYTES))
 
     @property
-    def runs(self) -> int:
-        """Number of inputs that CI tries: about 8 seconds on a machine of 2026."""
-        return int(self.module.RUNS)
-
-    @property
     def dictionary(self) -> Path | None:
         """Tokens for libFuzzer to build inputs from."""
         name = getattr(self.module, "DICTIONARY", None)

@@ -10,7 +10,6 @@ from sitemapcrawler.reader.entries import number
 from sitemapcrawler.replies.chase import http_date
 
 MAX_BYTES = 128
-RUNS = 100_000
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
 
 

@@ -11,7 +11,6 @@ from tests.unit.reader import oracle
 
 SEEDS = ("tests/data/good/rss*.xml", "tests/data/good/atom*.xml", "tests/data/hard/*.xml", "tests/data/bad/feed-*")
 DICTIONARY = "xml.dict"
-RUNS = 2_500
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 

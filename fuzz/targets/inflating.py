@@ -13,7 +13,6 @@ from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, Faults, Limits
 from sitemapcrawler.replies.page.head import Inflater
 
 SEEDS = ("tests/data/*/*.gz",)
-RUNS = 1_000
 SMALL = Limits(max_bytes=1000, max_ratio=10)
 LIMIT = 1 << 16
 """Maximum bytes of a page."""

@@ -10,7 +10,6 @@ from tests.unit.rules.judging import judge
 
 SEEDS = ("tests/data/bad/*", "tests/data/good/*", "tests/data/hard/*")
 DICTIONARY = "xml.dict"
-RUNS = 1_600
 FAILED = "internal-rule-failed"
 
 

@@ -9,7 +9,6 @@ from fuzz.inputs import chance, in_time
 from sitemapcrawler.reader.lists import MAGIC, ListEntry, read_list
 
 MAX_BYTES = 2048
-RUNS = 8_000
 DICTIONARY = "lists.dict"
 
 

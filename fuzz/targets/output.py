@@ -12,7 +12,6 @@ from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
 MAX_BYTES = 256
-RUNS = 150_000
 SIGNS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 """Start of a formula. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
 

@@ -13,7 +13,6 @@ from sitemapcrawler.replies.soft404 import heading, says_not_found, visible, wor
 
 SEEDS = ("tests/data/hard/*.html", "tests/data/bad/*.html")
 DICTIONARY = "html.dict"
-RUNS = 1_200
 URL = "https://e.com/a/page"
 HEADERS = ("x-robots-tag", "link", "refresh", "content-type")
 DENIED = b'<html><head><meta name="robots" content="noindex">'

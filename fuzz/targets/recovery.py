@@ -14,7 +14,6 @@ from tests.unit.reader.test_properties import facts_of, plain
 SEEDS = ("tests/data/hard/*.xml", "tests/data/pitfalls/*.xml", "tests/data/bad/doc-*.xml", "tests/data/bad/xml-*.xml")
 DICTIONARY = "xml.dict"
 MAX_BYTES = 2048
-RUNS = 2_000
 ROOTS = re.compile("<[^<>/]*?(?:urlset|sitemapindex)")
 """Start of a root's start tag, which may be broken further on."""
 ODD_NAMESPACE = re.compile(r"""xmlns[^=<>]*+=\s*+["'][A-Za-z0-9_:/.#?=%~-]*+[^"']""")

@@ -23,7 +23,6 @@ from tests.unit.rules.judging import judge
 
 DICTIONARY = "xml.dict"
 MAX_BYTES = 256
-RUNS = 30
 PART = b"\x1e"
 SHORT = LONG // 8
 """Bytes of the first try; an input that takes longer than `SUSPECT_S` is tried at full length."""

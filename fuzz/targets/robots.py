@@ -14,7 +14,6 @@ from sitemapcrawler.robots.parse import MAX_NOTES
 
 DICTIONARY = "robots.dict"
 MAX_BYTES = 1024
-RUNS = 2_000
 ROBOTS = "https://e.com/robots.txt"
 AGENTS = parse_agents("search,ai")
 NAMES = ("GPTBot", "foobot")

@@ -13,7 +13,6 @@ from sitemapcrawler.reader.sniff import DocumentHead, blank_sections, sniff
 SEEDS = ("tests/data/hard/*", "tests/data/good/*", "tests/data/pitfalls/*")
 DICTIONARY = "xml.dict"
 MAX_BYTES = 2048
-RUNS = 4_000
 TIMES = 8
 """Number of prefixes of a text to check; of a short text, all."""
 SHORT = 200

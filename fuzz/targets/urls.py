@@ -29,7 +29,6 @@ from sitemapcrawler.urls import grammar as uri
 
 DICTIONARY = "urls.dict"
 MAX_BYTES = 256
-RUNS = 20_000
 BASE = "https://base.example/folder/file?query"
 DEFAULTS = {"http": 80, "https": 443}
 

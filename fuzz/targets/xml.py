@@ -15,7 +15,6 @@ from tests.unit.reader.test_properties import facts_of, plain
 
 SEEDS = ("tests/data/good/*.xml", "tests/data/hard/*.xml", "tests/data/pitfalls/*.xml", "tests/data/bad/*.xml")
 DICTIONARY = "xml.dict"
-RUNS = 1_600
 CHANGED = re.compile("<!(?:ENTITY|ATTLIST)|@|&#(?:0*64|x0*40);")
 """Declarations that change the meaning of what follows, which are never loaded here; and signs that may follow a
 password, which only the oracle keeps."""
