@@ -15,6 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
+from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -112,7 +113,7 @@ class JudgedFile:
         if self._judge is None:
             return
         record = self._file.record
-        self._file.indexes = int(record.format == "xml-index")
+        self._file.indexes = int(format_named(record.format).is_index)
         self._judge.file(record, self._file)
         self.findings += getattr(record, "findings", ())
         for rule in filter(self._choice.chosen, self._choice.all_rules):

@@ -10,16 +10,6 @@ LONG_H, DAY_H = 10, 24
 """Hours from which minutes are omitted, and hours of a day."""
 DOTS = "..."
 """Replaces the part of a text that was cut."""
-FORMATS = {
-    "xml-urlset": ("XML", "urlset"),
-    "xml-index": ("index", "index"),
-    "rss": ("RSS", "RSS feed"),
-    "atom": ("Atom", "Atom feed"),
-    "text": ("text", "text"),
-    "html": ("HTML", "HTML page"),
-    "list": ("list of URLs", "list"),
-}
-"""`SitemapRecord.format` -> its name in reports, and in `inspect`."""
 WAYS = {
     "robots": ("robots.txt", "named in {parent}"),
     "common-path": ("usual paths", "at usual paths"),

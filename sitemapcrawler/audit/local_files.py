@@ -16,6 +16,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Selection
 from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.reader.formats import LIST
 from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
 from sitemapcrawler.urls.grammar import folder_of
@@ -176,7 +177,7 @@ class Listing:
 
     def read(self, url: str) -> Iterator[UrlBatch | SitemapRecord]:
         path = Path(urls.local_path(url) or "")
-        record = SitemapRecord(url, format="list")
+        record = SitemapRecord(url, format=LIST.name)
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:

@@ -21,6 +21,7 @@ from sitemapcrawler.jobs.crawl import FileResult
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
+from sitemapcrawler.reader.formats import HTML, format_named
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.urls import authority
 from sitemapcrawler.words import counted
@@ -36,8 +37,6 @@ BATCH_BYTES = 2**20
 thousand times larger."""
 SLICE_S = 0.1
 """Seconds of work on a file before other tasks get their turn."""
-NOT_FOUND = ("html", "unknown")
-"""Formats that are not sitemaps."""
 
 
 @dataclass(slots=True)
@@ -92,7 +91,7 @@ class Reading:
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"
-        if visit.probe and record.format in NOT_FOUND:
+        if visit.probe and not format_named(record.format).is_sitemap:
             return
         level = logging.INFO if record.outcome in ("ok", "recovered") else logging.WARNING
         logger.log(level, "%s: %s, %s%s", visit.url, record.outcome, _entries(record), _why(record))
@@ -187,7 +186,7 @@ class Reading:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         document.describe(record)
-        if document.format == "xml-index":
+        if format_named(document.format).is_index:
             self.indexes[visit.judged_with] += 1
             if self.judging:
                 record.file.indexes = self.indexes[visit.judged_with]
@@ -277,7 +276,7 @@ def is_page(answer: FetchResult) -> bool:
     start = Document(answer.final_url)
     for _ in start.read([answer.content(START_BYTES)]):
         pass
-    return start.format == "html"
+    return start.format == HTML.name
 
 
 def is_offsite(url: str, parent: str | None) -> bool:

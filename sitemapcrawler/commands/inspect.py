@@ -31,6 +31,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
+from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, check, quieten, run
@@ -147,7 +148,7 @@ class Inspector:
     def _why_nothing(self, single: SitemapRecord | None) -> str:
         records = self._inspection.files.records
         if single is not None:
-            hint = single.format == "html" and self._inspection.kind != FILE
+            hint = single.format == HTML.name and self._inspection.kind != FILE
             return inert(single.error or "") + ("; --discover looks for the sitemaps of its site" if hint else "")
         if records:
             why = inert(records[0].error or "")

@@ -24,6 +24,7 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
 from sitemapcrawler.jobs.store.schema import RECORDS
+from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -263,7 +264,7 @@ def files_done(store: Store) -> dict[str, Done]:
             answered == "true" if missed else status == OK or sitemap.startswith("file:"),
             alias == "true",
             not missed,
-            format == "xml-index",
+            format_named(format).is_index,
             final_url,
         )
         for sitemap, digest, missed, answered, alias, status, format, final_url in rows

@@ -8,10 +8,10 @@ from itertools import chain
 from sitemapcrawler.items import Counts, SitemapRecord
 from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
-from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
+from sitemapcrawler.reader.entries import ChildRecord, Entry, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
-from sitemapcrawler.reader.formats import FeedEntries, read_text
-from sitemapcrawler.reader.sniff import ENTRIES, MAX_PROLOG, DocumentHead, Format, core_uri, no_root, note_head, sniff
+from sitemapcrawler.reader.formats import FORMATS, UNKNOWN, format_named
+from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
 from sitemapcrawler.reader.xml import XmlReader
 from sitemapcrawler.words import counted
 
@@ -23,13 +23,12 @@ MALFORMED = (
     "doc-trailing-content", "xml-ext-namespace-missing", "doc-leading-content", "xml-root-unknown", "limit-depth",
 )  # fmt: skip
 """Faults that end strict reading."""
-NO_SITEMAP: dict[Format, str] = {"html": "an HTML page, no sitemap", "unknown": "no sitemap"}
 
 
-def outcome_of(format: Format, faults: Faults, is_listing: bool, is_recovered: bool) -> str:
+def outcome_of(format: str, faults: Faults, is_listing: bool, is_recovered: bool) -> str:
     """Return ok, recovered, truncated or failed. `is_listing`: it has entries; `is_recovered`: some needed repair."""
     malformed = any(rule in faults for rule in (*CUT, *MALFORMED))
-    if format in NO_SITEMAP or (malformed and not is_listing):
+    if not format_named(format).is_sitemap or (malformed and not is_listing):
         return "failed"
     if any(rule in faults for rule in CUT):
         return "truncated"
@@ -66,7 +65,7 @@ class Document:
         keep_elements: bool = False,
     ) -> None:
         self.url = url
-        self.format: Format = "unknown"
+        self.format = UNKNOWN.name
         self.encoding: str | None = None
         self.bytes = 0
         self.url_count = 0
@@ -141,7 +140,7 @@ class Document:
         if self.faults.lost:
             was = "was" if self.faults.lost == 1 else "were"
             return f"{counted(self.faults.lost, 'entry', 'entries')} could not be trusted and {was} left out"
-        return NO_SITEMAP.get(self.format)
+        return format_named(self.format).error or None
 
     def _begun(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         start = b""
@@ -176,8 +175,10 @@ class Document:
         head, text, line = yield from self._head(texts)
         self.format = head.format
         self.prolog = text[: min(head.start, MAX_PROLOG)]
-        if head.format == "text":
-            yield from read_text(chain([text], texts), Entries(self.url, self._base, self.faults), self.faults)
+        format = FORMATS[head.format]
+        if format.read is not None:
+            entries = format.entries(self.url, self._base, self.faults, "")
+            yield from format.read(chain([text], texts), entries, self.faults)
         elif head.name:
             yield from self._xml(head, text, line, texts)
         elif not self.faults.first(*CUT):
@@ -199,14 +200,10 @@ class Document:
         return head, start, 1 + start.count("\n", 0, head.start)
 
     def _xml(self, head: DocumentHead, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
-        feed = head.format in ("rss", "atom")
-        entries: Entries = (
-            FeedEntries(self.url, self._base, self.faults, head.attributes)
-            if feed
-            else Entries(self.url, self._base, self.faults)
-        )
+        format = FORMATS[head.format]
+        entries = format.entries(self.url, self._base, self.faults, head.attributes)
         self.ignored = entries.ignored
-        entries.expected = ENTRIES.get(head.format, "")
+        entries.expected = format.protocol_entry
         note_head(head, text, line, self.faults)
         self.root_line = line
         line += text.count("\n", head.start, head.end)

@@ -125,7 +125,8 @@ Entry = UrlRecord | ChildRecord
 class Entries:
     """Builds the records of one document's entries and notes their faults."""
 
-    def __init__(self, sitemap: str, base: str, faults: Faults) -> None:
+    def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
+        """`root_attributes`: as written, for formats whose root has a meaning of its own."""
         self.sitemap = sitemap
         self.base = base
         self.core = CORE

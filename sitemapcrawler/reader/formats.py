@@ -1,22 +1,30 @@
-"""Reads items of RSS and Atom feeds, and text sitemaps with one URL per line."""
+"""Declares the formats of sitemaps. Also reads items of RSS and Atom feeds, and text sitemaps with one URL per line.
+
+Sniffing, reading, labels and rules follow from the declarations. A plug-in adds a format with `register`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
+from types import MappingProxyType
+from typing import Literal
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.media import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import Entries, Entry, keep
+from sitemapcrawler.reader.entries import ENTRIES, Entries, Entry, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.reader.strict import BASE, BASES
 from sitemapcrawler.urls import resolve
 
-ITEMS = ("item", "entry")
+RSS_ITEMS, ATOM_ITEMS = ("item",), ("entry",)
+ITEMS = (*RSS_ITEMS, *ATOM_ITEMS)
 DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")
 """Elements that date an item (RSS 2.0, Atom 1.0 and 0.3, Dublin Core); modification dates first."""
 ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
@@ -31,7 +39,7 @@ class FeedEntries(Entries):
     """Builds url records from feed items. Elements around the items are not faults."""
 
     def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
-        super().__init__(sitemap, base, faults)
+        super().__init__(sitemap, base, faults, root_attributes)
         declared = ROOT_BASE.search(root_attributes)
         if declared is not None:
             self.base = resolve(base, unescape(declared[1] or declared[2] or "")) or base
@@ -166,3 +174,158 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
 def _record(url: str, number: int, split: bool, entries: Entries) -> UrlRecord:
     loc, raw = entries.locate(url, number)
     return UrlRecord(loc, raw, entries.sitemap, number, recovered=split or UNREADABLE in url)
+
+
+HTML_START = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
+"""Beginning of an HTML page's content."""
+HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
+URL_LINE = re.compile(r"""^[^\S\n]*(?:https?:)?//[^\s/<>"][^\s<>"]*+(?=\s|\Z)""", re.IGNORECASE | re.MULTILINE)
+"""Line of a text sitemap."""
+XML_TAG = re.compile(r"<(?:[A-Za-z_][\w.-]*+:)?+(?:url|loc|urlset|sitemap|sitemapindex)[\s/>]")
+"""Start tag of the protocol, which no text sitemap contains."""
+TEXT_WINDOW = 64 * 1024
+"""Characters of a text file that must contain its first URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start of a document that does not begin with a known root."""
+
+    text: str
+    """At most `Limits.max_head` characters."""
+    visible: str
+    """The text with comments, CDATA sections and instructions blanked. Positions are the same."""
+    position: int
+    """Position after white space, XML declaration, comments and DOCTYPE."""
+
+
+def is_html(start: Start) -> bool:
+    """Return whether a document is an HTML page."""
+    visible = start.visible
+    return HTML_START.match(visible, start.position) is not None or HTML_ANYWHERE.search(visible) is not None
+
+
+def is_text(start: Start) -> bool:
+    """Return whether a document is a text sitemap."""
+    return (
+        not start.text.startswith("<", start.position)
+        and URL_LINE.search(start.text, 0, TEXT_WINDOW) is not None
+        and not XML_TAG.search(start.visible, 0, TEXT_WINDOW)
+    )
+
+
+TextReader = Callable[[Iterable[str], Entries, Faults], Iterator[list[Entry]]]
+"""Yields the records of a document's texts in lists; an empty list lets other work run. Like `read_text`."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFormat:
+    """A format of files. XML formats declare `roots`, others `sniff` and `read`."""
+
+    name: str
+    """Value of `SitemapRecord.format`: lower-case letters, digits and hyphens."""
+    label: str
+    """Name in reports."""
+    long_label: str
+    """Name on the `inspect` screen."""
+    lists: Literal["pages", "sitemaps", "nothing"]
+    """What its entries are. A format that lists nothing is no sitemap."""
+    roots: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Root elements -> elements read as entries, by local name."""
+    entries: Callable[[str, str, Faults, str], Entries] = Entries
+    """Builds the records, from the URL of the file, its base URL, its faults and the attributes of its root."""
+    protocol_entry: str = ""
+    """Element of the sitemap protocol (sitemaps.org) that is an entry; empty for formats outside the protocol."""
+    sniff: Callable[[Start], bool] | None = None
+    """Recognises a document without a known root."""
+    read: TextReader | None = None
+    """Reads a document without a root."""
+    is_feed: bool = False
+    """True for a feed with the latest pages, for readers: it does not claim to list all, as it may be no sitemap."""
+    has_dates: bool = True
+    """False if entries cannot have a date."""
+    has_relative_urls: bool = False
+    """True if the format allows relative URLs."""
+    error: str = ""
+    """Error of a file in this format, if it is no sitemap."""
+
+    @property
+    def is_sitemap(self) -> bool:
+        """False for formats that are not sitemaps."""
+        return self.lists != "nothing"
+
+    @property
+    def is_index(self) -> bool:
+        """True if entries are sitemaps."""
+        return self.lists == "sitemaps"
+
+
+FORMATS: dict[str, InputFormat] = {}
+"""All formats by name. Those that a plug-in adds come last."""
+ROOTS: dict[str, InputFormat] = {}
+"""Formats by root element."""
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def register(format: InputFormat) -> InputFormat:
+    """Add a format. Raises ValueError if its name or a root is taken or invalid, or if it cannot be read."""
+    if not NAME.fullmatch(format.name) or format.name in FORMATS:
+        raise ValueError(f"format {format.name!r}: the name is taken, or not lower-case letters, digits and hyphens")
+    if taken := format.roots.keys() & ROOTS.keys():
+        raise ValueError(f"format {format.name!r}: the root {min(taken)} is that of {ROOTS[min(taken)].name}")
+    if format.is_sitemap and not format.roots and not (format.sniff and format.read):
+        raise ValueError(f"format {format.name!r}: has neither roots, nor both sniff and read")
+    FORMATS[format.name] = format
+    ROOTS.update(dict.fromkeys(format.roots, format))
+    root_start.cache_clear()
+    return format
+
+
+@cache
+def root_start() -> re.Pattern[str]:
+    """Return the expression for the beginning of a known root's start tag."""
+    names = "|".join(map(re.escape, ROOTS))
+    return re.compile(rf"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>{names})(?=[\s/>])")
+
+
+def format_named(name: str) -> InputFormat:
+    """Return a format; `UNKNOWN` for a name that is not registered, as in the database of a crawl with a plug-in."""
+    return FORMATS.get(name, UNKNOWN)
+
+
+def format_names(test: Callable[[InputFormat], bool]) -> list[str]:
+    """Return the names of the formats that pass a test."""
+    return [format.name for format in FORMATS.values() if test(format)]
+
+
+def format_label(name: str) -> str:
+    """Return the name of a format in reports."""
+    return FORMATS[name].label if name in FORMATS else name
+
+
+def long_format_label(name: str) -> str:
+    """Return the name of a format on the `inspect` screen."""
+    return FORMATS[name].long_label if name in FORMATS else name
+
+
+URLSET = register(
+    InputFormat("xml-urlset", "XML", "urlset", "pages", {"urlset": ENTRIES}, protocol_entry="url"),
+)
+INDEX = register(
+    InputFormat("xml-index", "index", "index", "sitemaps", {"sitemapindex": ENTRIES}, protocol_entry="sitemap"),
+)
+RSS_FEED = register(
+    InputFormat("rss", "RSS", "RSS feed", "pages", {"rss": RSS_ITEMS, "RDF": RSS_ITEMS}, FeedEntries, is_feed=True),
+)
+ATOM_FEED = register(
+    InputFormat(
+        "atom", "Atom", "Atom feed", "pages", {"feed": ATOM_ITEMS}, FeedEntries, is_feed=True, has_relative_urls=True
+    ),
+)
+TEXT = register(InputFormat("text", "text", "text", "pages", sniff=is_text, read=read_text, has_dates=False))
+HTML = register(
+    InputFormat("html", "HTML", "HTML page", "nothing", sniff=is_html, error="an HTML page, no sitemap"),
+)
+UNKNOWN = register(InputFormat("unknown", "unknown", "unknown", "nothing", error="no sitemap"))
+LIST = register(InputFormat("list", "list of URLs", "list", "nothing", has_dates=False))
+"""List of URLs of the argument `urls`; `reader.lists` reads it."""

@@ -11,15 +11,6 @@ from typing import Literal
 from sitemapcrawler.reader.recovery import ENDS
 from sitemapcrawler.reader.sniff import DocumentHead
 
-SITEMAP_ENTRIES, RSS_ENTRIES = ("url", "sitemap"), ("item",)
-NAMES = {
-    "urlset": SITEMAP_ENTRIES,
-    "sitemapindex": SITEMAP_ENTRIES,
-    "rss": RSS_ENTRIES,
-    "RDF": RSS_ENTRIES,
-    "feed": ("entry",),
-}
-"""Root element -> elements read as entries."""
 WINDOW = 64 * 1024
 """Characters per piece where no entry ends. A single entry may be larger."""
 TAG = re.compile(r"""<[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>""")
@@ -43,7 +34,7 @@ class Pieces:
     """
 
     def __init__(self, head: DocumentHead, max_element: int) -> None:
-        self._mark, self._end = marks_of(NAMES[head.name])
+        self._mark, self._end = marks_of(head.entries)
         self._max = max_element
         self.window = min(WINDOW, max_element)
         self.how: How = "whole"

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
 
-from sitemapcrawler.reader.entries import FIELDS
+from sitemapcrawler.reader.entries import ENTRIES, FIELDS
 from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.formats import (
+    FORMATS,
+    HTML,
+    INDEX,
+    ROOTS,
+    TEXT,
+    UNKNOWN,
+    URLSET,
+    Start,
+    root_start,
+)
 
-Format = Literal["xml-urlset", "xml-index", "rss", "atom", "text", "html", "unknown"]
-
-ROOTS: dict[str, Format] = {
-    "urlset": "xml-urlset",
-    "sitemapindex": "xml-index",
-    "rss": "rss",
-    "RDF": "rss",
-    "feed": "atom",
-}
-"""Root elements by local name."""
-ROOT_NAME = re.compile(r"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>urlset|sitemapindex|rss|RDF|feed)(?=[\s/>])")
-"""Beginning of a known root's start tag."""
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+)>""")
 """Rest of a start tag; `>` within quotes does not end it."""
 SECTION_START = re.compile(r"<!--|<\?|<!\[CDATA\[")
@@ -34,15 +32,6 @@ MISC = re.compile(r"<\?xml\s[^<>?]*+>|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 DOCTYPE = re.compile(r"<!DOCTYPE", re.IGNORECASE)
 DOCTYPE_PART = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>|(?P<open><!--|<\?|"|')""", re.DOTALL)
 """Parts that decide where a DOCTYPE ends; `open` is a quote or section without an end."""
-HTML = re.compile(r"<(?:html|head|body|script|title|meta|div|table|center|h1|p)[\s>]", re.IGNORECASE)
-"""Beginning of an HTML page's content."""
-HTML_ANYWHERE = re.compile(r"<html[\s>]", re.IGNORECASE)
-URL_LINE = re.compile(r"""^[^\S\n]*(?:https?:)?//[^\s/<>"][^\s<>"]*+(?=\s|\Z)""", re.IGNORECASE | re.MULTILINE)
-"""Line of a text sitemap."""
-XML_TAG = re.compile(r"<(?:[A-Za-z_][\w.-]*+:)?+(?:url|loc|urlset|sitemap|sitemapindex)[\s/>]")
-"""Start tag of the protocol, which no text sitemap contains."""
-TEXT_WINDOW = 64 * 1024
-"""Characters of a text file that must contain its first URL."""
 ENTRY = re.compile(r"<(url|sitemap)>\s*<loc>")
 """Entry in a fragment that has lost its root."""
 CORE_DECLARATION = ' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -57,7 +46,8 @@ BLANK = re.compile("[\\s\ufeff]*")
 class DocumentHead:
     """The start of a document up to its first entry. Positions are in characters."""
 
-    format: Format
+    format: str
+    """Name of an `InputFormat`."""
     prefix: str = ""
     """Namespace prefix of the root, without colon."""
     name: str = ""
@@ -78,6 +68,11 @@ class DocumentHead:
     """True for entries without a root; `name` is then made up."""
 
     @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of the elements read as entries."""
+        return ROOTS[self.name].roots[self.name]
+
+    @property
     def tag(self) -> str:
         """The root's name as written, prefix included."""
         return f"{self.prefix}:{self.name}" if self.prefix else self.name
@@ -89,23 +84,20 @@ def sniff(text: str, complete: bool) -> DocumentHead | None:
     head = _root(text, position, doctype)
     if head is not None or not complete:
         return head
-    visible = blank_sections(text)
-    html = HTML.match(visible, position) is not None or HTML_ANYWHERE.search(visible) is not None
-    head = _root_later(visible, position, doctype, html)
+    start = Start(text, blank_sections(text), position)
+    formats = (*(format for format in FORMATS.values() if format not in GUESSES), *GUESSES)
+    found = next((format for format in formats if format.sniff is not None and format.sniff(start)), UNKNOWN)
+    if found not in GUESSES:
+        return DocumentHead(found.name)
+    head = _root_later(start.visible, position, doctype, found is HTML)
     if head is not None:
         return head
-    if html:
-        return DocumentHead("html")
-    fragment = ENTRY.search(visible, position)
-    if fragment is not None:
-        return _fragment(text, fragment)
-    if (
-        not text.startswith("<", position)
-        and URL_LINE.search(text, 0, TEXT_WINDOW)
-        and not XML_TAG.search(visible, 0, TEXT_WINDOW)
-    ):
-        return DocumentHead("text")
-    return DocumentHead("unknown")
+    fragment = ENTRY.search(start.visible, position) if found is not HTML else None
+    return _fragment(text, fragment) if fragment is not None else DocumentHead(found.name)
+
+
+GUESSES = (HTML, TEXT, UNKNOWN)
+"""Formats that are tried last, and apply only if the document contains no root."""
 
 
 def skip_prolog(text: str, complete: bool = True) -> tuple[int, bool]:
@@ -146,13 +138,13 @@ def _doctype_end(text: str, position: int, complete: bool) -> int | None:
 
 
 def _root(text: str, position: int, doctype: bool) -> DocumentHead | None:
-    name = ROOT_NAME.match(text, position)
+    name = root_start().match(text, position)
     rest = name and ATTRIBUTES.match(text, name.end())
     if not name or not rest:
         return None
     attributes = rest["attributes"]
     return DocumentHead(
-        ROOTS[name["name"]],
+        ROOTS[name["name"]].name,
         name["prefix"] or "",
         name["name"],
         attributes,
@@ -186,21 +178,19 @@ def blank_sections(text: str) -> str:
 
 
 def _fragment(text: str, entry: re.Match[str]) -> DocumentHead:
-    name = "urlset" if entry[1] == "url" else "sitemapindex"
+    format, name = (URLSET, "urlset") if entry[1] == URLSET.protocol_entry else (INDEX, "sitemapindex")
     start = entry.start()
-    return DocumentHead(ROOTS[name], "", name, CORE_DECLARATION, start, start, text[:start], fragment=True)
+    return DocumentHead(format.name, "", name, CORE_DECLARATION, start, start, text[:start], fragment=True)
 
 
 def _root_later(text: str, position: int, doctype: bool, html: bool) -> DocumentHead | None:
-    for name in islice(ROOT_NAME.finditer(text, position), MAX_CANDIDATES):
+    for name in islice(root_start().finditer(text, position), MAX_CANDIDATES):
         head = _root(text, name.start(), doctype)
         if head is not None and (not html or ENTRY_NEXT.match(text, head.end)):
             return replace(head, junk=text[: head.start])
     return None
 
 
-ENTRIES: dict[Format, str] = {"xml-urlset": "url", "xml-index": "sitemap"}
-"""Format -> element name of its entries."""
 MAX_PROLOG = 1000
 """Characters before the root that are kept."""
 BLANKS = "\ufeff \t\n"
@@ -237,7 +227,7 @@ def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
         _broken_tag(head.tag, line, faults)  # a comment, instruction or CDATA section within the tag
     if head.doctype:
         faults.add("doc-doctype", "a DOCTYPE, which was not loaded", _doctype_line(text))
-    if head.format in ENTRIES:
+    if FORMATS[head.format].protocol_entry:
         _unknown_attributes(head, line, faults)
 
 
@@ -262,7 +252,7 @@ def _note_fragment(text: str, line: int, faults: Faults) -> None:
     position, _ = skip_prolog(text)
     element = ELEMENT.match(text, position)
     at = 1 + text.count("\n", 0, position)
-    if element is None or element[2] in (*ENTRIES.values(), *FIELDS):
+    if element is None or element[2] in (*ENTRIES, *FIELDS):
         faults.add("xml-root-unknown", "entries without a root element", line)
     elif element[2] in ROOTS:
         _broken_tag(element[1], at, faults)
@@ -274,7 +264,7 @@ def no_root(head: DocumentHead, text: str, faults: Faults) -> None:
     """Note why a document is not a sitemap."""
     position, _ = skip_prolog(text)
     line = 1 + text.count("\n", 0, position)
-    if head.format == "html":
+    if head.format == HTML.name:
         page = CHALLENGE.search(text, 0, SEARCHED)
         if page is not None:
             line = 1 + text.count("\n", 0, page.start())

@@ -12,10 +12,11 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
 from sitemapcrawler.reader.entries import Entries, note_no_entry, note_text
 from sitemapcrawler.reader.faults import Faults, Limits
-from sitemapcrawler.reader.pieces import NAMES, Pieces, Place, Stretch, place_of
+from sitemapcrawler.reader.formats import FORMATS
+from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
 from sitemapcrawler.reader.plain import BLANK, read_plain
 from sitemapcrawler.reader.recovery import Builder, Recovery, readable_root, section_start
-from sitemapcrawler.reader.sniff import ENTRIES, DocumentHead, later_root
+from sitemapcrawler.reader.sniff import DocumentHead, later_root
 from sitemapcrawler.reader.strict import GENERAL, Malformed, Scope, StrictParser, characters_in, unended
 
 BLANKS = (" ", "\t", "\n")
@@ -189,7 +190,7 @@ class Opening:
 
     def parser(self, inside: Sequence[str] = ()) -> StrictParser:
         """Create a parser under the root and the elements `inside` it, given by their start tags."""
-        names = NAMES[self._head.name]
+        names = self._head.entries
         return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
 
 
@@ -237,7 +238,7 @@ class PieceReader:
         self.opening = Opening(head, self._builder.build, self._limits.max_depth, self.scope)
         self.strict = self.opening.first(self._faults, self._stretch.position.line)
         self._builder.entries.core = self.strict.root_uri
-        self._recovery = Recovery(self.opening.tag, head.prefix, NAMES[head.name], head.doctype, self._limits.max_depth)
+        self._recovery = Recovery(self.opening.tag, head.prefix, head.entries, head.doctype, self._limits.max_depth)
         self._begin()
 
     def _begin(self) -> None:
@@ -313,7 +314,7 @@ class PieceReader:
         """Note text and unknown elements around the entries."""
         for wrapper in self.strict.wrappers:
             note_no_entry(wrapper, self._faults)
-        if self.head.format in ENTRIES and not self._builder.outside:
+        if FORMATS[self.head.format].protocol_entry and not self._builder.outside:
             for text, line in self.strict.texts:
                 note_text(text.strip(), line, self._faults)
         self.strict.wrappers.clear()

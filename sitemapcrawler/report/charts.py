@@ -17,6 +17,7 @@ import pygal  # type: ignore[import-untyped] # ships no types
 from lxml import etree
 from markupsafe import Markup
 
+from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import MAX_SHOWN
 from sitemapcrawler.urls.display import inert
@@ -255,7 +256,7 @@ def legend(report: Report) -> list[LegendRow]:
 
 
 def _lists(report: Report) -> list[FileProblems]:
-    return [file for file in report.files if file.record.format != "xml-index"]
+    return [file for file in report.files if not format_named(file.record.format).is_index]
 
 
 def _tile(file: FileProblems, least: float) -> Tile:

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler import words
 from sitemapcrawler.items import READ
+from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import inert
@@ -31,7 +31,6 @@ READING = {
     "unchanged": "unchanged, from before",
 }
 """How much of a file was read, by outcome."""
-FORMATS = {name: short for name, (short, _) in words.FORMATS.items()}
 HAPPENED = {
     "ok": "answered",
     "redirected": "redirects to",
@@ -171,7 +170,20 @@ def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:
 
 FILTERS = {
     function.__name__: function
-    for function in (number, counted, percent, size, elapsed, moment, address, coded, sentences, beside, listed)
+    for function in (
+        number,
+        counted,
+        percent,
+        size,
+        elapsed,
+        moment,
+        address,
+        coded,
+        sentences,
+        beside,
+        listed,
+        format_label,
+    )
 }
 """Template filters by name."""
 

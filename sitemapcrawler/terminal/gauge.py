@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sitemapcrawler.items import ENDED
+from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.terminal.progress import Checks, HostProgress, Progress
 
 SHORTEST_S = 0.5
@@ -172,7 +173,7 @@ class Gauge:
     def _of_urls(self, begun: float, known: int) -> tuple[float, int]:
         """Return how many files of URLs were read, and are known: without indexes, and all of them once reading has
         ended."""
-        indexes = self._stat("sitemap/format/xml-index")
+        indexes = sum(self._stat(f"sitemap/format/{name}") for name in format_names(lambda format: format.is_index))
         whole = self._spider.phase is not None
         return (known if whole else begun) - indexes, known - indexes
 

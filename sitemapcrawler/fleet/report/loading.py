@@ -21,6 +21,7 @@ from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.jobs.store.files import ALONE, confine, in_words
 from sitemapcrawler.jobs.store.schema import literal, quoted
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.reader.formats import format_names
 
 AT_ONCE = 500
 """Files read at once. Files are small; each holds one domain."""
@@ -92,16 +93,15 @@ ROWS = 50_000
 """Rows per row group."""
 PARQUET = "read_parquet($paths, hive_partitioning = false)"
 """SQL to read the Parquet files of the parameter `paths`."""
-INDEX = "xml-index"
-"""Format of sitemap indexes, which list no pages."""
 FILES = f"""
     SELECT
         domain, format, count(*) AS files, count(*) FILTER (outcome IN {UNREAD}) AS unread,
-        sum(url_count) FILTER (format <> '{INDEX}')::BIGINT AS urls, sum(bytes_fetched)::BIGINT AS fetched,
+        sum(url_count) FILTER (format NOT IN $indexes)::BIGINT AS urls, sum(bytes_fetched)::BIGINT AS fetched,
         max(lastmod_max) AS newest, max(lastmod_max) FILTER (lastmod_max <= $now) AS past,
         min(left(error, {MAX_REASON})) FILTER (outcome IN {UNREAD}) AS error
     FROM {{source}} GROUP BY domain, format"""
-"""SQL for the rows of `files`. Parameters: `now` (ISO 8601, UTC) and those of the source."""
+"""SQL for the rows of `files`. Parameters: `now` (ISO 8601, UTC), `indexes` (formats that list no pages) and
+those of the source."""
 RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
 """SQL view of domains with a result. Rows of other domains in other tables are ignored."""
 
@@ -155,7 +155,7 @@ def _load_domains(
 
 
 def _load_files(connection: duckdb.DuckDBPyConnection, source: Source, copies: Path) -> None:
-    now = {"now": iso(datetime.now(UTC))}
+    now = {"now": iso(datetime.now(UTC)), "indexes": format_names(lambda format: format.is_index)}
     connection.register("none", Columns(SitemapRecord, constants={DOMAIN: ""}).schema.empty_table())
     connection.execute(f"CREATE TABLE files AS {FILES.format(source='none')} LIMIT 0", now)
     connection.unregister("none")

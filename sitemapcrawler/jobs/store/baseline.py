@@ -20,6 +20,7 @@ from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
+from sitemapcrawler.reader.formats import UNKNOWN, format_named
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
 ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
@@ -195,14 +196,14 @@ class Baseline:
             f"SELECT f.sitemap, s.etag, s.last_modified, f.digest, f.tally, s.format, {line_of('sitemaps', 's.')}, "
             f"f.sitemap IN (SELECT sitemap FROM {BASELINE}.findings WHERE rule IN {ON_DATES}) "
             f"FROM {BASELINE}.files f JOIN {BASELINE}.sitemaps s USING (sitemap) "
-            f"WHERE s.outcome IN {READ} AND s.format <> 'unknown' AND coalesce(s.counts.news, 0) = 0 "
+            f"WHERE s.outcome IN {READ} AND s.format <> '{UNKNOWN.name}' AND coalesce(s.counts.news, 0) = 0 "
             f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.urls WHERE {EXPIRES}) "
             f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.findings "
             f"WHERE sitemap IS NOT NULL AND rule IN {PASSING})"
         )
         return {
             sitemap: Earlier(
-                etag, last_modified, digest or "", line, json.loads(tally or "{}"), format == "xml-index", dated
+                etag, last_modified, digest or "", line, json.loads(tally or "{}"), format_named(format).is_index, dated
             )
             for sitemap, etag, last_modified, digest, tally, format, line, dated in rows
         }

@@ -13,6 +13,7 @@ from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.reader.formats import HTML, InputFormat, format_named
 from sitemapcrawler.replies import Reply
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
@@ -184,6 +185,11 @@ class FileFacts:
         return authority(self.place)
 
     @property
+    def format(self) -> InputFormat:
+        """Format of a file that has been read."""
+        return format_named(self.record.format)
+
+    @property
     def is_missing_child(self) -> bool:
         """True for a file listed in an index that does not exist (`index-child-missing`)."""
         return self.record.found_by == "index" and self.record.status in GONE
@@ -193,7 +199,7 @@ class FileFacts:
         """True for a page that an index lists as a sitemap (`index-child-is-page`)."""
         if self.record.found_by != "index" or self.record.hops:
             return False
-        return self.record.format == "html" and "doc-waf-blocked" not in self.document.faults
+        return self.record.format == HTML.name and "doc-waf-blocked" not in self.document.faults
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News, Video
 from sitemapcrawler.reader.entries import FIELDS
-from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS
+from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS, URLSET, format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import BLANKS
 from sitemapcrawler.rules.facts.written import Standard
@@ -141,11 +141,8 @@ IMAGES = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/i
 VIDEOS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"
 
 
-FEEDS = ("rss", "atom")
-
-
 def is_in_feed(entry: EntryFacts) -> bool:
-    return entry.file.document.format in FEEDS
+    return format_named(entry.file.document.format).is_feed
 
 
 def field(entry: EntryFacts, name: str) -> Element | None:
@@ -208,7 +205,7 @@ EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unkn
 
 def is_empty_urlset(file: FileFacts) -> bool:
     """True for a urlset without entries and without a fault that explains it."""
-    empty = file.record.format == "xml-urlset" and not file.record.url_count
+    empty = file.format is URLSET and not file.record.url_count
     return empty and not any(rule in file.document.faults for rule in EXPLAINING)
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.reader.formats import LIST, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
@@ -41,11 +42,6 @@ def ordered(tables: Iterable[Table]) -> list[Table]:
 
 ROW_BITS = 40
 """Bits of a place that hold the row number. The remaining bits allow for a million files and more."""
-
-FEEDS = ("rss", "atom")
-
-LIST = "list"
-"""File formats that do not claim to list all pages of a site."""
 
 AT_ONCE = 10_000
 """URLs per INSERT statement."""
@@ -120,6 +116,14 @@ def _mark_whole(site: SiteFacts) -> None:
 WHOLE = Table("site_whole", ("CREATE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
 """Sites that were crawled completely."""
 
+
+def _insert_feeds(site: SiteFacts) -> None:
+    site.run("INSERT INTO temp.site_feeds SELECT unnest(?::VARCHAR[])", format_names(lambda format: format.is_feed))
+
+
+FEEDS = Table("site_feeds", ("CREATE TEMP TABLE site_feeds (format VARCHAR)",), fill=_insert_feeds)
+"""Formats of feeds, which do not claim to list all pages of a site."""
+
 FILES = Table(
     "site_files",
     (
@@ -127,7 +131,7 @@ FILES = Table(
         CREATE TEMP TABLE site_files AS
         SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
                coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
-               CASE WHEN f.format IN {FEEDS} THEN 'feed' WHEN f.format = '{LIST}' THEN 'list'
+               CASE WHEN f.format IN (FROM temp.site_feeds) THEN 'feed' WHEN f.format = '{LIST.name}' THEN 'list'
                     WHEN 2 * news >= entries THEN 'news'
                     WHEN 2 * videos >= entries THEN 'video'
                     WHEN 2 * images >= entries THEN 'image'
@@ -137,7 +141,7 @@ FILES = Table(
               FROM ({LISTED}) GROUP BY sitemap) l
         LEFT JOIN sitemaps f USING (sitemap) LEFT JOIN temp.site_sites s USING (sitemap)""",
     ),
-    of=(SITES,),
+    of=(SITES, FEEDS),
 )
 """Files with entries: entry count, site and `kind` (feed, list, or news, video or image if at least half of the entries
 have one, else page). `versions` is true if at least half of the entries have language versions."""

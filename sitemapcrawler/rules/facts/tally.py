@@ -16,6 +16,7 @@ from typing import Any, Self
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.reader.formats import URLSET
 from sitemapcrawler.rules.facts.suspects import OLDEST
 from sitemapcrawler.rules.facts.written import EAST, WEST, DateForm, Standard, span, written
 from sitemapcrawler.words import counted, percent
@@ -331,7 +332,7 @@ class Trust:
         if tally.dated >= MIN_FETCHED and tally.at_fetch * of >= tally.dated * near:
             evidence.at_fetch = tally.at_fetch
             self._hours = Frequent()
-        elif tally.news or format != "xml-urlset":
+        elif tally.news or format != URLSET.name:
             self._hours = Frequent()
         evidence.identical = _of_one_hour(self._hours)
 

@@ -19,7 +19,6 @@ MAX_BYTES = 52_428_800
 """Maximum size of an uncompressed file in bytes, 50 MiB. Source: https://www.sitemaps.org/protocol.html#index"""
 NEAR = 0.9
 """Share of a limit from which a file counts as close to it."""
-NO_SITEMAP = ("html", "unknown")
 OURS = re.compile(r"the rest was not fetched|was stopped|the body could not be kept")
 """Errors of truncated files that the crawler caused: a limit, the user, this machine's disk."""
 STOPPED = ("limit-bytes", "limit-entries", "limit-stopped")
@@ -105,7 +104,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
     Good: `<?xml version="1.0" encoding="UTF-8"?>`
     """
     fault = file.document.faults.first("doc-encoding-not-utf8")
-    if fault is not None and file.record.format not in NO_SITEMAP:
+    if fault is not None and file.format.is_sitemap:
         yield from fault_message(fault)
 
 
@@ -352,7 +351,7 @@ def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
     Bad: `Sitemap: https://example.com/feed/` alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
-    if file.record.format in ("rss", "atom"):
+    if file.format.is_feed:
         yield Message(
             f"a feed ({file.record.format}): Yandex does not read feeds as sitemaps", value=file.record.format
         )

@@ -22,7 +22,7 @@ LEFT_OUT = ("loc-empty", "loc-invalid-uri", "xml-entry-without-loc")
 
 
 def _is_index(file: FileFacts) -> bool:
-    return file.record.format == "xml-index"
+    return file.format.is_index
 
 
 REPORT = "https://support.google.com/webmasters/answer/7451001"
@@ -46,12 +46,10 @@ MAX_REPORTED = 1_000
 MAX_ALTERNATES = 100
 """Maximum number of alternates of a URL that common tools read; no specification sets a limit."""
 
-LISTS = ("xml-urlset", "rss", "atom", "text")
-
 
 def _urls(file: FileFacts) -> int:
     """Number of URLs in a file; 0 for an index."""
-    return file.record.url_count if file.record.format in LISTS else 0
+    return file.record.url_count if file.format.lists == "pages" else 0
 
 
 @rule(
@@ -99,7 +97,7 @@ def limit_index_entries(file: FileFacts) -> Iterator[Message]:
     Bad: an index of 60,000 sitemaps
     Good: two indexes, each named in robots.txt
     """
-    count = file.record.url_count if file.record.format == "xml-index" else 0
+    count = file.record.url_count if file.format.is_index else 0
     if count > MAX_CHILDREN:
         text = f"{count:,} sitemaps; {MAX_CHILDREN:,} are allowed (1,000 at first, which old guides still say)"
         yield Message(text, value=str(count))
@@ -113,7 +111,7 @@ def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
     Bad: an index for each day
     Good: an index for each year
     """
-    if file.record.format == "xml-index" and file.indexes == MAX_INDEXES + 1:
+    if file.format.is_index and file.indexes == MAX_INDEXES + 1:
         yield Message(f"index number {file.indexes} of this site; Search Console takes {MAX_INDEXES} for each site")
 
 
@@ -125,7 +123,7 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     Bad: 5,000 sitemaps of 100 URLs
     Good: 10 sitemaps of 50,000 URLs
     """
-    count = file.record.url_count if file.record.format == "xml-index" else 0
+    count = file.record.url_count if file.format.is_index else 0
     if MAX_REPORTED < count <= MAX_CHILDREN:
         yield Message(f"{count:,} sitemaps; Search Console's report shows {MAX_REPORTED:,}", value=str(count))
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
+from sitemapcrawler.reader.formats import URLSET
 from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.page.metadata import MODIFIED
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
@@ -213,12 +214,11 @@ def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
 
 
 BING_ALIKE = "https://blogs.bing.com/webmaster/february-2023/The-Importance-of-Setting-the-lastmod-Tag-in-Your-Sitemap"
-SITEMAPS = ("xml-urlset", "xml-index")
 
 
 def _dates(file: FileFacts) -> Tally:
     """Date counts of the file's entries or children."""
-    return file.child_tally if file.record.format == "xml-index" else file.tally
+    return file.child_tally if file.format.is_index else file.tally
 
 
 @rule("lastmod-date-only", Severity.INFO, BING, Needs.WHOLE)
@@ -231,7 +231,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
     dates = _dates(file)
-    if dates.date_only and file.record.format in SITEMAPS:
+    if dates.date_only and file.format.protocol_entry:
         yield Message(share(dates.date_only, dates.dated, DATE_NOUNS, ("has no time", "have no time")))
 
 
@@ -244,7 +244,7 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
     tally = file.tally
-    if tally.undated and file.record.format != "text":
+    if tally.undated and file.format.has_dates:
         yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
@@ -257,7 +257,7 @@ def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     Good: each `<lastmod>` is the day on which its page was last changed
     """
     tally = file.tally
-    if file.record.format != "xml-urlset" or tally.news or tally.dated < MIN_IDENTICAL:
+    if file.format is not URLSET or tally.news or tally.dated < MIN_IDENTICAL:
         return
     day = (tally.newest or "")[:DATE_LENGTH]
     if (tally.oldest or "")[:DATE_LENGTH] != day or day in ZEROS or tally.is_future(day) or _is_of_request(tally):

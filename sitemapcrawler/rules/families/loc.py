@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
 from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
@@ -57,7 +58,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     Good: `<loc>https://example.com/shop/</loc>`
     """
     if entry.form is Form.RELATIVE:
-        severity = Severity.INFO if entry.file.document.format == "atom" else None
+        severity = Severity.INFO if format_named(entry.file.document.format).has_relative_urls else None
         text = f"{entry.written!r} is not absolute: it has no http:// or https:// and host in front"
         yield loc_message(entry, text, entry.written, severity)
 
@@ -71,7 +72,7 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     Good: `<loc>https://example.com/shop/</loc>`
     """
     if entry.form is Form.PROTOCOL_RELATIVE:
-        severity = Severity.INFO if entry.file.document.format == "atom" else None
+        severity = Severity.INFO if format_named(entry.file.document.format).has_relative_urls else None
         yield loc_message(entry, f"{entry.written!r} does not say http: or https:", entry.written, severity)
 
 

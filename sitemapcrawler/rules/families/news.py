@@ -10,6 +10,7 @@ from datetime import timedelta
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import NEWS
 from sitemapcrawler.reader.entries import TEMPLATE
+from sitemapcrawler.reader.formats import URLSET
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import WITHDRAWN, is_language
 from sitemapcrawler.rules.facts.objects import (
@@ -293,7 +294,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
     """
     name = file.parts.path.rpartition("/")[2].lower().replace("newsletter", "")
     named = "news" in name and ("sitemap" in name or "google" in name)
-    without = file.record.format == "xml-urlset" and file.tally.entries and not file.tally.news
+    without = file.format is URLSET and file.tally.entries and not file.tally.news
     if named and without and declares_news(file):
         text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
         yield Message(text, file.document.root_line)

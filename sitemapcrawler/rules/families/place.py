@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
@@ -36,7 +37,6 @@ PRIVATE_NAMES = re.compile(r"(?:.*\.)?(?:localhost|local|test|internal|invalid|l
 """Host names that are valid on one machine or network only. Source: RFC 6761, RFC 6762, and ICANN for `internal`"""
 SITEMAP_NAMES = (".xml", ".xml.gz")
 """Suffixes of sitemap files, if the file name also contains `sitemap`."""
-NO_SITEMAPS = ("html", "unknown", "list")
 """Formats of requested files that turned out not to be sitemaps."""
 MASKED = re.compile(rf"\s*(?:https?:)?[\\/]*{re.escape(HIDDEN)}@", re.IGNORECASE)
 """Notation of the reader for a URL with a password."""
@@ -241,7 +241,8 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
 
 
 def _spell_sitemaps(site: SiteFacts) -> None:
-    read = f"outcome IN {READ} AND format NOT IN {NO_SITEMAPS}"
+    formats = tuple(format_names(lambda format: format.is_sitemap))
+    read = f"outcome IN {READ} AND format IN {formats}"
     files = f"SELECT unnest([sitemap, final_url]) AS url FROM sitemaps WHERE {read}"
     spell(site, "site_read", f"SELECT DISTINCT '' AS base, url FROM ({files}) WHERE url IS NOT NULL", _key_of)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
     ENTRIES,
-    FEEDS,
     FILES,
-    LIST,
     LISTED,
     PAGES,
     ROW_BITS,
@@ -33,7 +32,6 @@ PROTOCOL = "https://www.sitemaps.org/protocol.html"
 MOVES = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 FROG = "Screaming Frog"
 SECONDS_A_DAY = 86_400
-UNDATED = ("text", LIST, *FEEDS)
 """Formats whose files have either no dates or one per entry, independent of the rest of the site."""
 DAY = len("2026-01-05")
 """Length of a day, in characters."""
@@ -170,7 +168,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
     """
     files = """
         SELECT sitemap, counts.news, url_count FROM sitemaps
-        WHERE format = 'xml-urlset' AND counts.news > 0 AND counts.news * 2 < url_count
+        WHERE format = '{URLSET.name}' AND counts.news > 0 AND counts.news * 2 < url_count
         ORDER BY sitemap"""
     for sitemap, news, entries in site.query(files):
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
@@ -187,6 +185,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the date of its last change for each page, where it is known
     """
     site.need(AGAIN, WHOLE)
+    undated = tuple(format_names(lambda format: format.is_feed or not format.has_dates))
     sums = f"""
         WITH again AS (
             SELECT a.place, a.page, u.rowid AS row, u.lastmod IS NOT NULL AS dated
@@ -196,7 +195,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
         SELECT site, sum(dated), sum(entries), count(*), count(*) FILTER (dated = 0), min(sitemap) FILTER (dated = 0)
         FROM (SELECT f.site, u.sitemap, count(u.lastmod) AS dated, count(*) AS entries
               FROM ({LISTED}) u JOIN sitemaps s ON s.sitemap = u.sitemap JOIN temp.site_files f ON f.sitemap = u.sitemap
-              WHERE s.format NOT IN {UNDATED} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)
+              WHERE s.format NOT IN {undated} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)
               GROUP BY f.site, u.sitemap)
         WHERE site IN (SELECT site FROM temp.site_whole) GROUP BY site ORDER BY site"""
     for name, dated, entries, files, without, first in site.query(sums):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED
@@ -20,8 +21,6 @@ CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consoli
 REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"
 SUBMIT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#addsitemap"
 PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
-SITEMAPS = ("xml-urlset", "xml-index", "text")
-"""Formats that only sitemaps have. A home page may link to a feed for its readers."""
 NAMED = """
     SELECT unnest(sitemaps) FROM robots
     UNION ALL SELECT loc FROM children
@@ -115,7 +114,9 @@ def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:
     found = """
         SELECT sitemap, final_url FROM sitemaps JOIN temp.site_sites USING (sitemap)
         WHERE found_by = ? AND outcome IN ? AND format IN ? AND site IN (SELECT site FROM temp.site_whole)"""
-    rows = site.query(found, found_by, list(READ), list(SITEMAPS))
+    # A home page may link to a feed for its readers.
+    formats = format_names(lambda format: format.is_sitemap and not format.is_feed)
+    rows = site.query(found, found_by, list(READ), formats)
     unnamed = {sitemap: {visit_key(sitemap), visit_key(final or sitemap)} for sitemap, final in rows}
     keys = {key: sitemap for sitemap, places in unnamed.items() for key in places}
     for (url,) in site.query(NAMED) if keys else ():

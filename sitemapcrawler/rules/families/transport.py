@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sitemapcrawler import urls
+from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.replies import AddressRefused
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
@@ -18,7 +19,6 @@ GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/b
 REPORT = "https://support.google.com/webmasters/answer/7451001"
 """Help page on the errors of Search Console's sitemaps report."""
 HTTP = "https://www.rfc-editor.org/rfc/rfc9110"
-NO_SITEMAP = ("html", "unknown")
 REFUSING = (403, 429)
 """Statuses that firewalls and rate limits return: RFC 9110, 15.5.4, and RFC 6585, 4."""
 NO_CONTENT = 204
@@ -60,7 +60,7 @@ def _status_fault(status: int) -> str:
 
 
 def _is_page(file: FileFacts) -> bool:
-    return file.record.format == "html" and "doc-waf-blocked" not in file.document.faults
+    return file.format is HTML and "doc-waf-blocked" not in file.document.faults
 
 
 def _final_url(file: FileFacts) -> str:
@@ -271,7 +271,7 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     Bad: `Content-Type: text/html`
     Good: `Content-Type: application/xml`
     """
-    if file.record.status is None or not _was_read(file) or file.record.format in NO_SITEMAP:
+    if file.record.status is None or not _was_read(file) or not file.format.is_sitemap:
         return
     kind = (file.content_type or "").partition(";")[0].strip().lower()
     if not kind or kind in UNTOLD:
@@ -288,7 +288,7 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     Bad: `sitemap.xml.gz` that is plain XML
     Good: `sitemap.xml.gz` that is compressed once
     """
-    if not _was_read(file) or file.record.format in NO_SITEMAP:
+    if not _was_read(file) or not file.format.is_sitemap:
         return
     named, compressed = split(_final_url(file)).path.lower().endswith(".gz"), file.document.compressed
     twice = file.document.faults.first("doc-gzip-name-mismatch")

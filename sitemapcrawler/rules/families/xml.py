@@ -18,7 +18,6 @@ TAGS = f"{PROTOCOL}#xmlTagDefinitions"
 EXTENDING = f"{PROTOCOL}#extending"
 NAMES = "https://www.w3.org/TR/xml-names/#nsc-NSDeclared"
 GOOGLE_NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
-SITEMAPS = ("xml-urlset", "xml-index")
 LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/sitemap/0\.(?:84|90?)/?", re.IGNORECASE)
 """Namespaces of earlier versions, and variants of the current one that readers accept."""
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
@@ -44,7 +43,7 @@ def xml_root_unknown(fault: Fault) -> Iterator[Message]:
 
 def _named(file: FileFacts) -> str | None:
     """Namespace of a sitemap's root; None if the file is not an XML sitemap."""
-    return file.document.root_uri if file.record.format in SITEMAPS else None
+    return file.document.root_uri if file.format.protocol_entry else None
 
 
 @rule("xml-namespace-missing", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from sitemapcrawler import urls, words
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import PREFIXES, find
-from sitemapcrawler.terminal.inspect.inspection import INDEX, Bounded, EntryCounts, Inspection, is_core
+from sitemapcrawler.reader.formats import format_named, long_format_label
+from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection, is_core
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, size
 
-FORMATS = {name: long for name, (_, long) in words.FORMATS.items()}
 MIDNIGHT = "T00:00:00Z"
 
 
@@ -59,7 +59,7 @@ class Fact(NamedTuple):
 
 def file_facts(record: SitemapRecord) -> Iterator[Fact]:
     encoding = f", {inert(record.encoding)}" if record.encoding else ""
-    yield Fact("format", f"{FORMATS.get(record.format, record.format)}{encoding}")
+    yield Fact("format", f"{long_format_label(record.format)}{encoding}")
     packed = f" ({size(record.bytes_fetched)} compressed)" if record.bytes > record.bytes_fetched > 0 else ""
     yield Fact("size", f"{size(record.bytes)}{packed}")
     if record.status is not None:
@@ -110,7 +110,7 @@ def _robots(record: RobotsRecord) -> str:
 
 def index_facts(inspection: Inspection) -> Iterator[Fact]:
     """What indexes list, and how to read it."""
-    indexes = [record for record in inspection.files.records if record.format == INDEX]
+    indexes = [record for record in inspection.files.records if format_named(record.format).is_index]
     if indexes and not inspection.expanded:
         several = "" if inspection.single is not None else f" in {counted(len(indexes), 'index', 'indexes')}"
         listed = counted(sum(record.url_count for record in indexes), "sitemap")

@@ -15,7 +15,6 @@ Child = tuple[str, str | None]
 """URL and `lastmod_at` of a sitemap that an index lists."""
 LISTED = "index"
 """Value of `SitemapRecord.found_by` for a file that an index lists."""
-INDEX = "xml-index"
 MAX_VALUES = 1000
 """Different values counted by name: more than there are language codes in use."""
 MAX_VALUE = 200

@@ -13,9 +13,10 @@ from rich.text import Text
 
 from sitemapcrawler import words
 from sitemapcrawler.items import UNREAD, SitemapRecord
+from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
-from sitemapcrawler.terminal.inspect.inspection import INDEX, FileGroup, HistogramRow, Inspection, TreeEntry
+from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, shortened
 
@@ -88,7 +89,9 @@ class Screen:
         told: list[Fact] = []
         if len(inspection.files.records) > 1:
             told += facts.files_facts(inspection)
-        if inspection.tally.urls or (inspection.single is not None and inspection.single.format != INDEX):
+        if inspection.tally.urls or (
+            inspection.single is not None and not format_named(inspection.single.format).is_index
+        ):
             told += [*facts.entry_facts(inspection.tally), *facts.extension_facts(inspection)]
         if told and is_tree:
             yield Text()
@@ -198,7 +201,7 @@ ALL = 40
 """Lines up to which a tree is shown whole."""
 MOST, LEAST = 20, 4
 """Maximum entries shown per file of a larger tree: the more files, the fewer of each."""
-USUAL = ("xml-urlset", INDEX, "unknown")
+USUAL = (URLSET.name, INDEX.name, UNKNOWN.name)
 """Formats that are not mentioned."""
 WAYS = {way: phrase for way, (_, phrase) in words.WAYS.items()}
 
@@ -284,7 +287,7 @@ class Outline:
 
     def _rest(self, hidden: Sequence[TreeEntry], stem: str) -> Line:
         records = [one.record for entry in hidden for one in entry.all() if one.record is not None]
-        urls = sum(record.url_count for record in records if record.format != INDEX)
+        urls = sum(record.url_count for record in records if not format_named(record.format).is_index)
         count = counted(urls, "URL") if records else ""
         newest = max((record.lastmod_max or "" for record in records), default="")
         return Line(stem, f"... and {len(hidden):,} more", count, facts.day(newest))
@@ -293,12 +296,12 @@ class Outline:
 def _count(record: SitemapRecord) -> str:
     if record.outcome in UNREAD:
         return ""
-    return counted(record.url_count, "sitemap" if record.format == INDEX else "URL")
+    return counted(record.url_count, "sitemap" if format_named(record.format).is_index else "URL")
 
 
 def _remarks(record: SitemapRecord) -> Iterator[str]:
     if record.format not in USUAL and record.outcome != "failed":
-        yield facts.FORMATS.get(record.format, record.format)
+        yield long_format_label(record.format)
     if getattr(getattr(record, "told", None), "alias", False):
         yield f"read already as {facts.place(record.final_url or '', record.sitemap)}"
     elif record.outcome != "ok":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import READ, Share, SitemapRecord, SummaryRecord
+from sitemapcrawler.reader.formats import FORMATS, format_label
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
@@ -77,8 +78,8 @@ def test_every_name_in_records_has_words() -> None:
     assert {*ReplyKind} <= words.HAPPENED.keys() <= words.REPLIES.keys()
     assert {*Reason} <= words.REPLIES.keys()
     assert {*READ, "truncated", "failed", "blocked"} == words.READING.keys()
-    formats = {"xml-urlset", "xml-index", "rss", "atom", "text", "html", "list"}
-    assert formats == words.FORMATS.keys()
+    formats = {"xml-urlset", "xml-index", "rss", "atom", "text", "html", "list", "unknown"}
+    assert formats == FORMATS.keys() and all(map(format_label, formats))
 
 
 @pytest.mark.parametrize(
