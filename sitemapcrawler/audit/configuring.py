@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, update_wrapper
+from inspect import signature
 from json import JSONDecodeError
 from pathlib import Path
 
@@ -13,10 +16,10 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.frontier import Frontier, Patience
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.params import ARGUMENTS, Params
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.reader import Limits
-from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules import Rule, all_rules, families
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
@@ -31,7 +34,7 @@ MAX_ALLOWLIST_BYTES = 2**20
 def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
     """The active rules with their severities. Raises ValueError, one line, for a bad setting."""
     load_rules(settings)
-    rules = all_rules()
+    rules = all_rules() if params is None else tuple(with_arguments(rule, params) for rule in all_rules())
     try:
         levels = severities(settings.getdict("SITEMAP_SEVERITIES"), rules)
     except JSONDecodeError:
@@ -40,6 +43,16 @@ def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
         raise ValueError(f"setting SITEMAP_SEVERITIES: {error}") from None
     select, ignore = (params.select, params.ignore) if params else ((), ())
     return Choice(rules, select, ignore, levels, _allowances(settings.get("SITEMAP_ALLOW")))
+
+
+def with_arguments(rule: Rule, params: Params) -> Rule:
+    """The rule, called with the arguments that its function names as keyword-only parameters. Ours take none."""
+    check = rule.check
+    if check.__module__.startswith(families.__name__):
+        return rule
+    named = [name for name, one in signature(check).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    given = {name: params[name] for name in named if name in ARGUMENTS}
+    return replace(rule, check=update_wrapper(partial(check, **given), check)) if given else rule
 
 
 def _allowances(path: str | None) -> tuple[Allowance, ...]:

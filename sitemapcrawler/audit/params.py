@@ -1,223 +1,264 @@
 """The spider's arguments as one validated model: parses strings into `Params` or raises a one-line ArgumentError.
 
-Each field of `Params` declares an argument's parser, accepted values, help and default. The parsers are in
-`argument_values`.
+Each field of `Params` declares an argument: parser, accepted values, help, default and use. `arguments` describes a
+declaration; the parsers are in `argument_values`.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
 from sitemapcrawler.audit.argument_values import MAX_SHOWN, Start, read_list
+from sitemapcrawler.audit.arguments import (
+    ARGUMENTS,
+    Argument,
+    ArgumentError,
+    Beside,
+    Use,
+    canonical,
+    choice,
+    declare,
+    flag,
+    names_of,
+    number,
+)
 from sitemapcrawler.feeds.folder import folder
 from sitemapcrawler.feeds.setup import FeedNameParts
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
-from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 
 if TYPE_CHECKING:
     from scrapy import Spider
 
-
-class ArgumentError(ValueError):
-    """An invalid argument. The message is one line: name, value, problem, accepted values."""
-
-    def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
-        given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
-        super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
+__all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """The declaration of an argument."""
-
-    name: str
-    default: str
-    """Default as a user would write it; empty if there is none."""
-    help: str
-    accepted: str
-    parse: Callable[[str], object]
-    """Parses a value, or one item of a list; raises ValueError if it is invalid."""
-    separator: re.Pattern[str] | None = None
-    """Separates the items of a list; None for a single value."""
-
-
-def _argument(
-    name: str,
-    default: object,
-    summary: str,
-    accepted: str,
-    parse: Callable[[str], object],
-    separator: re.Pattern[str] | None = None,
-) -> Any:
-    written = "" if default is None else _canonical(default)
-    argument = Argument(name, written, summary, accepted, parse, separator)
-    return field(default=default, metadata={"argument": argument})
-
-
-def _flag(name: str, summary: str) -> Any:
-    return _argument(name, False, summary, ", ".join(values.ANSWERS), values.yes)
-
-
-def _choice(name: str, default: str | None, summary: str, *accepted: str) -> Any:
-    return _argument(name, default, summary, ", ".join(accepted), partial(values.choice, accepted=accepted))
-
-
-def _number(name: str, default: int | None, summary: str, **bounds: int) -> Any:
-    accepted = f"a whole number from {bounds.get('least', 1)}{f' to {most}' if (most := bounds.get('most')) else ''}"
-    parse: Callable[..., object] = values.count
-    return _argument(name, default, summary, accepted, partial(parse, **bounds) if bounds else parse)
-
-
-def _canonical(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value.pattern if isinstance(value, re.Pattern) else str(value)
+def _field(argument: Argument) -> Any:
+    """Declare an argument as a field. Any: the field states the type of its value."""
+    declare(argument)
+    return field(default=argument.default, metadata={"argument": argument.name})
 
 
 _PAGES = "a regular expression, searched in page URLs"
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
-OF_A_RUN = frozenset({"force", "fresh", "max_time", "report"})
-"""Arguments that do not affect a job's results."""
+VERIFYING = Beside("verify", "nothing is verified", "beside verify=head or verify=get")
+SAMPLING = Beside("sample", "no sample is drawn", "beside sample")
+COMPARING = Beside("baseline", "there is nothing to compare with", "beside baseline")
 
 
 @dataclass(frozen=True)
 class Params:
     """Validated spider arguments; None for an optional one that was not given."""
 
-    starts: tuple[Start, ...] = _argument(
-        "domain",
-        (),
-        "the sites to discover",
-        "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
-        values.start,
-        values.COMMA,
+    starts: tuple[Start, ...] = _field(
+        Argument(
+            "domain",
+            (),
+            "the sites to discover",
+            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
+            values.start,
+            values.COMMA,
+            Use.TARGET | Use.PAGES | Use.FILES,
+        )
     )
-    sitemaps: tuple[str, ...] = _argument(
-        "sitemap",
-        (),
-        "sitemaps to read, without discovery",
-        "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
-        values.sitemap,
-        values.COMMA_BEFORE_URL,
+    sitemaps: tuple[str, ...] = _field(
+        Argument(
+            "sitemap",
+            (),
+            "sitemaps to read, without discovery",
+            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
+            values.sitemap,
+            values.COMMA_BEFORE_URL,
+            Use.TARGET | Use.PAGES | Use.FILES | Use.ONE_SITE,
+        )
     )
-    base_url: str | None = _argument(
-        "base_url",
-        None,
-        "where a file of this machine will live, so that it is judged as if it were served there",
-        "the http(s) URL of the file, or one that ends in / for its folder",
-        values.base_url,
+    base_url: str | None = _field(
+        Argument(
+            "base_url",
+            None,
+            "where a file of this machine will live, so that it is judged as if it were served there",
+            "the http(s) URL of the file, or one that ends in / for its folder",
+            values.base_url,
+            use=Use.ONE_SITE,
+        )
     )
-    offline: bool = _flag("offline", "read files of this machine only, and ask nothing of any host")
-    probe: str = _choice(
-        "probe",
-        "auto",
-        "whether to try the common paths; auto does where robots.txt names no sitemap",
-        *("auto", "always", "never"),
+    offline: bool = _field(
+        flag("offline", "read files of this machine only, and ask nothing of any host", Use.ONE_SITE)
     )
-    include: re.Pattern[str] | None = _argument(
-        "include", None, "list only the pages that match", _PAGES, values.expression
+    probe: str = _field(
+        choice(
+            "probe",
+            "auto",
+            "whether to try the common paths; auto does where robots.txt names no sitemap",
+            ("auto", "always", "never"),
+            Use.PAGES | Use.FILES,
+        )
     )
-    exclude: re.Pattern[str] | None = _argument("exclude", None, "list no pages that match", _PAGES, values.expression)
-    follow: re.Pattern[str] | None = _argument(
-        "follow",
-        None,
-        "read only the children of indexes that match",
-        "a regular expression, searched in sitemap URLs",
-        values.expression,
+    include: re.Pattern[str] | None = _field(
+        Argument("include", None, "list only the pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    since: datetime | None = _argument(
-        "since",
-        None,
-        "list only pages with a lastmod at or after",
-        "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
-        values.moment,
+    exclude: re.Pattern[str] | None = _field(
+        Argument("exclude", None, "list no pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    max_urls: int | None = _number("max_urls", None, "stop after so many pages")
-    max_sitemaps: int | None = _number("max_sitemaps", None, "ask for so many sitemaps at most")
-    max_depth: int = _number("max_depth", 10, "indexes above a file at most", least=0)
-    max_time: float | None = _argument(
-        "max_time", None, "stop after so many seconds", "a number above 0", values.seconds
+    follow: re.Pattern[str] | None = _field(
+        Argument(
+            "follow",
+            None,
+            "read only the children of indexes that match",
+            "a regular expression, searched in sitemap URLs",
+            values.expression,
+            use=Use.PAGES,
+        )
     )
-    agents: tuple[str, ...] = _argument(
-        "agents",
-        ("search", "ai"),
-        "crawlers to judge robots.txt for",
-        "names, and the groups search and ai, separated by commas, or none",
-        values.agent,
-        values.COMMA,
+    since: datetime | None = _field(
+        Argument(
+            "since",
+            None,
+            "list only pages with a lastmod at or after",
+            "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
+            values.moment,
+            use=Use.PAGES,
+        )
     )
-    verify: str = _choice(
-        "verify",
-        "off",
-        "ask every listed URL whether it works: head for its status, get to read the head of the page too",
-        *("off", "head", "get"),
+    max_urls: int | None = _field(number("max_urls", None, "stop after so many pages", Use.PAGES))
+    max_sitemaps: int | None = _field(
+        number("max_sitemaps", None, "ask for so many sitemaps at most", Use.PAGES | Use.FILES)
     )
-    sample: Sample | None = _argument(
-        "sample",
-        None,
-        "verify only so many of the URLs, drawn by chance",
-        "a number such as 500, or a share such as 2.5%",
-        Sample.parse,
+    max_depth: int = _field(number("max_depth", 10, "indexes above a file at most", Use.PAGES | Use.FILES, least=0))
+    max_time: float | None = _field(
+        Argument(
+            "max_time",
+            None,
+            "stop after so many seconds",
+            "a number above 0",
+            values.seconds,
+            use=Use.PAGES | Use.RUN,
+            schema={"type": "number", "exclusiveMinimum": 0},
+        )
     )
-    seed: int = _number("seed", 0, "draw another sample", least=0, most=MAX_SEED)
-    verify_offsite: bool = _flag("verify_offsite", "verify URLs on other hosts as well")
-    verify_assets: bool = _flag(
-        "verify_assets",
-        "request images, video thumbnails and video files as well; whether robots.txt blocks them is judged without it",
+    agents: tuple[str, ...] = _field(
+        Argument(
+            "agents",
+            ("search", "ai"),
+            "crawlers to judge robots.txt for",
+            "names, and the groups search and ai, separated by commas, or none",
+            values.agent,
+            values.COMMA,
+        )
     )
-    urls: str | None = _argument(
-        "urls",
-        None,
-        "a list of URLs to judge and verify, without sitemaps",
-        "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
-        values.list_file,
+    verify: str = _field(
+        choice(
+            "verify",
+            "off",
+            "ask every listed URL whether it works: head for its status, get to read the head of the page too",
+            ("off", "head", "get"),
+        )
     )
-    select: tuple[str, ...] = _argument(
-        "select",
-        (),
-        "the rules to run, all without it",
-        "ids and families of rules (docs/rules.md), separated by commas, or none",
-        values.rule,
-        values.COMMA,
+    sample: Sample | None = _field(
+        Argument(
+            "sample",
+            None,
+            "verify only so many of the URLs, drawn by chance",
+            "a number such as 500, or a share such as 2.5%",
+            Sample.parse,
+            beside=(VERIFYING,),
+        )
     )
-    ignore: tuple[str, ...] = _argument(
-        "ignore", (), "rules not to run", "ids and families of rules, separated by commas", values.rule, values.COMMA
+    seed: int = _field(number("seed", 0, "draw another sample", Use.AUDIT, VERIFYING, SAMPLING, least=0, most=MAX_SEED))
+    verify_offsite: bool = _field(flag("verify_offsite", "verify URLs on other hosts as well", Use.AUDIT, VERIFYING))
+    verify_assets: bool = _field(
+        flag(
+            "verify_assets",
+            "request images, video thumbnails and video files as well; whether robots.txt blocks them is judged "
+            "without it",
+            Use.AUDIT,
+            VERIFYING,
+        )
     )
-    fresh: bool = _flag("fresh", "begin the job in JOBDIR anew, and forget what it has found")
-    report: str | None = _argument(
-        "report",
-        None,
-        "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
-        "a new or an empty folder, or that of an earlier report, which is replaced",
-        folder,
+    urls: str | None = _field(
+        Argument(
+            "urls",
+            None,
+            "a list of URLs to judge and verify, without sitemaps",
+            "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
+            values.list_file,
+            use=Use.TARGET | Use.ONE_SITE,
+        )
     )
-    baseline: str | None = _argument(
-        "baseline",
-        None,
-        "an earlier job to compare with: what was added, removed or changed",
-        "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
-        values.baseline,
+    select: tuple[str, ...] = _field(
+        Argument(
+            "select",
+            (),
+            "the rules to run, all without it",
+            "ids and families of rules (docs/rules.md), separated by commas, or none",
+            values.rule,
+            values.COMMA,
+        )
     )
-    only: str | None = _choice(
-        "only", None, "write url records only where something has changed since the baseline", "changes"
+    ignore: tuple[str, ...] = _field(
+        Argument(
+            "ignore",
+            (),
+            "rules not to run",
+            "ids and families of rules, separated by commas",
+            values.rule,
+            values.COMMA,
+        )
     )
-    force: bool = _flag("force", "compare with a baseline of another site, or of a job that was not finished")
+    fresh: bool = _field(
+        flag("fresh", "begin the job in JOBDIR anew, and forget what it has found", Use.RUN | Use.ONE_SITE)
+    )
+    report: str | None = _field(
+        Argument(
+            "report",
+            None,
+            "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
+            "a new or an empty folder, or that of an earlier report, which is replaced",
+            folder,
+            use=Use.RUN | Use.ONE_SITE,
+        )
+    )
+    baseline: str | None = _field(
+        Argument(
+            "baseline",
+            None,
+            "an earlier job to compare with: what was added, removed or changed",
+            "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
+            values.baseline,
+            use=Use.COMPARISON | Use.FILES | Use.ONE_SITE,
+        )
+    )
+    only: str | None = _field(
+        choice(
+            "only",
+            None,
+            "write url records only where something has changed since the baseline",
+            ("changes",),
+            Use.COMPARISON | Use.FILES | Use.ONE_SITE,
+            COMPARING,
+        )
+    )
+    force: bool = _field(
+        flag(
+            "force",
+            "compare with a baseline of another site, or of a job that was not finished",
+            Use.RUN | Use.ONE_SITE,
+            COMPARING,
+        )
+    )
+    added: Mapping[str, object] = field(default_factory=dict)
+    """{name: value} of the given arguments that plug-ins declare."""
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
@@ -226,17 +267,19 @@ class Params:
         Names that start with `_` belong to the deployment and are ignored. `read_text` returns the text of an @file or
         raises OSError.
         """
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = {}  # the fields state the types
+        added: dict[str, object] = {}
         for name, value in arguments.items():
-            if name in _FIELDS:
-                values[_FIELDS[name]] = _value(_DECLARED[name], value, read_text)
+            if name in ARGUMENTS:
+                fields, key = (values, _FIELDS[name]) if name in _FIELDS else (added, name)
+                fields[key] = ARGUMENTS[name].value_of(value, read_text)
             elif not name.startswith("_"):
-                near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), _FIELDS, 1)
+                near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), ARGUMENTS, 1)
                 problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
-                raise ArgumentError(name, value, problem, ", ".join(_FIELDS))
+                raise ArgumentError(name, value, problem, ", ".join(ARGUMENTS))
         if "urls" in values:
             values.setdefault("verify", "head")  # a list of URLs is given to be verified
-        params = cls(**values)
+        params = cls(**values, added=added)
         params._check()
         return params
 
@@ -244,19 +287,15 @@ class Params:
         """Raise ArgumentError for missing or conflicting arguments."""
         named = "domain" if self.starts else "sitemap" if self.sitemaps else None
         if named is None and self.urls is None:
-            accepted = _DECLARED["domain"].accepted
+            accepted = ARGUMENTS["domain"].accepted
             raise ArgumentError("domain", None, "neither domain nor sitemap nor urls is given", accepted)
         if named is not None and self.urls is not None:
             raise ArgumentError("urls", self.urls, f"a list has no {named} beside it", f"urls or {named}")
         given = self.as_dict()
-        for name in ("sample", "seed", "verify_offsite", "verify_assets"):
-            if self.verify == "off" and name in given:
-                raise ArgumentError(name, given[name], "nothing is verified", "beside verify=head or verify=get")
-        for name in ("only", "force"):
-            if self.baseline is None and name in given:
-                raise ArgumentError(name, given[name], "there is nothing to compare with", "beside baseline")
-        if self.sample is None and self.seed:
-            raise ArgumentError("seed", self.seed, "no sample is drawn", "beside sample")
+        for name, text in given.items():
+            for other, problem, accepted in ARGUMENTS[name].beside:
+                if other not in given:
+                    raise ArgumentError(name, text, problem, accepted)
         self._check_files()
 
     def _check_files(self) -> None:
@@ -302,78 +341,32 @@ class Params:
     def named_files(self) -> frozenset[str]:
         return frozenset(url for url in (*self.sitemaps, self.urls or "") if url.startswith("file:"))
 
+    def __getitem__(self, name: str) -> object:
+        """Value of an argument, also of one that a plug-in declares; its default if it was not given."""
+        return getattr(self, _FIELDS[name]) if name in _FIELDS else self.added.get(name, ARGUMENTS[name].default)
+
     def as_dict(self) -> dict[str, str]:
         """Canonical text of each argument that differs from its default; equal for equivalent jobs."""
-        values = ((name, getattr(self, field)) for name, field in _FIELDS.items())
-        return {name: _canonical(value) for name, value in values if value != _DEFAULTS[name]}
+        values = ((name, argument.default, self[name]) for name, argument in ARGUMENTS.items())
+        return {name: canonical(value) for name, default, value in values if value != default}
 
-    def asks_for(self) -> dict[str, str]:
-        """`as_dict` without the arguments that may differ between runs of a job."""
-        return {name: text for name, text in self.as_dict().items() if name not in OF_A_RUN}
+    def asks_for(self, free: Use = Use.RUN) -> dict[str, str]:
+        """`as_dict` without the arguments that may differ, by default between runs of a job."""
+        return {name: text for name, text in self.as_dict().items() if not free & ARGUMENTS[name].use}
 
+    @property
+    def of_files(self) -> AbstractSet[str]:
+        """Names of the arguments that decide which files are read, but not how their entries are judged."""
+        return frozenset(names_of(Use.FILES))
 
-ARGUMENTS: tuple[Argument, ...] = tuple(field.metadata["argument"] for field in fields(Params))
-"""All arguments, in the order of the documentation."""
-_DECLARED = {argument.name: argument for argument in ARGUMENTS}
-_FIELDS = {field.metadata["argument"].name: field.name for field in fields(Params)}
-_DEFAULTS = {field.metadata["argument"].name: field.default for field in fields(Params)}
-
-
-def _value(argument: Argument, value: object, read_text: Callable[[str], str]) -> object:
-    if isinstance(value, bool) and argument.parse is values.yes:
-        return value
-    try:
-        if argument.separator is None:
-            return argument.parse(_text(value))
-        text = _text(values.joined(value))
-        return _list(_items(text, argument.separator, read_text), argument.parse, text)
-    except ValueError as error:
-        raise ArgumentError(argument.name, value, str(error), argument.accepted) from None
+    @property
+    def of_comparison(self) -> AbstractSet[str]:
+        """Names of the arguments that choose the baseline."""
+        return frozenset(names_of(Use.COMPARISON))
 
 
-def _text(value: object) -> str:
-    """The value as stripped text; scripts may also pass numbers."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("is no text")
-    if values.CONTROL.search(str(value)):
-        raise ValueError("has a control character")
-    if not str(value).strip():
-        raise ValueError("is empty")
-    return str(value).strip()
-
-
-def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[str]:
-    for item in map(str.strip, separator.split(text)):
-        if item.startswith("@"):
-            yield from _lines(item[1:], read_text)
-        else:
-            yield item
-
-
-def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
-    try:
-        lines = [values.without_comment(line) for line in read_text(path).split("\n")]
-    except OSError as error:
-        raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
-    except ValueError:
-        raise ValueError(f"cannot read {values.quoted(path)}, no text in UTF-8") from None
-    if not any(lines):
-        raise ValueError(f"{values.quoted(path)} lists nothing")
-    yield from filter(None, lines)
-
-
-def _list(items: Iterator[str], parse: Callable[[str], Any], text: str) -> tuple[Any, ...]:
-    found: dict[str, Any] = {}
-    for item in items:
-        try:
-            value = parse(_text(item))
-        except ValueError as error:
-            if masked_url(text) != text:  # a comma inside a password is no separator
-                raise ValueError(values.PASSWORD) from None
-            raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None
-        # Two spellings of a site are the same if they start at the same origin.
-        found.setdefault(urls.visit_key(value.url_candidates[0] if isinstance(value, Start) else value), value)
-    return tuple(found.values())
+_FIELDS = {field.metadata["argument"]: field.name for field in fields(Params) if field.metadata}
+"""{argument: field}."""
 
 
 def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:

@@ -7,16 +7,12 @@ the settings; it imports nothing from that package.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.params import Argument, Params
+from sitemapcrawler.audit.params import ARGUMENTS, Argument
 
 THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
 """Extension that writes each item to the job's item storage; `sh_scrapy.settings` adds it to EXTENSIONS_BASE."""
@@ -66,35 +62,21 @@ def without_empty(arguments: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in arguments.items() if value.strip() not in NOT_GIVEN}
 
 
-TYPES: dict[Callable[..., object], dict[str, Any]] = {
-    values.yes: {"type": "boolean"},
-    values.count: {"type": "integer", "minimum": 1},
-    values.seconds: {"type": "number", "exclusiveMinimum": 0},
-}
-"""{parser: JSON Schema of its values}; all others accept a string."""
-BOUNDS = {"least": "minimum", "most": "maximum", "accepted": "enum"}
-"""{parameter of a parser: JSON Schema keyword}."""
-
-
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """The spider's arguments as JSON Schema for web forms, shaped as scrapy-spider-metadata does for a Pydantic model.
     No property is required, although a crawl needs `domain`, `sitemap` or `urls`."""
-    properties = {field.metadata["argument"].name: _property(field) for field in fields(Params)}
+    properties = {name: _property(argument) for name, argument in ARGUMENTS.items()}
     return {"type": "object", "title": "Arguments", "properties": properties}
 
 
-def _property(field: Field[Any]) -> dict[str, Any]:
+def _property(argument: Argument) -> dict[str, object]:
     """JSON Schema of an argument; optional ones also accept null, their default."""
-    argument: Argument = field.metadata["argument"]
     description = f"{argument.help[0].upper()}{argument.help[1:]}."
-    if argument.parse is not values.yes:
+    if argument.schema["type"] != "boolean":
         description += f" Accepted: {argument.accepted}."
     texts = {"title": argument.name.capitalize().replace("_", " "), "description": description}
-    bounds: dict[str, Any] = argument.parse.keywords if isinstance(argument.parse, partial) else {}
-    parse = argument.parse.func if isinstance(argument.parse, partial) else argument.parse
-    kind = dict(TYPES.get(parse, {"type": "string"}))
-    kind |= {BOUNDS[name]: list(bound) if isinstance(bound, tuple) else bound for name, bound in bounds.items()}
-    if field.default is None or field.default == ():
+    kind, default = dict(argument.schema), argument.default
+    if default is None or default == ():
         outside = {"enum": kind.pop("enum")} if "enum" in kind else {}
         return {"anyOf": [kind, {"type": "null"}], "default": None, **outside, **texts}
-    return {**kind, "default": field.default if isinstance(field.default, (bool, int)) else argument.default, **texts}
+    return {**kind, "default": default if isinstance(default, (bool, int)) else argument.default_text, **texts}

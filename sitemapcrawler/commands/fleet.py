@@ -15,6 +15,7 @@ from scrapy.utils.log import configure_logging
 
 from sitemapcrawler.audit import argument_values as values
 from sitemapcrawler.audit.argument_values import quoted
+from sitemapcrawler.audit.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -95,14 +96,10 @@ OPTIONS = (
         FROM_0,
     ),
 )
-NOT_HERE: dict[str, str] = {
-    "domain": "behind the command",
-    "max_time": "--max-time",
-    "max_urls": "--max-urls",
-    **dict.fromkeys(
-        ("sitemap", "urls", "base_url", "offline", "report", "baseline", "only", "force", "fresh"),
-        "crawl, which is about one site",
-    ),
+NOT_HERE = {
+    **dict.fromkeys(names_of(Use.TARGET), "behind the command"),
+    **dict.fromkeys(names_of(Use.ONE_SITE), "crawl, which is about one site"),
+    **{option.name: option.flag for option in OPTIONS if option.name in ARGUMENTS},
 }
 """Spider arguments that a fleet does not take with -a, and what to use instead."""
 NEEDED = ("ray", "pyarrow", "fsspec")

@@ -19,6 +19,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
+from sitemapcrawler.audit.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -190,9 +191,7 @@ SETTINGS: dict[str, Any] = {
 """Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
 LOGGING = ("LOG_ENABLED", "LOG_FILE", "LOG_LEVEL")
-PASSED = (
-    "probe", "include", "exclude", "follow", "since", "max_urls", "max_sitemaps", "max_depth", "max_time",
-)  # fmt: skip
+PASSED = tuple(name for name in names_of(Use.PAGES) if Use.TARGET not in ARGUMENTS[name].use)
 """Spider arguments that `-a` accepts here; the others are about rules."""
 ONE = "takes one URL, file or domain"
 

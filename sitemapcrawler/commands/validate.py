@@ -18,6 +18,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.audit.argument_values import quoted
+from sitemapcrawler.audit.params import Use, names_of
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -60,8 +61,6 @@ THRESHOLDS: dict[str, tuple[Severity, ...]] = {
 LINES = "sitemapcrawler.feeds.lines.LinesExporter"
 RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
 """Record types of the format json: all but the URLs."""
-NAMED = {"domain", "sitemap", "urls"}
-"""Spider arguments that are given as targets, without -a."""
 
 logger = logging.getLogger("sitemapcrawler")
 
@@ -72,7 +71,7 @@ def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Map
     `options`: options of the command, None if not given. `given`: arguments of -a, which take precedence. Raises
     ValueError, one line, if -a names a target.
     """
-    if taken := NAMED & given.keys():
+    if taken := given.keys() & {*names_of(Use.TARGET)}:
         raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
     arguments = {**{name: value for name, value in options.items() if value is not None}, **given}
     for name, named in (("domain", targets.sites), ("sitemap", targets.sitemaps)):

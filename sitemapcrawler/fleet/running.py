@@ -12,7 +12,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.params import Params, Use
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.control.driver import Fleet, FleetStop
@@ -34,8 +34,6 @@ FAILURES = (OutputFailed, ClusterFailed)
 """Errors raised if the output cannot be written or the cluster is gone."""
 CLAIM = "_fleet.json"
 """File with the arguments of a data set. Runs with other arguments are refused, so that results stay comparable."""
-OF_A_RUN = frozenset({"domain", "max_time"})
-"""Arguments that may differ between runs."""
 
 
 def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
@@ -52,8 +50,7 @@ def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argpar
 
 def claim(output: Output, arguments: dict[str, str]) -> None:
     """Record the arguments in the data set. Raises ValueError if it was made with others."""
-    named = Params.parse({**arguments, "domain": "localhost"}).asks_for()
-    mine = {name: text for name, text in named.items() if name not in OF_A_RUN}
+    mine = Params.parse({**arguments, "domain": "localhost"}).asks_for(Use.RUN | Use.TARGET)
     claimed = output.read_bytes(CLAIM)
     if claimed is None:
         if output.read_bytes(PAGE) is not None:

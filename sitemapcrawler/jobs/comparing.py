@@ -27,8 +27,6 @@ from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.sites import sites_of
 
 NOT_MODIFIED = 304
-OF_THE_PLACE = frozenset({"domain", "sitemap", "probe", "max_sitemaps", "max_depth", "baseline", "only"})
-"""Arguments that decide which files are read, but not how their entries are judged."""
 ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 
 
@@ -191,7 +189,7 @@ def may_take(job: Any, params: Arguments, program: str) -> bool:
     if earlier is None or job.get("program") != program or params.verify != "off" or params.max_urls is not None:
         return False
     before, now = (
-        {name: value for name, value in given.items() if name not in OF_THE_PLACE}
+        {name: value for name, value in given.items() if name not in params.of_files}
         for given in (earlier, params.asks_for())
     )
     return bool(before == now)

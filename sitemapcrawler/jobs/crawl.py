@@ -77,6 +77,16 @@ class Arguments(Protocol):
         """Hosts named in the arguments."""
         ...
 
+    @property
+    def of_files(self) -> AbstractSet[str]:
+        """Names of the arguments that decide which files are read, but not how their entries are judged."""
+        ...
+
+    @property
+    def of_comparison(self) -> AbstractSet[str]:
+        """Names of the arguments that choose the baseline; they may differ once a job is finished."""
+        ...
+
     def asks_for(self) -> dict[str, str]:
         """Arguments that must be the same in all runs of a job, as text."""
         ...

@@ -18,8 +18,6 @@ from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
 
-OF_THE_READING = {"baseline", "only"}
-"""Arguments that may differ for a finished job with a baseline, which may have changed meanwhile."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""
 
@@ -118,7 +116,7 @@ def _open(folder: Path, params: Arguments, seed: Path | None, thorough: bool = F
         if job.get("run") is None:  # created, but never started
             _remove(folder / FILE)
         else:
-            _compare(folder, job["arguments"], params.asks_for(), job.get("state") == FINISHED)
+            _compare(folder, job["arguments"], params, job.get("state") == FINISHED)
     return Store.open(folder, thorough, seed, _beside(params))
 
 
@@ -141,9 +139,10 @@ def _is_finished(folder: Path | None) -> bool:
     return folder is not None and path.exists() and check(path).get("state") == FINISHED
 
 
-def _compare(folder: Path, earlier: dict[str, str], now: dict[str, str], finished: bool) -> None:
-    """Raise StoreError if the job was started with other arguments."""
-    free = OF_THE_READING if finished and "baseline" in earlier else set()
+def _compare(folder: Path, earlier: dict[str, str], params: Arguments, finished: bool) -> None:
+    """Raise StoreError if the job was started with other arguments. The baseline of a finished job may have changed
+    meanwhile."""
+    now, free = params.asks_for(), params.of_comparison if finished and "baseline" in earlier else frozenset()
     for name in sorted((earlier.keys() | now.keys()) - free):
         before, after = earlier.get(name), now.get(name)
         if before != after:

@@ -17,23 +17,11 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.configuring import add_contact
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params, Use, names_of
 
 logger = logging.getLogger(__name__)
 
-ACCEPTED = (
-    "domain",
-    "sitemap",
-    "probe",
-    "include",
-    "exclude",
-    "follow",
-    "since",
-    "max_urls",
-    "max_sitemaps",
-    "max_depth",
-    "max_time",
-)
+ACCEPTED = names_of(Use.PAGES)
 """Arguments that select the pages to crawl."""
 LIKENESS = 0.8
 """Similarity (`difflib`, 0 to 1) from which an unknown name counts as a misspelled argument."""
@@ -63,7 +51,7 @@ def one_line_errors(record: logging.LogRecord) -> bool:
 def _check_name(name: str, value: object) -> None:
     if name in ACCEPTED:
         return
-    if any(name == argument.name for argument in ARGUMENTS):
+    if name in ARGUMENTS:
         raise ArgumentError(name, value, "is for an audit, and this spider crawls pages", ", ".join(ACCEPTED))
     near = difflib.get_close_matches(name, ACCEPTED, 1, LIKENESS)
     if near:

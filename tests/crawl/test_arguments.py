@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler import __version__
-from tests.crawl.crawling import LOG, crawl, environment
+from tests.crawl.crawling import LOG, ROOT, crawl, environment
 from tests.crawl.documents import robots, urlset
 from tests.crawl.site_server import SiteServer
 
@@ -233,3 +234,58 @@ def test_closed_standard_error_changes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", command, sys.executable], cwd=tmp_path, env=environment())
     assert done.returncode == 0
     assert len((tmp_path / "urls.csv").read_text().splitlines()) == 2
+
+
+# An argument of a plug-in, as docs/extending.md declares it
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, server: SiteServer) -> dict[str, str]:
+    """The settings that load the plug-in of the page."""
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8").partition("\n## An argument\n")[2]
+    (tmp_path / "depth_rules.py").write_text(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0])
+    server.routes["/a.xml"] = urlset(*(server.url(path) for path in ("/a/page", "/a/b/page", "/a/b/c/d/page")))
+    return {"SITEMAP_RULES": "depth_rules.py"}
+
+
+@pytest.mark.parametrize(
+    ("given", "deep"), [({}, ["/a/b/c/d/page"]), ({"max_folders": "1"}, ["/a/b/page", "/a/b/c/d/page"])]
+)
+def test_rule_is_given_the_argument_of_its_plugin(
+    server: SiteServer, tmp_path: Path, plugin: dict[str, str], given: dict[str, str], deep: list[str]
+) -> None:
+    done = crawl(tmp_path, settings=plugin, domain=server.url(), select="shop", **given)
+    assert done.code == 0
+    found = [(record["url"], record["message"]) for record in done.of_type("finding")]
+    most = given.get("max_folders", "3")
+    assert found == [(server.url(path), f"{path.count('/') - 1} folders, more than {most}") for path in deep]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"max_folders": "0"}, "argument max_folders='0': no such number; accepted: a whole number from 1"),
+        ({"max_folder": "1"}, "argument max_folder='1': unknown, did you mean max_folders?"),
+    ],
+)
+def test_bad_argument_of_a_plugin_is_refused(
+    server: SiteServer, tmp_path: Path, plugin: dict[str, str], arguments: dict[str, str], says: str
+) -> None:
+    assert says in refused(tmp_path, server, settings=plugin, **arguments)
+
+
+def test_job_is_not_resumed_with_another_argument_of_a_plugin(
+    server: SiteServer, tmp_path: Path, plugin: dict[str, str]
+) -> None:
+    job = {**plugin, "JOBDIR": "job"}
+    assert crawl(tmp_path, settings=job, domain=server.url(), max_folders="1").code == 0
+    done = crawl(tmp_path, settings=job, domain=server.url(), max_folders="2")
+    assert (done.code, "argument max_folders: the job in job was begun with '1', now it is with '2'" in done.log) == (
+        2,
+        True,
+    )
+    assert crawl(tmp_path, settings=job, domain=server.url(), max_folders="1").code == 0
+
+
+def test_argument_of_a_plugin_is_unknown_without_it(server: SiteServer, tmp_path: Path) -> None:
+    assert "max_folders" in refused(tmp_path, server, max_folders="1")

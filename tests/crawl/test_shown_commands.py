@@ -22,6 +22,7 @@ ELSEWHERE = {
     "README.md": "tests/crawl/test_readme.py",
     "docs/recipes.md": "tests/crawl/test_recipes.py",
     "docs/python.md": "tests/crawl/test_python_docs.py",
+    "docs/extending.md": "tests/crawl/test_arguments.py",
 }
 """Pages whose commands another test tries."""
 NOT_TRIED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values, params
+from sitemapcrawler.audit import argument_values, arguments, params
 from sitemapcrawler.audit.argument_values import Start
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.audit.params import ARGUMENTS, Argument, ArgumentError, Params, Use, declare, flag, number
 from sitemapcrawler.urls import Authority
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -396,7 +396,7 @@ def test_canonical_domain_is_read_as_the_same_starts(items: list[str]) -> None:
     assert Params.parse({"domain": parsed.as_dict()["domain"]}) == parsed
 
 
-@given(st.dictionaries(st.sampled_from([argument.name for argument in ARGUMENTS]) | ANY_TEXT, ANY_TEXT))
+@given(st.dictionaries(st.sampled_from([*ARGUMENTS]) | ANY_TEXT, ANY_TEXT))
 def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[str, str]) -> None:
     try:
         parsed = Params.parse(arguments, lambda _: "e.com")
@@ -408,8 +408,7 @@ def test_whatever_is_given_is_validated_or_refused_in_one_line(arguments: dict[s
 
 
 def test_every_argument_is_listed_with_default_and_help() -> None:
-    assert [argument.name for argument in ARGUMENTS] == [field.metadata["argument"].name for field in fields(Params)]
-    assert {argument.name: argument.default for argument in ARGUMENTS if argument.default} == {
+    assert {name: one.default_text for name, one in ARGUMENTS.items() if one.default_text} == {
         "offline": "no",
         "probe": "auto",
         "max_depth": "10",
@@ -421,7 +420,7 @@ def test_every_argument_is_listed_with_default_and_help() -> None:
         "fresh": "no",
         "force": "no",
     }
-    assert all(argument.help and argument.accepted for argument in ARGUMENTS)
+    assert all(argument.help and argument.accepted for argument in ARGUMENTS.values())
 
 
 # Verifying
@@ -444,7 +443,7 @@ def test_verifying_is_chosen_with_its_sample() -> None:
         ({"verify": "head", "sample": "0"}, "argument sample='0': verifies nothing"),
         ({"verify": "head", "sample": "101%"}, "argument sample='101%': no share"),
         ({"verify": "head", "sample": "many"}, "argument sample='many': neither a number nor a share"),
-        ({"verify": "head", "seed": "3"}, "argument seed=3: no sample is drawn"),
+        ({"verify": "head", "seed": "3"}, "argument seed='3': no sample is drawn"),
         ({"verify": "head", "verify_assets": "1"}, "argument verify_assets='1': no such choice; accepted: yes, no"),
     ],
 )
@@ -599,3 +598,37 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
 )
 def test_arguments_about_files_fit_each_other(two: str, arguments: dict[str, str], problem: str) -> None:
     assert problem in refusal(**{"sitemap": two, **arguments})
+
+
+# Arguments of plug-ins
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An argument that is a list, and one of a run."""
+    monkeypatch.setattr(arguments, "ARGUMENTS", ARGUMENTS.copy())
+    monkeypatch.setattr(params, "ARGUMENTS", arguments.ARGUMENTS)
+    declare(Argument("toys", ("ball",), "toys to look for", "names", str.lower, argument_values.COMMA))
+    declare(flag("toy_loud", "log each toy", Use.RUN))
+
+
+@pytest.mark.usefixtures("toy")
+def test_declared_argument_is_parsed_and_part_of_the_job() -> None:
+    parsed = Params.parse({"domain": "e.com", "toys": "Car, ball", "toy_loud": "yes"})
+    assert (parsed["toys"], parsed["toy_loud"]) == (("car", "ball"), True)
+    assert parsed.as_dict() == {"domain": "e.com", "toys": "car,ball", "toy_loud": "yes"}
+    assert parsed.asks_for() == {"domain": "e.com", "toys": "car,ball"}
+    assert Params.parse(parsed.as_dict()) == parsed
+
+
+@pytest.mark.usefixtures("toy")
+def test_declared_argument_has_its_default() -> None:
+    parsed = Params.parse({"domain": "e.com"})
+    assert (parsed["toys"], parsed["toy_loud"], parsed["max_depth"]) == (("ball",), False, 10)
+    assert Params.parse({"domain": "e.com", "toys": "ball"}).as_dict() == {"domain": "e.com"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_argument_cannot_be_declared_twice() -> None:
+    with pytest.raises(ValueError, match="two arguments are named max_urls"):
+        declare(number("max_urls", None, "something else"))

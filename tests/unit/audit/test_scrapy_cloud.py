@@ -167,8 +167,8 @@ def test_shape_is_that_of_a_model() -> None:
 
 def test_every_argument_is_a_property_with_its_help() -> None:
     Draft202012Validator.check_schema(schema())
-    assert list(PROPERTIES) == [argument.name for argument in ARGUMENTS]
-    for argument in ARGUMENTS:
+    assert list(PROPERTIES) == [*ARGUMENTS]
+    for argument in ARGUMENTS.values():
         told = PROPERTIES[argument.name]["description"]
         assert told.lower().startswith(argument.help.lower()) and PROPERTIES[argument.name]["title"]
         assert argument.name in SWITCHES or argument.accepted in told
@@ -186,7 +186,7 @@ def test_kinds_are_those_that_are_accepted() -> None:
 
 def test_defaults_are_those_without_an_argument() -> None:
     defaults = {name: told["default"] for name, told in PROPERTIES.items() if told["default"] is not None}
-    assert defaults.keys() == {argument.name for argument in ARGUMENTS if argument.default}
+    assert defaults.keys() == {name for name, argument in ARGUMENTS.items() if argument.default_text}
     assert Params.parse({"domain": "e.com", **defaults}) == Params.parse({"domain": "e.com"})
     for name, default in defaults.items():
         Draft202012Validator(kind(name)).validate(default)

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import read_sitemap
 from sitemapcrawler.audit.configuring import choose
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.params import ARGUMENTS, Params
 from sitemapcrawler.jobs.job import program_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -41,11 +41,13 @@ THREE = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 
 @pytest.fixture(autouse=True)
 def catalogue() -> Iterator[None]:
-    """The rules and modules as they were, afterwards."""
-    rules, modules = {rule.id: rule for rule in all_rules()}, set(sys.modules)
+    """The rules, arguments and modules as they were, afterwards."""
+    rules, arguments, modules = {rule.id: rule for rule in all_rules()}, dict(ARGUMENTS), set(sys.modules)
     yield
     RULES.clear()
     RULES.update(rules)
+    ARGUMENTS.clear()
+    ARGUMENTS.update(arguments)
     for name in set(sys.modules) - modules:
         del sys.modules[name]
 
@@ -162,3 +164,26 @@ def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
     assert before == program_of(named(path)) != program_of(Settings())
     written(path, "zoo-a", "another")
     assert program_of(settings) != before
+
+
+COUNTED_RULE = """
+from sitemapcrawler.audit.params import declare, number
+from sitemapcrawler.rules import Message, Needs, Severity, rule
+
+declare(number("zoo_animals", 2, "report entries with fewer animals"))
+
+@rule("zoo-animals", Severity.WARNING, "", Needs.EVERY_URL)
+def animals(entry, *, zoo_animals=2, other="left"):
+    '''An entry.'''
+    yield Message(f"{zoo_animals} {other}")
+"""
+
+
+@pytest.mark.parametrize(("given", "text"), [({}, "2 left"), ({"zoo_animals": "7"}, "7 left")])
+def test_rule_is_given_the_arguments_that_it_names(tmp_path: Path, given: dict[str, str], text: str) -> None:
+    (tmp_path / "zoo.py").write_text(COUNTED_RULE)
+    settings = named(tmp_path / "zoo.py")
+    load_rules(settings)
+    choice = choose(settings, Params.parse({"domain": "example.com", "select": "zoo", **given}))
+    assert {finding.message for finding in judge(THREE, choice=choice)} == {text}
+    assert [one.what for one in choice.all_rules if one.id == "zoo-animals"] == ["An entry."]

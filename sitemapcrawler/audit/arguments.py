@@ -1,0 +1,196 @@
+"""Declarations of the spider's arguments: how a value is parsed, and what it means to jobs, fleets and commands.
+
+`Params` in `params` declares ours; a plug-in adds its own with `declare`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Flag, auto
+from functools import partial
+from typing import NamedTuple
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.audit.argument_values import Start
+from sitemapcrawler.urls.display import masked_url
+
+
+class ArgumentError(ValueError):
+    """An invalid argument. The message is one line: name, value, problem, accepted values."""
+
+    def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
+        given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
+        super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
+
+
+class Use(Flag):
+    """What an argument means beyond the audit that it configures."""
+
+    AUDIT = 0
+    """Nothing: only audits take it, all crawls of a fleet may share it, and it is the same in all runs of a job."""
+    TARGET = auto()
+    """Names what to crawl. Commands take it without `-a`; a fleet gives each crawl its own."""
+    PAGES = auto()
+    """Selects pages. Page spiders and `inspect` accept it too."""
+    ONE_SITE = auto()
+    """Concerns one site. Fleets refuse it."""
+    RUN = auto()
+    """Does not affect the results. May differ between the runs of a job."""
+    FILES = auto()
+    """Decides which files are read, but not how their entries are judged. May differ between a crawl and a baseline
+    from which entries are copied."""
+    COMPARISON = auto()
+    """Chooses the baseline. May differ once the job is finished."""
+
+
+class Beside(NamedTuple):
+    """Another argument that must be given too."""
+
+    name: str
+    problem: str
+    """What is wrong without it."""
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The declaration of an argument."""
+
+    name: str
+    default: object
+    """Value of an argument that is not given; None or an empty tuple for none."""
+    help: str
+    accepted: str
+    parse: Callable[[str], object]
+    """Parses a value, or one item of a list; raises ValueError if it is invalid. Of what `str` makes of a value, it
+    makes the same value again."""
+    separator: re.Pattern[str] | None = None
+    """Separates the items of a list; None for a single value."""
+    use: Use = Use.AUDIT
+    schema: Mapping[str, object] = field(default_factory=lambda: {"type": "string"})
+    """JSON Schema of a value, for web forms."""
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def default_text(self) -> str:
+        """Default as a user would write it; empty if there is none."""
+        return "" if self.default is None else canonical(self.default)
+
+    def value_of(self, value: object, read_text: Callable[[str], str]) -> object:
+        """Parse a value as Scrapy passes it. Raises ArgumentError. `read_text` returns the text of an @file."""
+        if isinstance(value, bool) and self.schema["type"] == "boolean":
+            return value
+        try:
+            if self.separator is None:
+                return self.parse(_text(value))
+            text = _text(values.joined(value))
+            return _list(_items(text, self.separator, read_text), self.parse, text)
+        except ValueError as error:
+            raise ArgumentError(self.name, value, str(error), self.accepted) from None
+
+
+ARGUMENTS: dict[str, Argument] = {}
+"""All arguments by name, in the order of the documentation; those of plug-ins are last."""
+
+
+def declare(argument: Argument) -> None:
+    """Add an argument to those of the spider. Raises ValueError if the name is taken."""
+    if ARGUMENTS.setdefault(argument.name, argument) != argument:
+        raise ValueError(f"two arguments are named {argument.name}")
+
+
+def names_of(use: Use) -> tuple[str, ...]:
+    """Names of the arguments with this use, in the order of the documentation."""
+    return tuple(name for name, argument in ARGUMENTS.items() if use in argument.use)
+
+
+def flag(name: str, help: str, use: Use = Use.AUDIT, *beside: Beside) -> Argument:
+    """An argument that is yes or no, no by default."""
+    accepted, schema = ", ".join(values.ANSWERS), {"type": "boolean"}
+    return Argument(name, False, help, accepted, values.yes, use=use, schema=schema, beside=beside)
+
+
+def choice(
+    name: str, default: str | None, help: str, accepted: Iterable[str], use: Use = Use.AUDIT, *beside: Beside
+) -> Argument:
+    """An argument with one of the accepted values."""
+    choices = tuple(accepted)
+    parse, schema = partial(values.choice, accepted=choices), {"type": "string", "enum": list(choices)}
+    return Argument(name, default, help, ", ".join(choices), parse, use=use, schema=schema, beside=beside)
+
+
+def number(
+    name: str,
+    default: int | None,
+    help: str,
+    use: Use = Use.AUDIT,
+    *beside: Beside,
+    least: int = 1,
+    most: int | None = None,
+) -> Argument:
+    """An argument that is a whole number from `least` to `most`."""
+    accepted = f"a whole number from {least}{'' if most is None else f' to {most}'}"
+    parse = partial(values.count, least=least, most=most)
+    schema = {"type": "integer", "minimum": least, **({} if most is None else {"maximum": most})}
+    return Argument(name, default, help, accepted, parse, use=use, schema=schema, beside=beside)
+
+
+def canonical(value: object) -> str:
+    """The text of an argument's value, equal for equal values."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.pattern if isinstance(value, re.Pattern) else str(value)
+
+
+def _text(value: object) -> str:
+    """The value as stripped text; scripts may also pass numbers."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("is no text")
+    if values.CONTROL.search(str(value)):
+        raise ValueError("has a control character")
+    if not str(value).strip():
+        raise ValueError("is empty")
+    return str(value).strip()
+
+
+def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[str]:
+    for item in map(str.strip, separator.split(text)):
+        if item.startswith("@"):
+            yield from _lines(item[1:], read_text)
+        else:
+            yield item
+
+
+def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
+    try:
+        lines = [values.without_comment(line) for line in read_text(path).split("\n")]
+    except OSError as error:
+        raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
+    except ValueError:
+        raise ValueError(f"cannot read {values.quoted(path)}, no text in UTF-8") from None
+    if not any(lines):
+        raise ValueError(f"{values.quoted(path)} lists nothing")
+    yield from filter(None, lines)
+
+
+def _list(items: Iterator[str], parse: Callable[[str], object], text: str) -> tuple[object, ...]:
+    found: dict[str, object] = {}
+    for item in items:
+        try:
+            value = parse(_text(item))
+        except ValueError as error:
+            if masked_url(text) != text:  # a comma inside a password is no separator
+                raise ValueError(values.PASSWORD) from None
+            raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None
+        # Two spellings of a site are the same if they start at the same origin.
+        place = value.url_candidates[0] if isinstance(value, Start) else str(value)
+        found.setdefault(urls.visit_key(place), value)
+    return tuple(found.values())
