@@ -409,6 +409,8 @@ KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 
 Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord
 """What one row of a feed can be."""
+RECORDS: tuple[type, ...] = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+"""The same as classes."""
 
 
 def records(item: object) -> list[Any]:

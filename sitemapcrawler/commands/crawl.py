@@ -13,7 +13,7 @@ from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
 from sitemapcrawler.commands.targets import target
-from sitemapcrawler.feeds.setup import named_formats, names_in
+from sitemapcrawler.feeds.setup import components_in, named_formats
 from sitemapcrawler.running import BAD_ARGUMENT, check, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
@@ -33,9 +33,9 @@ class Command(CrawlCommand):
         assert self.settings is not None
         open_stderr()
         try:
-            formats = names_in(self.settings, "FEED_EXPORTERS")
-            opts.output = named_formats(opts.output, formats)
-            opts.overwrite_output = named_formats(opts.overwrite_output, formats)
+            exporters = components_in(self.settings, "FEED_EXPORTERS")
+            opts.output = named_formats(opts.output, exporters)
+            opts.overwrite_output = named_formats(opts.overwrite_output, exporters)
             super().process_options(args, opts)
             apply_progress_option(self.settings, opts)
             ours = args[:1] == [AuditSpider.name]

@@ -32,7 +32,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.early_stops import quiet_interrupts
 from sitemapcrawler.feeds.lines import summary_lines
-from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
+from sitemapcrawler.feeds.setup import check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
@@ -48,8 +48,8 @@ CLEAN, FOUND, NOT_RUN = 0, 1, 2
 READ, STOPPED, NOTHING_READ = 0, 3, 4
 """Exit codes of `running.exit_code` after which findings decide; STOPPED only if the user set the limit that was
 reached. With any other code, the run is not reliable."""
-FORMATS = ("text", "json", "sarif", "junit")
-"""Output formats, the default first."""
+TEXT, JSON = "text", "json"
+"""Output formats besides those that hold findings only; the first is the default."""
 METHODS = ("head", "get", "off")
 """Values of --verify; the first applies to the option without a value."""
 THRESHOLDS: dict[str, tuple[Severity, ...]] = {
@@ -99,14 +99,21 @@ def named_in(arguments: Sequence[str]) -> list[str]:
     return named
 
 
+def formats_in(settings: BaseSettings) -> list[str]:
+    """Return the output formats, the default first: text, json, and each feed format that holds findings only."""
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    held = {name: exporter_of(name, exporters).record_types for name in exporters}
+    return [TEXT, JSON, *(name for name, types in held.items() if types == (FindingRecord,))]
+
+
 def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
-    """Configure the feed of the run. Raises ValueError, one line, if it cannot be written. `format`: one of FORMATS.
-    `options`: those of the exporter of text."""
+    """Configure the feed of the run. Raises ValueError, one line, if it cannot be written. `format`: one of
+    `formats_in`. `options`: those of the exporter of text."""
     feed: dict[str, Any] = {"format": format, "overwrite": True}
-    if format == "text":
-        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), "text": LINES}, "cmdline")
+    if format == TEXT:
+        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), TEXT: LINES}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
-    elif format == "json":
+    elif format == JSON:
         # ASCII survives every terminal and character set.
         feed |= {"item_classes": RECORDS, "indent": 0, "encoding": "ascii"}
     settings.set("FEEDS", {place: feed}, "cmdline")
@@ -224,7 +231,8 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.error = refuse  # type: ignore[method-assign]  # one line in place of the usage
         add = parser.add_argument
-        add("--format", metavar="|".join(FORMATS), default="text", help="of the output; default: text")
+        assert self.settings is not None
+        add("--format", metavar="|".join(formats_in(self.settings)), default=TEXT, help="of the output; default: text")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
         add("--fail-on", metavar="|".join(THRESHOLDS), default="error", help="what gives exit code 1: error")
         add("--verify", metavar="head|get", nargs="?", const="head", help="ask every listed URL whether it works")
@@ -262,7 +270,7 @@ class Command(ScrapyCommand):
     def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
         """Convert options to settings and spider arguments."""
         assert self.settings is not None
-        check_choice("--format", opts.format, FORMATS)
+        check_choice("--format", opts.format, formats_in(self.settings))
         check_choice("--fail-on", opts.fail_on, THRESHOLDS)
         if opts.verify not in (None, *METHODS):  # it took a target as its value
             args, opts.verify = [opts.verify, *args], METHODS[0]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -24,7 +24,7 @@ from scrapy.utils.python import to_unicode
 from sitemapcrawler.feeds.cells import cells_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import FindingRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import RECORDS, FindingRecord, UrlBatch, UrlRecord, records
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
@@ -50,12 +50,51 @@ class RecordFilter(ItemFilter):
         return is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
 
 
-class JsonLinesExporter(BaseItemExporter):
+class RecordExporter(BaseItemExporter):
+    """Base class of feed formats. Its attributes declare what a format can do; the checks of feeds follow from them.
+
+    The setting FEED_EXPORTERS names the class; the key is the suffix of the files. Exporters that are not subclasses
+    work too, but their feeds are never appended to, and their fields are not checked.
+    """
+
+    suffix: ClassVar[str] = ""
+    """Usual suffix. Other keys of the class in FEED_EXPORTERS are aliases, which messages leave out."""
+    record_types: ClassVar[tuple[type, ...]] = RECORDS
+    """Record types that it writes."""
+    is_table: ClassVar[bool] = False
+    """True if a file holds one record type: url records, or the one type in `item_classes`."""
+    has_fields: ClassVar[bool] = True
+    """True if `fields` names fields of records; unknown ones are refused."""
+    selects_records: ClassVar[bool] = False
+    """True if the constructor accepts `item_classes`, the record types to write."""
+    is_appendable: ClassVar[bool] = False
+    """True if a later crawl can append to a file."""
+    is_compressed: ClassVar[bool] = False
+    """True if files are compressed, so that gzip is refused."""
+    requires: ClassVar[str] = ""
+    """Optional package that it imports."""
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise an exception if `item_export_kwargs` cannot work, ImportError if the optional package is missing."""
+
+
+class Undeclared(RecordExporter):
+    """Stands for an exporter that is not a subclass, such as one of Scrapy's own."""
+
+    has_fields = False
+
+
+class JsonLinesExporter(RecordExporter):
     """`jsonl`, `jsonlines`, `jl`: one JSON object per line, all record types; null and empty fields are omitted.
 
     Characters that `encoding` (default UTF-8) cannot encode, including lone surrogates, become `\\uXXXX` escapes. Other
     keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they make encoding slower.
     """
+
+    suffix = "jsonl"
+    selects_records = True
+    is_appendable = True
 
     def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
         """`item_classes`: record types to write; default: all."""
@@ -86,6 +125,9 @@ class JsonLinesExporter(BaseItemExporter):
 class JsonExporter(JsonLinesExporter):
     """`json`: one array of all records. `indent` as in Scrapy: None: one line, 0: one line per record, else pretty."""
 
+    suffix = "json"
+    is_appendable = False
+
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
         self._newline = b"" if self.indent is None else b"\n"
@@ -115,7 +157,7 @@ class JsonExporter(JsonLinesExporter):
         super().finish_exporting()
 
 
-class CsvExporter(BaseItemExporter):
+class CsvExporter(RecordExporter):
     """`csv`: one table of the URL records; other record types are not written.
 
     Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects become JSON text; lists of texts are
@@ -123,6 +165,10 @@ class CsvExporter(BaseItemExporter):
     run as a formula gets a leading `'` (`cells.Cells`). Characters that the encoding lacks become backslash escapes.
     Appending writes no second header. Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
+
+    suffix = "csv"
+    record_types = (UrlRecord,)
+    is_appendable = True
 
     def __init__(
         self,
@@ -206,7 +252,7 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
 
 
-class ParquetExporter(BaseItemExporter):
+class ParquetExporter(RecordExporter):
     """`parquet`: one table of the URL records, or of the record type in `item_classes`; other items are not written.
 
     Columns are the fields of the record in order, or `fields`; a field that it lacks is a column of nulls.
@@ -218,6 +264,12 @@ class ParquetExporter(BaseItemExporter):
     Arguments are checked in `start_exporting`: if the constructor failed, Scrapy would reopen the storage for each
     item.
     """
+
+    suffix = "parquet"
+    is_table = True
+    selects_records = True
+    is_compressed = True
+    requires = "pyarrow"
 
     def __init__(
         self,
@@ -235,6 +287,15 @@ class ParquetExporter(BaseItemExporter):
         self._classes = [load_object(kind) for kind in item_classes]
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
         self._waiting: list[Any] = []
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Write one record to memory, the only way to find out whether pyarrow accepts the options. Raises what
+        `start_exporting` raises."""
+        exporter = cls(io.BytesIO(), **options)
+        exporter.start_exporting()
+        exporter.export_item(exporter.record())
+        exporter.finish_exporting()
 
     def start_exporting(self) -> None:
         """Start the file. Raises ImportError without pyarrow, ValueError for a wrong argument or a file that already
@@ -317,11 +378,3 @@ class Sink(Outlet):
 
     def close(self) -> None:
         """Do nothing: the storage closes."""
-
-
-def try_options(options: Mapping[str, Any]) -> None:
-    """Write one record to memory with these `item_export_kwargs`; raises what `ParquetExporter` raises."""
-    exporter = ParquetExporter(io.BytesIO(), **options)
-    exporter.start_exporting()
-    exporter.export_item(exporter.record())
-    exporter.finish_exporting()

@@ -19,9 +19,9 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
-from scrapy.exporters import BaseItemExporter
 
 from sitemapcrawler import __version__
+from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
 from sitemapcrawler.reader.dates import iso
@@ -127,7 +127,24 @@ def _reference(text: str, escaped: str = "") -> str:
     return start + _STRAY_PERCENT.sub("%25", quote(text[len(start) :], safe=kept, errors="surrogatepass"))
 
 
-class JUnitExporter(BaseItemExporter):
+class FindingsExporter(RecordExporter):
+    """Base class of formats that hold findings only. The command `validate` accepts each of them."""
+
+    record_types = (FindingRecord,)
+    has_fields = False
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise ValueError unless `roots` is the only option and maps URLs to folders."""
+        if unknown := sorted(options.keys() - {"roots"}):
+            raise ValueError(f"{unknown[0]} is not known; accepted: roots")
+        roots = options.get("roots") or {}
+        if not isinstance(roots, Mapping) or not all(isinstance(part, str) for root in roots.items() for part in root):
+            example = {"https://example.com/": "public/"}
+            raise ValueError(f"roots {roots!r} is not an object of texts, such as {example}")
+
+
+class JUnitExporter(FindingsExporter):
     """`junit`: one suite per sitemap, with one test per rule that reports findings; other records are not written.
 
     Errors and warnings fail the test; `info` findings are its output. A file without findings has one test, which
@@ -136,6 +153,8 @@ class JUnitExporter(BaseItemExporter):
     Keyword argument (`item_export_kwargs`): `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
     `indent` and `export_empty_fields` have no effect.
     """
+
+    suffix = "junit"
 
     def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(dont_fail=True, **kwargs)
@@ -268,13 +287,15 @@ def _element(tag: str, content: str = "", /, **attributes: object) -> str:
     return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
 
 
-class SarifExporter(BaseItemExporter):
+class SarifExporter(FindingsExporter):
     """`sarif`: a SARIF 2.1.0 log of one run, one result per line; other records are not written.
 
     Keyword argument (`item_export_kwargs`): `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
     `indent` and `export_empty_fields` have no effect. A finding without a file becomes a notification of the run,
     because GitHub rejects all results if one has no location.
     """
+
+    suffix = "sarif"
 
     def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(dont_fail=True, **kwargs)

@@ -20,8 +20,7 @@ FEEDS: Mapping[str, type] = MappingProxyType(
     {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
 )
 """Record type of each feed, by name without suffix."""
-PARQUET = "parquet"
-FORMATS = ("jsonl", PARQUET)
+FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
 NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""

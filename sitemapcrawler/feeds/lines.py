@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from scrapy.exporters import BaseItemExporter
-
+from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.findings import findings_of
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
@@ -43,13 +42,16 @@ UNJUDGED = {
 """Words for files that a rule could not check, by rule."""
 
 
-class LinesExporter(BaseItemExporter):
+class LinesExporter(RecordExporter):
     """One line `path:line:column severity rule message` per finding, then a summary.
 
     Unknown lines and columns are omitted. Keyword arguments (`item_export_kwargs`): `names`, {URL of a file: path to
     display}, in output order; `colour`, True for a terminal; `robots`, URLs of robots.txt files among the targets,
     which count as files. Characters that `encoding` lacks are escaped. `fields` and `indent` have no effect.
     """
+
+    record_types = (FindingRecord,)
+    has_fields = False
 
     def __init__(
         self,

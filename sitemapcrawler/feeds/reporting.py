@@ -17,9 +17,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, PARQUET, SUMMARY
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.feeds.setup import FILTER, REPORT, local_path, names_in
+from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
 from sitemapcrawler.feeds.storages import (
     AtomicFileStorage,
     FeedFile,
@@ -224,8 +224,9 @@ def add_feeds(settings: BaseSettings) -> None:
     """Add the feeds of a report to the FEEDS setting, Parquet only if pyarrow is installed. Options of other feeds do
     not apply to them."""
     feeds: dict[Any, Any] = settings.getdict("FEEDS")
-    written = names_in(settings, "FEED_EXPORTERS")
-    formats = [format for format in FORMATS if format in written and (format != PARQUET or find_spec("pyarrow"))]
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    written = {format: exporter_of(format, exporters).requires for format in FORMATS if format in exporters}
+    formats = [format for format, package in written.items() if not package or find_spec(package)]
     for format, feed in product(formats, FEEDS):
         feeds[f"{REPORT}:{feed}.{format}"] = {
             "format": format,

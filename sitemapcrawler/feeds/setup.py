@@ -11,27 +11,19 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
+from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
 
-FORMATS = ("csv", "json", "jsonl", "jsonlines", "jl", "junit", "parquet", "sarif")
-"""Feed formats of the FEED_EXPORTERS setting."""
-ALIASES = frozenset({"jsonlines", "jl"})
-"""Aliases of `jsonl`, accepted but not advertised."""
-APPENDABLE = frozenset({"csv", "jsonl", "jsonlines", "jl"})
-"""Formats that a later crawl can append to."""
-
-MIXED = frozenset({"json", "jsonl", "jsonlines", "jl"})
-"""Formats that hold several record types."""
-FINDINGS = frozenset({"junit", "sarif"})
-"""Formats that hold findings only."""
+if TYPE_CHECKING:
+    from sitemapcrawler.feeds.exporters import RecordExporter
 
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
@@ -44,11 +36,11 @@ FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 
 Feeds = Mapping[Any, Mapping[str, Any]]
 """The FEEDS setting: {URI or path: options}."""
-RECORDS = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+Exporters = Mapping[str, Any]
+"""The FEED_EXPORTERS setting: {format: import path or class}."""
+OURS: Exporters = {name: path for name, path in ours.FEED_EXPORTERS.items() if path is not None}
 PACKAGE = "sitemapcrawler."
 """Import path prefix of our own components."""
-TABLES = ("csv", "parquet")
-"""Formats that hold one record type."""
 MAX_PART = 100
 """Maximum bytes of a value within a file name; file names are limited to 255."""
 HASH_DIGITS = 8
@@ -56,37 +48,34 @@ HASH_DIGITS = 8
 _UNSAFE = re.compile(r"[^\w.,+-]+")
 
 
-def named_formats(targets: Iterable[str] | None, formats: Collection[str] = FORMATS) -> list[str]:
+def named_formats(targets: Iterable[str] | None, exporters: Exporters = OURS) -> list[str]:
     """Add the format to values of `-o` or `-O`, also where Scrapy finds none: `urls.csv.gz:csv`. Raises ValueError, one
     line, for an unknown format."""
-    return [_named_format(target, formats) for target in targets or ()]
+    return [_named_format(target, exporters) for target in targets or ()]
 
 
 def prepared(
-    feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES
+    feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[str] = SCHEMES
 ) -> dict[Any, dict[str, Any]]:
-    """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `formats` and
-    `schemes`: names in FEED_EXPORTERS and FEED_STORAGES that are not None."""
-    completed = {uri: _completed(str(uri), options) for uri, options in feeds.items()}
-    check_feeds(completed, formats, schemes)
+    """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `exporters`:
+    FEED_EXPORTERS; `schemes`: names in FEED_STORAGES; both without those that are None."""
+    completed = {uri: _completed(str(uri), options, exporters) for uri, options in feeds.items()}
+    check_feeds(completed, exporters, schemes)
     return completed
 
 
-def check_feeds(feeds: Feeds, formats: Collection[str] = FORMATS, schemes: Collection[str] = SCHEMES) -> None:
+def check_feeds(feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[str] = SCHEMES) -> None:
     """Raise ValueError, one line, for a feed whose format, encoding, place or append mode cannot work."""
     for uri, options in feeds.items():
         name = format_of(uri, options)
-        _check_format(str(uri), name, formats)
-        if name == "parquet":
-            _check_parquet(str(uri), options)
-        elif name in FINDINGS:
-            _check_findings(str(uri), options.get("item_export_kwargs") or {})
+        _check_format(str(uri), name, exporters)
+        _check_exporter(str(uri), name, options, exporter_of(name, exporters))
         _check_encoding(options.get("encoding"))
         try:
             _check_place(uri, schemes)
         except OSError as error:
             raise ValueError(f"{uri} cannot be written: {error.strerror}") from error
-        _check_appending(uri, options)
+        _check_appending(uri, options, exporters)
 
 
 def local_path(uri: str | Path) -> Path | None:
@@ -125,12 +114,12 @@ def is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _named_format(target: str, formats: Collection[str]) -> str:
+def _named_format(target: str, exporters: Exporters) -> str:
     uri, _, name = target.rpartition(":")
     named = bool(uri) and not {"/", "."}.intersection(name)
     if not named:
         name = _suffix(target)
-    _check_format(target, name, formats)
+    _check_format(target, name, exporters)
     return target if named else f"{target}:{name}"
 
 
@@ -138,7 +127,7 @@ def _suffix(uri: str) -> str:
     return Path(uri.removesuffix(".gz")).suffix.removeprefix(".").lower()
 
 
-def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(uri: str, options: Mapping[str, Any], exporters: Exporters) -> dict[str, Any]:
     """Add the format (by suffix), gzip for `.gz` and a filter for `item_classes`. Drops an `overwrite` that standard
     output would warn about."""
     completed = {"format": _suffix(uri), **options}
@@ -146,7 +135,7 @@ def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
         completed.setdefault("postprocessing", [GZIP])
     if options.get("item_classes"):
         completed.setdefault("item_filter", FILTER)
-        if completed["format"] in (*MIXED, "parquet"):
+        if exporter_of(completed["format"], exporters).selects_records:
             kwargs = {"item_classes": list(options["item_classes"]), **completed.get("item_export_kwargs", {})}
             completed["item_export_kwargs"] = kwargs
     if urlsplit(uri).scheme == "stdout":
@@ -154,35 +143,37 @@ def _completed(uri: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return completed
 
 
-def _check_format(uri: str, name: str, formats: Collection[str]) -> None:
-    if name not in formats:
-        problem = f"feed format {name} is not written" if name else f"feed {uri} names no format"
-        raise ValueError(f"{problem}; use {', '.join(sorted(set(formats) - ALIASES))}")
-
-
-def _check_parquet(uri: str, options: Mapping[str, Any]) -> None:
-    """Check Parquet options by writing a row to memory, the only way to find out whether pyarrow accepts them."""
-    if uri.endswith(".gz") or GZIP in options.get("postprocessing", ()):
-        raise ValueError(f"{uri} cannot be gzip: parquet is compressed inside; leave .gz out")
+def exporter_of(name: str, exporters: Exporters) -> type[RecordExporter]:
+    """Return the exporter of a format; for one without our declarations, or for an unknown format, `Undeclared`. Raises
+    ValueError, one line, for a class that cannot be imported."""
     # Imported here: the exporters import this module.
-    from sitemapcrawler.feeds.exporters import try_options
+    from sitemapcrawler.feeds.exporters import RecordExporter, Undeclared
 
     try:
-        try_options(options.get("item_export_kwargs") or {})
+        exporter = load_object(exporters[name]) if name in exporters else Undeclared
+    except (ImportError, NameError, ValueError, TypeError) as error:
+        raise ValueError(f"setting FEED_EXPORTERS: {name}: {error}") from None
+    return exporter if isinstance(exporter, type) and issubclass(exporter, RecordExporter) else Undeclared
+
+
+def _check_format(uri: str, name: str, exporters: Exporters) -> None:
+    if name not in exporters:
+        problem = f"feed format {name} is not written" if name else f"feed {uri} names no format"
+        usual = {exporter_of(name, exporters).suffix or name for name in exporters}
+        raise ValueError(f"{problem}; use {', '.join(sorted(usual))}")
+
+
+def _check_exporter(uri: str, name: str, options: Mapping[str, Any], exporter: type[RecordExporter]) -> None:
+    if exporter.is_compressed and (uri.endswith(".gz") or GZIP in options.get("postprocessing", ())):
+        raise ValueError(f"{uri} cannot be gzip: {name} is compressed inside; leave .gz out")
+    try:
+        exporter.check_options(options.get("item_export_kwargs") or {})
     except ImportError:
-        raise ValueError("feed format parquet needs pyarrow: pip install pyarrow") from None
+        if not exporter.requires:
+            raise
+        raise ValueError(f"feed format {name} needs {exporter.requires}: pip install {exporter.requires}") from None
     except Exception as error:  # pyarrow raises errors of many types
         raise ValueError(f"item_export_kwargs of {uri} cannot work: {error}") from None
-
-
-def _check_findings(uri: str, options: Mapping[str, Any]) -> None:
-    wrong = f"item_export_kwargs of {uri} cannot work"
-    if unknown := sorted(options.keys() - {"roots"}):
-        raise ValueError(f"{wrong}: {unknown[0]} is not known; accepted: roots")
-    roots = options.get("roots") or {}
-    if not isinstance(roots, Mapping) or not all(isinstance(part, str) for root in roots.items() for part in root):
-        example = {"https://example.com/": "public/"}
-        raise ValueError(f"{wrong}: roots {roots!r} is not an object of texts, such as {example}")
 
 
 def _check_encoding(encoding: str | None) -> None:
@@ -205,10 +196,11 @@ def _check_place(uri: str | Path, schemes: Collection[str]) -> None:
             raise ValueError(f"{uri} cannot be written: no permission to write in {folder}")
 
 
-def _check_appending(uri: str | Path, options: Mapping[str, Any]) -> None:
+def _check_appending(uri: str | Path, options: Mapping[str, Any], exporters: Exporters) -> None:
     path = local_path(uri)
     name = format_of(uri, options)
-    if path and not options.get("overwrite") and name not in APPENDABLE and not is_stream(path):
+    appendable = exporter_of(name, exporters).is_appendable
+    if path and not options.get("overwrite") and not appendable and not is_stream(path):
         raise ValueError(f"{name} cannot be appended to; use -O (overwrite: True in FEEDS)")
 
 
@@ -224,24 +216,28 @@ def check_columns(settings: BaseSettings) -> None:
         for part, order in settings.getdict(setting).items()
         if order is not None
     )
+    exporters = components_in(settings, "FEED_EXPORTERS")
     for uri, options in settings.getdict("FEEDS").items():
         name = format_of(uri, options)
-        if name in (*TABLES, *MIXED):
-            kinds = _kinds(str(uri), name, options.get("item_classes") or ())
+        exporter = exporter_of(name, exporters)
+        if exporter.has_fields:
+            kinds = _kinds(str(uri), name, exporter, options.get("item_classes") or ())
             if kinds and not foreign:
                 _check_fields(str(uri), kinds, options, settings)
 
 
-def _kinds(uri: str, format: str, classes: Iterable[Any]) -> Collection[type]:
+def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Iterable[Any]) -> Collection[type]:
     """Return the record types that a feed holds; empty if it also holds the user's own items."""
     given = list(map(partial(_loaded, uri), classes))
-    held = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
-    if format == "csv" and held and UrlRecord not in held:
-        names = ", ".join(kind.__name__ for kind in held)
-        raise ValueError(f"{uri} cannot hold {names}: csv holds url records alone; use jsonl or parquet")
+    wanted = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
+    held = [kind for kind in wanted if kind in exporter.record_types]
+    if wanted and not held:
+        names = ", ".join(kind.__name__ for kind in wanted)
+        types = " and ".join(kind().type for kind in exporter.record_types)
+        raise ValueError(f"{uri} cannot hold {names}: {format} holds {types} records alone; use jsonl or parquet")
     if any(all(not _holds(one, kind) for kind in RECORDS) for one in given):
         return ()
-    return [UrlRecord] if format in TABLES and UrlRecord in held else held
+    return [UrlRecord] if exporter.is_table and UrlRecord in held else held
 
 
 def _loaded(uri: str, path: Any) -> type:
@@ -301,17 +297,17 @@ def part_of_name(text: str) -> str:
     return f"{start}-{digits}".lstrip("-")
 
 
-def names_in(settings: BaseSettings, setting: str) -> list[str]:
-    """Return the names in a component setting whose components are not None."""
-    return [name for name, path in settings.getwithbase(setting).items() if path is not None]
+def components_in(settings: BaseSettings, setting: str) -> dict[str, Any]:
+    """Return the components in a setting that are not None: {name: import path or class}."""
+    return {name: path for name, path in settings.getwithbase(setting).items() if path is not None}
 
 
 def prepare_feeds(settings: BaseSettings) -> None:
     """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work."""
     feeds = settings.getdict("FEEDS")
     if feeds:
-        schemes = [name for name in names_in(settings, "FEED_STORAGES") if name != REPORT]
-        feeds = prepared(feeds, names_in(settings, "FEED_EXPORTERS"), schemes)
+        schemes = components_in(settings, "FEED_STORAGES").keys() - {REPORT}
+        feeds = prepared(feeds, components_in(settings, "FEED_EXPORTERS"), schemes)
         settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 

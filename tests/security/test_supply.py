@@ -48,7 +48,7 @@ REASONS = {
     ("rules/registry.py", "import_module"): "SITEMAP_RULES: code of the user's own",
     ("rules/registry.py", "spec_from_file_location"): "the same, by the path of a file",
     ("pipelines/store.py", "load_object"): "ITEM_PIPELINES, a setting",
-    ("feeds/setup.py", "load_object"): "item_classes of FEEDS, a setting",
+    ("feeds/setup.py", "load_object"): "item_classes of FEEDS, and FEED_EXPORTERS: settings",
     ("feeds/exporters.py", "load_object"): "the same",
     ("robots/ruleset.py", "import_module"): "re2, by its name",
     ("rules/facts/suspects.py", "import_module"): "the same",

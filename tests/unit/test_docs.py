@@ -199,7 +199,7 @@ def test_exit_codes_are_those_of_the_code() -> None:
 
 def test_options_of_validate_are_those_of_the_command() -> None:
     command, parser = validate.Command(), argparse.ArgumentParser()
-    command.settings = Settings()
+    command.settings = Settings({"FEED_EXPORTERS": settings.FEED_EXPORTERS})
     command.add_options(parser)
     options = {
         option
@@ -209,7 +209,7 @@ def test_options_of_validate_are_those_of_the_command() -> None:
     }
     cells = " ".join(row[0] for row in rows(section(COMMANDS, "Options")))
     assert options - set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cells)) == {"-h", "--help"}
-    assert set(validating.FORMATS) | set(validating.THRESHOLDS) <= set(re.findall(r"\w+", cells))
+    assert set(validating.formats_in(command.settings)) | set(validating.THRESHOLDS) <= set(re.findall(r"\w+", cells))
 
 
 def test_exit_codes_of_validate_are_those_of_the_code() -> None:

@@ -31,7 +31,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.feeds.exporters import try_options
+from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.fleet.domains import TABLES
 from sitemapcrawler.fleet.worker.crawling import FAULT
 from sitemapcrawler.rules import all_rules
@@ -190,7 +190,7 @@ def preload() -> None:
     all_rules()
     with suppress(ImportError):
         for record in TABLES.values():  # pyarrow imports more modules with the first rows of a table
-            try_options({"item_classes": [record]})
+            ParquetExporter.check_options({"item_classes": [record]})
     assert REACTOR not in sys.modules
 
 

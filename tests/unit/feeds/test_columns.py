@@ -8,13 +8,18 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.feeds.setup import check_columns
+from sitemapcrawler.settings import FEED_EXPORTERS
 
 ITEMS = "sitemapcrawler.items."
 
 
 def check(feed: str, for_all: Any = None, pipelines: dict[str, int] | None = None, **options: Any) -> None:
     settings = Settings(
-        {"FEEDS": {feed: options}, "ITEM_PIPELINES": pipelines or {"sitemapcrawler.pipelines.pipelines.X": 1}}
+        {
+            "FEEDS": {feed: options},
+            "FEED_EXPORTERS": FEED_EXPORTERS,
+            "ITEM_PIPELINES": pipelines or {"sitemapcrawler.pipelines.pipelines.X": 1},
+        }
     )
     if for_all is not None:
         settings.set("FEED_EXPORT_FIELDS", for_all)

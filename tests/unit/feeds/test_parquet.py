@@ -155,8 +155,8 @@ class TestOtherRecords:
 
     def test_one_table_cannot_hold_several_types(self) -> None:
         with pytest.raises(ValueError, match="name one of the item_classes"):
-            exporters.try_options({"item_classes": [SitemapRecord, FindingRecord]})
-        exporters.try_options({"item_classes": ["sitemapcrawler.items.RobotsRecord"]})
+            exporters.ParquetExporter.check_options({"item_classes": [SitemapRecord, FindingRecord]})
+        exporters.ParquetExporter.check_options({"item_classes": ["sitemapcrawler.items.RobotsRecord"]})
 
 
 class TestReaders:
@@ -443,11 +443,11 @@ class TestOptions:
             export(PLAIN, constants=constants)
 
     def test_options_that_cannot_work_raise(self) -> None:
-        exporters.try_options({"compression": "brotli"})
+        exporters.ParquetExporter.check_options({"compression": "brotli"})
         with pytest.raises(TypeError, match="colour"):
-            exporters.try_options({"colour": "red"})
+            exporters.ParquetExporter.check_options({"colour": "red"})
         with pytest.raises(OSError, match="LZO"):
-            exporters.try_options({"compression": "lzo"})
+            exporters.ParquetExporter.check_options({"compression": "lzo"})
 
 
 class TestFile:

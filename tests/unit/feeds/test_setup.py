@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 from sitemapcrawler.feeds import exporters
 from sitemapcrawler.feeds import setup as feeds
+from sitemapcrawler.items import UrlRecord
 
 
 @pytest.fixture(autouse=True)
@@ -112,9 +114,55 @@ def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
 
 
 def test_formats_of_the_settings_are_known() -> None:
-    feeds.check_feeds({"x:out": {"format": "yaml"}}, formats={"yaml"}, schemes={"x"})
+    yaml = {"yaml": "scrapy.exporters.XmlItemExporter"}
+    feeds.check_feeds({"x:out": {"format": "yaml"}}, exporters=yaml, schemes={"x"})
     with pytest.raises(ValueError, match=r"^feed format csv is not written; use yaml$"):
-        feeds.check_feeds({"x:out": {"format": "csv"}}, formats={"yaml"}, schemes={"x"})
+        feeds.check_feeds({"x:out": {"format": "csv"}}, exporters=yaml, schemes={"x"})
+    with pytest.raises(ValueError, match=r"^yaml cannot be appended to; use -O"):
+        feeds.check_feeds({"out.yaml": {}}, exporters=yaml)
+    with pytest.raises(ValueError, match=r"^setting FEED_EXPORTERS: yaml: .*no_such_module"):
+        feeds.check_feeds({"out.yaml": {}}, exporters={"yaml": "no_such_module.Yaml"})
+
+
+class LocExporter(exporters.RecordExporter):
+    """A format of somebody else."""
+
+    suffix = "loc"
+    record_types = (UrlRecord,)
+    is_appendable = True
+    selects_records = True
+    requires = "toy"
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        if options.get("missing"):
+            raise ImportError
+        if "colour" in options:
+            raise ValueError("colour is not known")
+
+
+TOY = {**feeds.OURS, "loc": LocExporter, "urls": LocExporter}
+
+
+def test_what_an_exporter_declares_is_checked() -> None:
+    kind = "sitemapcrawler.items.UrlRecord"
+    completed = feeds.prepared({"out.loc": {"item_classes": [kind]}}, TOY)
+    assert completed["out.loc"]["item_export_kwargs"] == {"item_classes": [kind]}
+    assert feeds.named_formats(["out.urls"], TOY) == ["out.urls:urls"]
+    with pytest.raises(
+        ValueError, match=r"^feed out names no format; use csv, json, jsonl, junit, loc, parquet, sarif$"
+    ):
+        feeds.named_formats(["out"], TOY)
+    with pytest.raises(ValueError, match=r"^feed format loc needs toy: pip install toy$"):
+        feeds.check_feeds({"out.loc": {"item_export_kwargs": {"missing": True}}}, TOY)
+    with pytest.raises(ValueError, match=r"^item_export_kwargs of out.loc cannot work: colour is not known$"):
+        feeds.check_feeds({"out.loc": {"item_export_kwargs": {"colour": "red"}}}, TOY)
+    settings = Settings({"FEEDS": {"out.loc": {"item_classes": ["sitemapcrawler.items.RobotsRecord"]}}})
+    settings.set("FEED_EXPORTERS", TOY)
+    with pytest.raises(
+        ValueError, match=r"^out.loc cannot hold RobotsRecord: loc holds url records alone; use jsonl or"
+    ):
+        feeds.check_columns(settings)
 
 
 @pytest.mark.parametrize("uri", ["out.csv", "out.jsonl", "out.jl", "stdout:", "s3://bucket/out.json", "/dev/null"])
