@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.reader.formats import format_names
+from sitemapcrawler.reader.formats import URLSET, format_names
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
@@ -166,7 +166,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: 50 articles with `<news:news>` among 20,000 products
     Good: a news sitemap beside those of the products
     """
-    files = """
+    files = f"""
         SELECT sitemap, counts.news, url_count FROM sitemaps
         WHERE format = '{URLSET.name}' AND counts.news > 0 AND counts.news * 2 < url_count
         ORDER BY sitemap"""
