@@ -1,4 +1,4 @@
-"""Formats numbers, sizes, durations and long texts for people; names file formats and discovery methods."""
+"""Formats numbers, sizes, durations and long texts for people."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ LONG_H, DAY_H = 10, 24
 """Hours from which minutes are omitted, and hours of a day."""
 DOTS = "..."
 """Replaces the part of a text that was cut."""
-WAYS = {
-    "robots": ("robots.txt", "named in {parent}"),
-    "common-path": ("usual paths", "at usual paths"),
-    "html-link": ("home page", "linked from {parent}"),
-    "index": ("indexes", "listed in {parent}"),
-    "argument": ("argument", "named"),
-}
-"""`SitemapRecord.found_by` -> its name after a number of files, and after a group of files."""
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from fuzz.inputs import MAX_BYTES as LONG
 from fuzz.inputs import TooSlow, in_time
 from sitemapcrawler import urls
-from sitemapcrawler.audit.discovery import from_html
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
 from sitemapcrawler.replies.soft404 import heading, visible, words
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents

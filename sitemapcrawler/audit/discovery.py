@@ -1,13 +1,11 @@
-"""Finds the sitemaps of sites: robots.txt first, then common paths, then links of the home page.
-
-A discovery method is a function from a server's response to absolute URLs. It fetches nothing.
-"""
+"""Finds the sitemaps of sites: runs the discovery methods of each in order, and requests the pages that they need."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -16,88 +14,9 @@ from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.replies.page.head import Tokens, attributes
+from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, METHODS, Clue, Method
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
-from sitemapcrawler.robots.text import encoding_of, text_of
 from sitemapcrawler.words import counted
-
-# Most likely first. Each costs a request to a site that names no sitemap, hence at most 19.
-COMMON_PATHS = (
-    "/sitemap.xml",  # sitemaps.org's own example; Shopify, Wix, Squarespace, Drupal, Next.js
-    "/sitemap_index.xml",  # WordPress with Yoast SEO or Rank Math
-    "/sitemap-index.xml",  # Astro, Gatsby
-    "/wp-sitemap.xml",  # WordPress itself, since 5.5
-    "/sitemap.xml.gz",  # sitemap_generator (Ruby on Rails)
-    "/sitemap_index.xml.gz",  # vBulletin with vBSEO; sitemap_generator before 4.0
-    "/sitemap-index.xml.gz",  # sitemap.js, Gatsby with it
-    "/sitemap.txt",  # sitemaps.org/protocol.html#otherformats
-    "/sitemap.php",  # scripts of small PHP sites
-    "/sitemapindex.xml",  # Vanilla Forums
-    "/sitemapindex.xml.gz",
-    "/sitemap/sitemap.xml",  # generators that write into a folder of their own
-    "/sitemap/",
-    "/sitemaps.xml",
-    "/sitemap1.xml",  # first part of a numbered set without an index
-    "/news-sitemap.xml",  # Yoast SEO News, Rank Math
-    "/sitemap-news.xml",  # XML Sitemap & Google News (WordPress)
-    "/sitemap_news.xml",
-    "/video-sitemap.xml",  # Yoast SEO Video
-)
-
-HTML_BYTES = 2**20  # the head of a page, inlined scripts and styles included
-
-
-@dataclass(frozen=True, slots=True)
-class HtmlLinks:
-    """Absolute URLs from the `<link>` elements of a page, without duplicates, in document order."""
-
-    sitemaps: list[str]
-    """`rel=sitemap`."""
-    feeds: list[str]
-    """`rel=alternate` of type RSS or Atom."""
-
-
-def common_paths(origin: str) -> list[str]:
-    """`COMMON_PATHS` on the origin of a URL; empty if the URL has none."""
-    start = urls.origin(origin)
-    return [] if start is None else [start + path for path in COMMON_PATHS]
-
-
-def from_html(body: bytes, base: str) -> HtmlLinks:
-    """Sitemaps and feeds that the page `body`, fetched from `base`, links to in `<link>` elements.
-
-    Reads only the first `HTML_BYTES`. The charset is irrelevant: markup is ASCII, and other bytes of a URL stay %XX.
-    """
-    start = body[:HTML_BYTES]
-    encoding, mark = encoding_of(start)
-    found = Tokens().feed(text_of(start[mark:], encoding))
-    tags = [(token.name, attributes(token.attributes)) for token in found if token.name in ("base", "link")]
-    bases = [tag["href"] for name, tag in tags if name == "base" and "href" in tag]
-    base = (urls.resolve(base, bases[0]) if bases else None) or base
-    links = [tag for name, tag in tags if name == "link"]
-    return HtmlLinks(_hrefs(filter(_is_sitemap_link, links), base), _hrefs(filter(_is_feed_link, links), base))
-
-
-_FEED_TYPES = {"application/rss+xml", "application/atom+xml"}
-
-
-def _is_sitemap_link(link: dict[str, str]) -> bool:
-    return "sitemap" in link.get("rel", "").lower().split()
-
-
-def _is_feed_link(link: dict[str, str]) -> bool:
-    media_type = link.get("type", "").partition(";")[0].strip().lower()
-    return "alternate" in link.get("rel", "").lower().split() and media_type in _FEED_TYPES
-
-
-def _hrefs(links: Iterable[dict[str, str]], base: str) -> list[str]:
-    found: dict[str, str] = {}
-    for link in links:
-        url = urls.resolve(base, link.get("href", ""))
-        if url is not None:
-            found.setdefault(urls.visit_key(url), url)
-    return list(found.values())
-
 
 logger = logging.getLogger(__name__)
 
@@ -107,20 +26,31 @@ class Site:
     """An origin under discovery."""
 
     origin: str
+    robots: str
+    """Final URL of its robots.txt."""
+    methods: deque[Method]
+    """Methods that have not run."""
     found: int = 0
     """Sitemaps found so far."""
     probes: set[str] = field(default_factory=set)
-    """Common paths requested and not answered yet."""
+    """Guesses requested and not answered yet."""
     html: int = 0
-    """Common paths answered with 200 and no sitemap."""
-    home_asked: bool = False
+    """Guesses answered with 200 and no sitemap."""
+    waiting: bool = False
+    """True while the page of a method is requested."""
 
-    def exhausted(self, always: bool) -> bool:
-        """Return True once: when all common paths are answered and only the home page is left to try."""
-        if self.home_asked or self.probes or (self.found and not always):
-            return False
-        self.home_asked = True
-        return True
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page to request for a discovery method."""
+
+    site: Site
+    method: Method
+
+    @property
+    def url(self) -> str:
+        """Its URL."""
+        return f"{self.site.origin}{self.method.page}"
 
 
 class Sites:
@@ -128,7 +58,7 @@ class Sites:
 
     def __init__(self, frontier: Frontier, probe: str) -> None:
         self.missed = 0
-        """Common paths without a sitemap, over all sites."""
+        """Guesses without a sitemap, over all sites."""
         self._frontier = frontier
         self._probe = probe
         self._sites: dict[str, Site] = {}
@@ -141,32 +71,55 @@ class Sites:
         """True for a site whose robots.txt has been read."""
         return origin in self._sites
 
-    def enter(self, url: str, named: Iterable[str]) -> Site | None:
-        """Queue the sitemaps that the robots.txt at `url` names, or else the common paths; None for a known site."""
+    def enter(self, url: str, named: Sequence[str]) -> Site | None:
+        """Queue the sitemaps that the robots.txt at `url` names, or else guesses; None for a known site."""
         origin = urls.origin(url)
         if origin is None or origin in self._sites:
             return None
-        site = self._sites[origin] = Site(origin)
-        for sitemap in named:
-            site.found += 1
-            self._frontier.add(Visit(sitemap, "robots", url))
-        if self._probe == "always" or (self._probe == "auto" and not site.found):
-            for path in common_paths(origin):
-                if self._frontier.add(Visit(path, "common-path", probe=True)):
-                    site.probes.add(path)
+        methods = (method for method in METHODS if not method.guesses or self._probe != "never")
+        site = self._sites[origin] = Site(origin, url, deque(methods))
+        self._add(site, site.methods.popleft(), Clue(url, named=named))
+        self._advance(site)
         return site
 
-    def links(self, page: str, links: HtmlLinks) -> None:
-        """Queue the sitemaps that the home page `page` links to, or its feeds if the site has no sitemap."""
-        site = self._sites.get(urls.origin(page) or "")
-        found = links.sitemaps or (links.feeds if site is None or not site.found else [])
-        for url in found:
-            self._frontier.add(Visit(url, "html-link", page))
-        logger.info("%s: %s linked from the home page", page, counted(len(found), "sitemap"))
+    def read(self, page: SitePage, url: str, content: bytes) -> None:
+        """Queue the sitemaps that a page names; `url` is its final URL."""
+        site, method = page.site, page.method
+        owner = self._sites.get(urls.origin(url) or "")
+        added = self._add(site, method, Clue(url, content, found=owner.found if owner is not None else 0))
+        text = method.heading.format(parent=f"the {method.label}")
+        logger.info("%s: %s %s", url, counted(added, "sitemap"), text)
 
-    def wants_home(self, site: Site) -> bool:
-        """Return True once for a site whose home page is to be requested."""
-        return site.exhausted(self._probe == "always")
+    def next_page(self, site: Site) -> SitePage | None:
+        """Return the page to request for a site, once; None if no method needs one now."""
+        if not self._is_due(site):
+            return None
+        site.waiting = True
+        return SitePage(site, site.methods.popleft())
+
+    def end_page(self, site: Site) -> None:
+        """Note that the page of a site was read, or could not be, and run the next methods."""
+        site.waiting = False
+        self._advance(site)
+
+    def _is_due(self, site: Site) -> bool:
+        return bool(site.methods and not (site.probes or site.waiting) and (self._probe == "always" or not site.found))
+
+    def _advance(self, site: Site) -> None:
+        """Run the methods that need no page, up to one that does, or that guesses."""
+        while self._is_due(site) and site.methods[0].page is None:
+            self._add(site, site.methods.popleft(), Clue(site.robots, found=site.found))
+
+    def _add(self, site: Site, method: Method, clue: Clue) -> int:
+        """Queue what a method finds, and return the number of URLs."""
+        found = list(method.find(clue))
+        for url in found:
+            if not method.guesses:
+                site.found += 1
+                self._frontier.add(Visit(url, method.name, clue.url))
+            elif self._frontier.add(Visit(url, method.name, probe=True)):
+                site.probes.add(url)
+        return len(found)
 
     def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
         """True for a sitemap read already: reached by redirect, or a duplicate within a site where one is a guess."""
@@ -194,6 +147,7 @@ class Sites:
         self.missed += not hit
         if site.html == len(COMMON_PATHS):
             logger.info("%s answers every path with a page: its common paths say nothing", site.origin)
+        self._advance(site)
         return site
 
 
@@ -244,23 +198,24 @@ class Discovery:
         `place`: the URL where a local file will live; without it, relative URLs in the file are skipped."""
         policy = await self._policies.load(url, place)
         if policy is None or policy.outcome is not RobotsOutcome.PARSED:
-            return Visit(url, "argument", place=place), []
+            return Visit(url, ARGUMENT.name, place=place), []
         local = url.startswith("file:")
-        robots = Visit(url if local else self._policies.final_url(policy), "argument", place=place)
+        robots = Visit(url if local else self._policies.final_url(policy), ARGUMENT.name, place=place)
         found = [one.url for one in policy.sitemaps if not (local and place is None and one.relative)]
         if not found:
             logger.error("%s: names no sitemap that can be read", url)
         return robots, found
 
-    async def read_home(self, home: FetchResult) -> Site | None:
-        """Queue the sitemaps that a home page links to; if it redirects to a new site, enter and return that one."""
-        moved = urls.origin(home.final_url)
-        if moved is not None and moved != urls.origin(home.url) and not self._sites.entered(moved):
-            return await self._follow(home.url, moved)
-        if home.ok:
-            page = home.content(HTML_BYTES)
-            self._sites.links(home.final_url, from_html(page, home.final_url))
-        return None
+    async def read_page(self, page: SitePage, answer: FetchResult) -> Site | None:
+        """Queue the sitemaps that a page names. Returns the site to continue with: a new one if its home page
+        redirects there, which is entered, or else the same."""
+        moved = urls.origin(answer.final_url) or page.site.origin
+        if page.method is HTML_LINK and moved != page.site.origin and not self._sites.entered(moved):
+            return await self._follow(answer.url, moved)
+        if answer.ok:
+            self._sites.read(page, answer.final_url, answer.content(HTML_BYTES))
+        self._sites.end_page(page.site)
+        return page.site
 
     async def _follow(self, home: str, moved: str) -> Site | None:
         moves = self._moves.get(urls.origin(home) or "", 0) + 1

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.reader.dates import parse
+from sitemapcrawler.replies.discovery import INDEX, ROBOTS
 from sitemapcrawler.urls import authority, host_of, site_of, visit_key
 
 EARNED_S = 10.0
@@ -88,7 +89,7 @@ class Visit:
 
     url: str
     found_by: str
-    """robots, common-path, html-link, index or argument."""
+    """Name of a `Way`."""
     parent: str | None = None
     """URL of the index, robots.txt or page that named it."""
     depth: int = 0
@@ -121,11 +122,11 @@ class Visit:
     def child(self, url: str, listed_at: str | None, place: str | None = None) -> Visit:
         """Visit for a file that this index lists."""
         above = _below(self.ancestors, self.place or self.url)
-        return Visit(url, "index", self.url, self.depth + 1, False, above, listed_at, place, self._start)
+        return Visit(url, INDEX.name, self.url, self.depth + 1, False, above, listed_at, place, self._start)
 
     def named(self, url: str, place: str | None = None) -> Visit:
         """Visit for a sitemap that this robots.txt names."""
-        return Visit(url, "robots", self.url, place=place)
+        return Visit(url, ROBOTS.name, self.url, place=place)
 
 
 @lru_cache(maxsize=16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sitemapcrawler.audit.discovery import Site, Sites
+from sitemapcrawler.audit.discovery import Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.audit.reading import Reading, is_page
 from sitemapcrawler.download.answers import FetchResult
@@ -38,9 +38,9 @@ class Visits:
         self._count = count
         self._again: set[str] = set()
 
-    def next(self, site: Site | None = None) -> Iterator[Visit | Site]:
-        """Yield the sitemaps to request next, then the sites whose home page to request.
-        `site`: a site that may be due for its home page."""
+    def next(self, site: Site | None = None) -> Iterator[Visit | SitePage]:
+        """Yield the sitemaps to request next, then the pages that name more of them.
+        `site`: a site that may need such a page."""
         sites = [site]
         for visit in self._frontier.next_visits():
             if self._job is not None and visit.url in self._job.done:
@@ -48,8 +48,8 @@ class Visits:
             else:
                 yield visit
         for one in filter(None, sites):
-            if self._sites.wants_home(one):
-                yield one
+            if (page := self._sites.next_page(one)) is not None:
+                yield page
 
     def validators(self, visit: Visit) -> dict[str, str]:
         """Request headers that let the server answer 304 for an unchanged sitemap."""

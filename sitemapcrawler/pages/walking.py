@@ -15,10 +15,9 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.audit import discovery
 from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.configuring import at_least_one, limits, new_frontier
-from sitemapcrawler.audit.discovery import Discovery, Site, Sites
+from sitemapcrawler.audit.discovery import Discovery, Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Selection, Visit
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
@@ -28,6 +27,7 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.replies.discovery import HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
 
 Item = UrlBatch | SitemapRecord
@@ -102,10 +102,10 @@ class Walk:
         self._running.append(asyncio.ensure_future(work))
 
     def _go_on(self, site: Site | None = None) -> Iterator[SitemapRecord]:
-        """Fetch the next sitemaps and home pages; yields the records of sitemaps that cannot be requested."""
+        """Fetch the next sitemaps, and pages that name more; yields the records of sitemaps that are not requested."""
         for step in self._visits.next(site):
-            if isinstance(step, Site):
-                self._launch(self._read_home(step))
+            if isinstance(step, SitePage):
+                self._launch(self._read_page(step))
             else:
                 try:
                     self._launch(self._fetch(step, request_for(step.url, self._limit, self._files)))
@@ -124,10 +124,10 @@ class Walk:
             self._reading.queue_named(robots, sitemap)
         return partial(self._after_site, None)
 
-    async def _read_home(self, site: Site) -> Done:
-        answer = await self._answer(request_for(f"{site.origin}/", discovery.HTML_BYTES))
+    async def _read_page(self, page: SitePage) -> Done:
+        answer = await self._answer(request_for(page.url, HTML_BYTES))
         try:
-            return partial(self._after_site, await self._discovery.read_home(answer))
+            return partial(self._after_site, await self._discovery.read_page(page, answer))
         finally:
             answer.body.close()
 

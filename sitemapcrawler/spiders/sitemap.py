@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import discovery, scrapy_cloud
+from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.configuring import (
     add_contact,
     at_least_one,
@@ -27,7 +27,7 @@ from sitemapcrawler.audit.configuring import (
     new_frontier,
     new_status,
 )
-from sitemapcrawler.audit.discovery import Discovery, Site, Sites
+from sitemapcrawler.audit.discovery import Discovery, Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.local_files import Listing
 from sitemapcrawler.audit.params import Params
@@ -44,6 +44,7 @@ from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
 from sitemapcrawler.items import ENDED, MAX_SITE_TIME, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs import restoring
 from sitemapcrawler.jobs.opening import open_job
+from sitemapcrawler.replies.discovery import HTML_BYTES
 from sitemapcrawler.robots import RobotsOutcome, is_robots_url
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
@@ -266,27 +267,27 @@ class AuditSpider(Spider):
 
     # Discovery. Each step queues what it found; the next step runs if it found nothing.
 
-    def home_request(self, origin: str) -> Request:
-        return self.request(f"{origin}/", "parse_home", discovery.HTML_BYTES)
+    def page_request(self, page: SitePage) -> Request:
+        return self.request(page.url, "parse_page", HTML_BYTES, page=page)
 
-    async def parse_home(self, answer: FetchResult) -> AsyncIterator[Request | SitemapRecord]:
-        """Queue the sitemaps that a home page links to, or enter the site it redirects to."""
-        site = await self._discovery.read_home(answer)
+    async def parse_page(self, answer: FetchResult, page: SitePage) -> AsyncIterator[Request | SitemapRecord]:
+        """Queue the sitemaps that a page names, or enter the site to which a home page redirects."""
+        site = await self._discovery.read_page(page, answer)
         for request in self.next_requests(site):
             yield request
 
     # Reading.
 
     def next_requests(self, site: Site | None = None) -> Iterator[Request | SitemapRecord]:
-        """Requests for the next sitemaps, and for home pages of sites without sitemaps.
+        """Requests for the next sitemaps, and for pages of sites that name more of them.
 
         Yields the record of a sitemap whose URL cannot be requested.
         """
         if self.selection.full:
             return
         for step in self._visits.next(site):
-            if isinstance(step, Site):
-                yield self.home_request(step.origin)
+            if isinstance(step, SitePage):
+                yield self.page_request(step)
             else:
                 yield self.sitemap_request(step)
 

@@ -105,7 +105,11 @@ def _spell_pages(site: SiteFacts) -> None:
     )  # fmt: skip
 
 
-SITES = Table("site_sites", (f"CREATE TEMP TABLE site_sites AS {sites_of()}",))
+def _insert_sites(site: SiteFacts) -> None:
+    site.run(f"INSERT INTO temp.site_sites {sites_of()}")
+
+
+SITES = Table("site_sites", ("CREATE TEMP TABLE site_sites (sitemap VARCHAR, site VARCHAR)",), fill=_insert_sites)
 """The site of each file."""
 
 

@@ -7,15 +7,13 @@ crawl of several sites reports on each site what a separate crawl would report.
 
 from __future__ import annotations
 
+from sitemapcrawler.replies.discovery import METHODS
+
 CARRIED = "carried"
 """Table of baseline entries whose file could not be fetched now. The next crawl is compared with them too."""
 
 CURRENT = "change IS DISTINCT FROM 'removed'"
 """SQL that is true for listed URLs; removed URLs are rows as well."""
-
-
-BY_NAME = "found_by IN ('robots', 'html-link')"
-"""SQL that is true for a file named by a robots.txt or a page, which is its `parent`."""
 
 
 def site_of(url: str) -> str:
@@ -30,11 +28,13 @@ def sites_of(database: str = "main") -> str:
     A file named by several robots.txt belongs to its own host if that is one of them, else to the first by name. The
     result does not depend on the order of the crawl.
     """
+    # These find files in a robots.txt or a page, which is their `parent`.
+    naming = tuple(method.name for method in METHODS if not method.guesses)
     return f"""
         WITH RECURSIVE found AS (
             SELECT sitemap, parent, found_by IS NOT DISTINCT FROM 'index' AS listed,
                    {site_of("sitemap")} AS own,
-                   CASE WHEN {BY_NAME} AND parent IS NOT NULL THEN {site_of("parent")} ELSE own END AS near
+                   CASE WHEN found_by IN {naming} AND parent IS NOT NULL THEN {site_of("parent")} ELSE own END AS near
             FROM {database}.sitemaps
         ), named AS (
             SELECT sitemap, coalesce(min(site) FILTER (site = {site_of("sitemap")}), min(site)) AS site

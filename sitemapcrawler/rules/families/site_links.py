@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.items import READ
 from sitemapcrawler.reader.formats import format_names
+from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATH, HTML_LINK, INDEX, ROBOTS
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED
@@ -21,11 +22,11 @@ CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consoli
 REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"
 SUBMIT = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#addsitemap"
 PROTOCOL = "https://www.sitemaps.org/protocol.html#submit_robots"
-NAMED = """
+NAMED = f"""
     SELECT unnest(sitemaps) FROM robots
     UNION ALL SELECT loc FROM children
     UNION ALL SELECT final_url FROM sitemaps
-    WHERE found_by NOT IN ('common-path', 'html-link') AND final_url IS NOT NULL"""
+    WHERE found_by IN {(ROBOTS.name, INDEX.name, ARGUMENT.name)} AND final_url IS NOT NULL"""
 """SQL for the URLs that robots.txt and indexes name, and for their final URLs."""
 
 
@@ -46,7 +47,7 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
     """
-    for sitemap in _unnamed_sitemaps(site, "common-path"):
+    for sitemap in _unnamed_sitemaps(site, COMMON_PATH.name):
         yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
 
 
@@ -60,7 +61,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the same sitemaps in both
     """
     naming = {site_of(robots) for (robots,) in site.query("SELECT robots FROM robots WHERE len(sitemaps) > 0")}
-    for sitemap in _unnamed_sitemaps(site, "html-link"):
+    for sitemap in _unnamed_sitemaps(site, HTML_LINK.name):
         if site_of(sitemap) in naming:
             yield SiteMessage(
                 "linked by the home page, and not named by robots.txt, which names others", sitemap=sitemap
@@ -105,7 +106,9 @@ ALL_UNREAD = f"""
     HAVING count(s.outcome) = count(*) AND count(*) FILTER (s.outcome IN ? OR s.outcome = 'truncated') = 0
     ORDER BY r.robots"""
 """SQL for each robots.txt of which all sitemaps were requested and none could be read."""
-FOUND = "SELECT sitemap FROM sitemaps WHERE found_by IN ('common-path', 'html-link') AND outcome IN ? ORDER BY sitemap"
+FOUND = f"""
+    SELECT sitemap FROM sitemaps WHERE found_by IN {(COMMON_PATH.name, HTML_LINK.name)} AND outcome IN ?
+    ORDER BY sitemap"""
 
 
 def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sitemapcrawler import urls, words
+from sitemapcrawler import urls
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import PREFIXES, find
 from sitemapcrawler.reader.formats import format_named, long_format_label
+from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection, is_core
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted, size
@@ -44,7 +45,6 @@ MAX_NAMED = 12
 """Languages and namespaces that are named; others are only counted."""
 MAX_ROBOTS = 4
 """Robots files that are named: those of https and http, and their redirect targets."""
-FOUND_BY = {way: short for way, (short, _) in words.WAYS.items()}
 EXTENSIONS = ("images", "videos", "news", "alternates")
 """Fields of `items.Counts`."""
 
@@ -97,7 +97,7 @@ def site_facts(inspection: Inspection) -> Iterator[Fact]:
     found: dict[str, int] = {}
     for record in inspection.files.records:
         found[record.found_by] = found.get(record.found_by, 0) + 1
-    ways = ", ".join(f"{count:,} by {FOUND_BY.get(way, way)}" for way, count in found.items())
+    ways = ", ".join(f"{count:,} by {way_named(way).label}" for way, count in found.items())
     yield Fact("sitemaps", f"{len(inspection.files.records):,} found: {ways}" if found else "none found")
 
 

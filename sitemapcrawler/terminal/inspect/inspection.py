@@ -10,11 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from sitemapcrawler.items import READ, Counts, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.replies.discovery import INDEX
 
 Child = tuple[str, str | None]
 """URL and `lastmod_at` of a sitemap that an index lists."""
-LISTED = "index"
-"""Value of `SitemapRecord.found_by` for a file that an index lists."""
 MAX_VALUES = 1000
 """Different values counted by name: more than there are language codes in use."""
 MAX_VALUE = 200
@@ -98,7 +97,7 @@ class Files:
         known = {record.sitemap: record for record in self.records}
         groups: dict[tuple[str, str | None], FileGroup] = {}
         for record in self.records:
-            if record.found_by != LISTED or record.parent not in known:
+            if record.found_by != INDEX.name or record.parent not in known:
                 key = record.found_by, record.parent
                 group = groups.setdefault(key, FileGroup(*key, []))
                 group.entries.append(self._grown(TreeEntry(record.sitemap, None, record), known))

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sitemapcrawler import words
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
+from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
 from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
@@ -203,7 +203,6 @@ MOST, LEAST = 20, 4
 """Maximum entries shown per file of a larger tree: the more files, the fewer of each."""
 USUAL = (URLSET.name, INDEX.name, UNKNOWN.name)
 """Formats that are not mentioned."""
-WAYS = {way: phrase for way, (_, phrase) in words.WAYS.items()}
 
 
 class Guides(NamedTuple):
@@ -254,8 +253,7 @@ class Outline:
                     yield from self._entries(entry.below, entry.url, "", room)
 
     def _way(self, group: FileGroup) -> str:
-        way = WAYS.get(group.found_by, group.found_by)
-        return way.format(parent=facts.place(group.parent or ""))
+        return way_named(group.found_by).heading.format(parent=facts.place(group.parent or ""))
 
     def _entries(
         self, entries: Sequence[TreeEntry], parent: str | None, stem: str, room: int, group: FileGroup | None = None
