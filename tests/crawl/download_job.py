@@ -88,7 +88,7 @@ class JobSpider(Spider):
             "url": response.url,
             "flags": response.flags,
             "in_memory": len(response.body),
-            "encoding": response.headers.get("Content-Encoding", b"").decode(),
+            "encoding": (response.headers.get("Content-Encoding") or b"").decode(),
         } | self.collected(response.request)
 
     def failed(self, failure: Failure) -> Iterator[Request]:

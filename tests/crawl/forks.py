@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import coverage
 
@@ -247,8 +247,9 @@ def serve(control: socket.socket) -> dict[str, Any]:
     interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the tests
     signal.set_wakeup_fd(waker)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    watched: list[socket.socket | int] = [control, wake]
     while True:
-        ready, _, _ = select.select([control, wake], [], [])
+        ready, _, _ = select.select(watched, [], [])
         if wake in ready:
             os.read(wake, MAX_REQUEST)
             _reap(reports)
@@ -302,12 +303,12 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
     os.environ.update(request["env"])
     time.tzset()
     tempfile.tempdir = None
-    sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]  # Final
+    sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]  # Final
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]  # Final
 
 
-def _stream(number: int, mode: str, errors: str = "strict") -> IO[str]:
+def _stream(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
     """A standard stream as the interpreter makes it."""
     binary: Any = open(number, f"{mode}b", closefd=False)  # noqa: SIM115 - as long as the process
     lines = number == 2 or os.isatty(number)

@@ -129,7 +129,7 @@ class SiteServer(socketserver.ThreadingTCPServer):
     def place(self) -> str:
         """Host and port, an IPv6 address in brackets."""
         host, port = self.server_address[:2]
-        return f"[{host}]:{port}" if self.address_family == socket.AF_INET6 else f"{host}:{port}"
+        return f"[{host!s}]:{port}" if self.address_family == socket.AF_INET6 else f"{host!s}:{port}"
 
     def url(self, path: str = "") -> str:
         """The URL of a path; the origin without one."""

@@ -48,7 +48,7 @@ def mutations(sections: bool = True) -> st.SearchStrategy[Mutation]:
 
 
 @st.composite
-def mutated(draw: Callable[..., object], data: bytes) -> bytes:
+def mutated(draw: st.DrawFn, data: bytes) -> bytes:
     """`data` after one to three mutations, rarely cut off."""
     for _ in range(draw(st.sampled_from((1, 1, 1, 2, 3)))):
         start = draw(st.integers(0, len(data)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from lxml import etree
 
@@ -50,7 +50,7 @@ def listed(root: etree._Element) -> list[Listed]:
     for entry in _entries(root, cores):
         facts = _facts(entry, cores)
         if facts is not None:
-            found.append(Listed(facts, entry.sourceline))
+            found.append(Listed(facts, cast(int, entry.sourceline)))
     return found
 
 
@@ -73,8 +73,9 @@ def _facts(entry: etree._Element, cores: set[str | None]) -> Facts | None:
     values: dict[str, str] = {}
     for child in entry.iterchildren(tag=etree.Element):
         name = etree.QName(child)
-        if name.namespace in cores and (name.localname == "loc" or not len(child.xpath("*"))):
-            values.setdefault(name.localname, own_text(child) if not child.xpath("*") else "")
+        nested = child.find("*") is not None
+        if name.namespace in cores and (name.localname == "loc" or not nested):
+            values.setdefault(name.localname, "" if nested else own_text(child))
     if not values.get("loc"):
         return None
     fields = {name: values.get(name) for name in ("lastmod", "changefreq", "priority")}
@@ -83,13 +84,12 @@ def _facts(entry: etree._Element, cores: set[str | None]) -> Facts | None:
 
 def own_text(element: etree._Element) -> str:
     """Text of an element without that of its children."""
-    parts: list[Any] = element.xpath("text()")
-    return "".join(map(str, parts)).strip()
+    return "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
 
 
 def standing_alone(text: str, root: str) -> set[Facts]:
     """What lxml reads from each stretch of `text` that looks like an entry, put alone under the start tag `root`."""
-    found = set()
+    found = set[Facts]()
     name = re.match(r"<([\w:.-]+)", root)
     assert name
     ends = [end.end() for end in END.finditer(text)]

@@ -7,7 +7,6 @@ document decides: where a line ends and what a prefix is.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -49,7 +48,7 @@ class Written:
 class Style:
     """How a document writes its markup."""
 
-    draw: Callable[[st.SearchStrategy[object]], object]
+    draw: st.DrawFn
     core: str = ""
     """Prefix of the protocol's elements, with its colon."""
 
@@ -180,7 +179,7 @@ def _child(style: Style, line: int, plain: bool) -> tuple[str, ChildRecord]:
 
 
 @st.composite
-def xml_documents(draw: Callable[..., object], index: bool | None = None) -> Written:
+def xml_documents(draw: st.DrawFn, index: bool | None = None) -> Written:
     """A urlset or an index, with namespaces, comments and white space."""
     index = draw(st.booleans()) if index is None else index
     style = Style(draw, draw(st.sampled_from(("", "", "", "s:"))))
@@ -202,7 +201,7 @@ def xml_documents(draw: Callable[..., object], index: bool | None = None) -> Wri
 
 
 @st.composite
-def feeds(draw: Callable[..., object]) -> Written:
+def feeds(draw: st.DrawFn) -> Written:
     """An RSS 2.0 or Atom 1.0 feed."""
     style = Style(draw)
     atom = draw(st.booleans())
@@ -230,7 +229,7 @@ def feeds(draw: Callable[..., object]) -> Written:
 
 
 @st.composite
-def text_files(draw: Callable[..., object]) -> Written:
+def text_files(draw: st.DrawFn) -> Written:
     """A text sitemap, with blank lines and comments."""
     text = ""
     records: list[UrlRecord | ChildRecord] = []
@@ -264,7 +263,7 @@ def encode(text: str, encoding: str, end: str) -> bytes:
 
 
 @st.composite
-def wrapped(draw: Callable[..., object], data: bytes) -> bytes:
+def wrapped(draw: st.DrawFn, data: bytes) -> bytes:
     """`data` as it is, or in gzip, once or twice, of one or more members."""
     for _ in range(draw(st.sampled_from((0, 0, 1, 2)))):
         cut = draw(st.integers(0, len(data)))

@@ -25,4 +25,4 @@ def at(path: str) -> str:
 def decided(robots: Policy, path: str, agent: str = "foobot") -> tuple[bool, int | None]:
     """Whether a path is allowed, and the line that says so."""
     verdict = robots.verdict(at(path), agent)
-    return verdict.allowed, verdict.rule and verdict.rule.line
+    return verdict.allowed, verdict.rule.line if verdict.rule is not None else None

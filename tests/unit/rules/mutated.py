@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
 from itertools import islice
@@ -88,8 +88,9 @@ def mutations() -> Iterator[Mutation]:
     """Every document with every single thing wrong, one at a time."""
     for document in DOCUMENTS:
         for number, original in enumerate(good(document).iter()):
-            attributes = [partial(change, name) for change in (without, misspelt) for name in original.attrib]
-            for change in (*CHANGES, *attributes):
+            attributes = [partial(change, name) for change in (without, misspelt) for name in map(str, original.attrib)]
+            changes: list[Callable[[etree._Element], str | None]] = [*CHANGES, *attributes]
+            for change in changes:
                 tree = good(document)
                 element = next(islice(tree.iter(), number, None))
                 name = called(element)

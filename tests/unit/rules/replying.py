@@ -38,13 +38,15 @@ RULES = all_rules()
 HTML = "text/html; charset=utf-8"
 SELF = '<link rel="canonical" href="https://example.com/a">'
 
+Fields = dict[str, Any]
+"""{field of a reply: value}."""
 Told = dict[str, str]
 """{rule: severity}"""
 
 
 def ok(**fields: Any) -> Ok:
     """The listed URL answers 200."""
-    return Ok(**{"status": 200, "final_url": URL, "content_type": HTML, "attempts": 1} | fields)
+    return Ok(**Fields(status=200, final_url=URL, content_type=HTML, attempts=1) | fields)
 
 
 def moved(to: str, *statuses: int, **fields: Any) -> Redirected:
@@ -52,18 +54,18 @@ def moved(to: str, *statuses: int, **fields: Any) -> Redirected:
     hops = tuple(
         Hop(status, URL if not number else f"{URL}{number}") for number, status in enumerate(statuses or (301,))
     )
-    given = {"status": 200, "final_url": to, "content_type": HTML, "hops": hops, "attempts": len(hops) + 1}
+    given = Fields(status=200, final_url=to, content_type=HTML, hops=hops, attempts=len(hops) + 1)
     return Redirected(**given | fields)
 
 
 def error(status: int, **fields: Any) -> HttpError:
     """The status of an error."""
-    return HttpError(**{"status": status, "final_url": URL, "error": f"HTTP status {status}", "attempts": 1} | fields)
+    return HttpError(**Fields(status=status, final_url=URL, error=f"HTTP status {status}", attempts=1) | fields)
 
 
 def failed(kind: ReplyKind, **fields: Any) -> Failed:
     """No answer."""
-    return Failed(**{"kind": kind, "final_url": URL, "error": "it failed", "attempts": 3} | fields)
+    return Failed(**Fields(kind=kind, final_url=URL, error="it failed", attempts=3) | fields)
 
 
 def page(head: str, url: str = URL, **headers: str) -> PageFacts:

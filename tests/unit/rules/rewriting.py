@@ -22,7 +22,7 @@ class Rewriter:
     def __init__(self, random: Random, text: str) -> None:
         self._random = random
         self._mark = text[: len(text) - len(text.lstrip("\ufeff"))]
-        self._tokens = TOKEN.findall(text.lstrip("\ufeff"))
+        self._tokens: list[str] = TOKEN.findall(text.lstrip("\ufeff"))
         self._prefixes = self._choose(text)
 
     def _choose(self, text: str) -> dict[str, str]:
