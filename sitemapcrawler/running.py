@@ -7,7 +7,6 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
@@ -43,7 +42,7 @@ CHATTY = (
 """Scrapy's loggers that report internals at level INFO. `-L` shows them."""
 
 
-def check(settings: BaseSettings, arguments: Mapping[str, Any] | None) -> None:
+def check(settings: BaseSettings, arguments: Mapping[str, object] | None) -> None:
     """Validate settings, feeds and arguments, and fill in the feeds' options. Raises ValueError, one line.
 
     `arguments` are those of the audit spider, None for any other spider.
@@ -114,7 +113,7 @@ def is_news(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING or " shut" in str(record.msg)
 
 
-def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
+def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, object]) -> int:
     """Run a crawl and return its exit code. For other spiders it is 0 or `NOT_STARTED`."""
     stopped = stop_in_order(process, crawler)
     process.crawl(crawler, **arguments)
@@ -141,7 +140,7 @@ def stopping_on_hangup() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
 
 
-def exit_code(stats: Mapping[str, Any], stopped: bool = False) -> int:
+def exit_code(stats: Mapping[str, object], stopped: bool = False) -> int:
     """Exit code from a crawl's stats: lost feeds first, then an early stop, then nothing read."""
     lost = "sitemap/store_lost" in stats or LOST in stats
     if lost or any(name.startswith("feedexport/failed_count/") for name in stats):

@@ -369,6 +369,6 @@ _FIELDS = {field.metadata["argument"]: field.name for field in fields(Params) if
 """{argument: field}."""
 
 
-def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
+def uri_params(params: dict[str, object], spider: Spider) -> dict[str, object]:
     """FEED_URI_PARAMS: values for `%(name)s` in feed URIs, made safe if the spider has our arguments."""
     return FeedNameParts(params) if isinstance(getattr(spider, "params", None), Params) else params

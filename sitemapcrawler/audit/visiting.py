@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from sitemapcrawler.audit.discovery import Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
@@ -27,7 +26,7 @@ class Visits:
         policies: Policies,
         reading: Reading,
         job: Job | None,
-        count: Callable[[dict[str, Any]], None],
+        count: Callable[[dict[str, object]], None],
     ) -> None:
         """`count`: adds the counts of a skipped file, as an earlier crawl made them."""
         self._frontier = frontier

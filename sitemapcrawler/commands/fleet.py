@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -201,7 +201,7 @@ def arguments(opts: argparse.Namespace) -> dict[str, str]:
     return found if opts.max_urls is None else {**found, "max_urls": str(opts.max_urls)}
 
 
-def passed(settings: BaseSettings) -> dict[str, tuple[Any, int]]:
+def passed(settings: BaseSettings) -> dict[str, tuple[object, int]]:
     """Return the settings that are not Scrapy's own, for processes on other machines: {name: (value, priority)}."""
     found = {name: (settings[name], settings.getpriority(name) or 0) for name in settings}
     return {

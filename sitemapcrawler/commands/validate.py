@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
@@ -138,7 +137,7 @@ class ValidationResult:
     named: Collection[str] = ()
     """Names of the spider arguments that were given."""
 
-    def add(self, item: Any) -> None:
+    def add(self, item: object) -> None:
         if isinstance(item, SummaryRecord):
             self.summary = item
         elif isinstance(item, SitemapRecord):

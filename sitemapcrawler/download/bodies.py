@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -60,7 +60,7 @@ class Body:
         """Error of the temporary file, such as a full disk; bytes before it are kept."""
         self._hash: blake2b | None = blake2b(digest_size=DIGEST_BYTES)
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> dict[str, object]:
         """Request meta for collecting: disables Scrapy's own limits and its cache, which would lose the body."""
         return {
             BODY_KEY: self,
@@ -183,7 +183,7 @@ class PageHead:
         self._left: int | None = None
         self._heard = False
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> dict[str, object]:
         """Request meta for partial reading: disables Scrapy's own limits, which would lose the received part."""
         limits = {"download_maxsize": 0, "download_warnsize": 0, "download_fail_on_dataloss": False}
         # A response cached without its body would later pass as the page.

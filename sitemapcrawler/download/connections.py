@@ -45,7 +45,7 @@ TOO_LONG = f"more than {MAX_HEAD} bytes of headers"
 _IN_HEAD = ("STATUS", "HEADER")
 
 
-def limited(protocol: Any) -> Any:
+def limited(protocol: Any) -> object:
     """Make an HTTP11ClientProtocol abort its connection if the head of a response exceeds `MAX_HEAD` bytes."""
     receive = protocol.dataReceived
     running, taken = None, 0
@@ -86,7 +86,7 @@ def max_idle() -> int:
 class BoundedPool(HTTPConnectionPool):
     """Connection pool with a limit on idle connections, which evicts the oldest and times responses."""
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: object) -> None:
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
         self._max_idle = max_idle()
 
@@ -103,10 +103,10 @@ class BoundedPool(HTTPConnectionPool):
         """Number of idle connections."""
         return len(self._timeouts)
 
-    def _newConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
+    def _newConnection(self, key: object, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
         return super()._newConnection(key, endpoint).addCallback(timed)
 
-    def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
+    def _putConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
         super()._putConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
         if self.idle > self._max_idle:
             timeout = next(iter(self._timeouts.values()))  # in order of becoming idle
@@ -114,13 +114,13 @@ class BoundedPool(HTTPConnectionPool):
             timeout.cancel()
             self._removeConnection(*longest)
 
-    def _removeConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
+    def _removeConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
         super()._removeConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
         if not self._connections[key]:
             del self._connections[key]
 
 
-def installed_reactor() -> Any:
+def installed_reactor() -> object:
     """The running reactor. Imported late: importing it before Scrapy installs its own would install another."""
     from twisted.internet import reactor
 
@@ -138,19 +138,19 @@ def host_and_port(url: str) -> tuple[str, int]:
 class GuardedReactor:
     """The reactor as one request sees it: refuses TCP connections to addresses that fail the check."""
 
-    def __init__(self, reactor: Any, host: str, check: Check, resolver: Any = None, choose: Choose = tuple) -> None:
+    def __init__(self, reactor: Any, host: str, check: Check, resolver: object = None, choose: Choose = tuple) -> None:
         """`host`: as in the URL; `resolver`: IHostnameResolver, by default the reactor's; `choose`: address filter."""
         self._reactor = reactor
         self._host = host
         self._check = check
         self.nameResolver = ChoosyResolver(resolver or reactor.nameResolver, choose)
 
-    def connectTCP(self, host: str, port: int, *args: Any, **options: Any) -> Any:  # noqa: N802 - Twisted's name
+    def connectTCP(self, host: str, port: int, *args: object, **options: object) -> object:  # noqa: N802 - Twisted's name
         """Connect to an address, or raise AddressForbidden. Names are refused: they would be resolved again."""
         self._check(self._host, port, host)
         return self._reactor.connectTCP(host, port, *args, **options)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._reactor, name)
 
 
@@ -161,7 +161,7 @@ class LazyEndpoint:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
-    def connect(self, protocol_factory: Any) -> Any:
+    def connect(self, protocol_factory: object) -> object:
         """Connect, and limit the size of response heads."""
         return self._make().connect(protocol_factory).addCallback(limited)
 
@@ -173,14 +173,14 @@ class Turnstile:
         self._pool = pool
         self._admit = admit
 
-    def getConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
+    def getConnection(self, key: object, endpoint: object) -> object:  # noqa: N802 - Twisted's name
         """A pooled or new connection. If `admit` raises, the connection goes back into the pool."""
         return self._pool.getConnection(key, endpoint).addCallback(self._pass, key)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._pool, name)
 
-    def _pass(self, connection: Any, key: Any) -> Any:
+    def _pass(self, connection: Any, key: object) -> object:
         try:
             self._admit()
         except Exception:
@@ -197,7 +197,7 @@ class GuardedAgent(_ScrapyAgent):
     """Downloads one request over checked connections; behind a proxy, over the proxy's."""
 
     def __init__(
-        self, check: AddressCheck, admit: Callable[[Request], None], resolver: Any = None, **options: Any
+        self, check: AddressCheck, admit: Callable[[Request], None], resolver: object = None, **options: Any
     ) -> None:
         """`admit`: called right before the request is sent; `resolver`: IHostnameResolver, by default the reactor's."""
         super().__init__(**options)
@@ -218,12 +218,12 @@ class GuardedAgent(_ScrapyAgent):
         direct: Agent = agent.usingEndpointFactory(installed_reactor(), self, self._pool)
         return direct
 
-    def endpointForURI(self, uri: Any) -> Any:  # noqa: N802 - Twisted's name
+    def endpointForURI(self, uri: Any) -> object:  # noqa: N802 - Twisted's name
         """The guarded endpoint for a URL, with TLS for https. Checks an address written in the URL immediately."""
         self._check_address.literal(uri.host.decode("ascii"), uri.port)
         return LazyEndpoint(lambda: self._endpoint(uri))
 
-    def _endpoint(self, uri: Any) -> Any:
+    def _endpoint(self, uri: Any) -> object:
         host = uri.host.decode("ascii")
         choose = partial(self._usable, host, uri.port)
         reactor = GuardedReactor(installed_reactor(), host, self._check, self._resolver, choose)
@@ -257,7 +257,7 @@ class GuardedAgent(_ScrapyAgent):
             headers = response._sitemap_headers = _ScrapyAgent._headers_from_twisted_response(response)
         return headers
 
-    def _cb_latency(self, result: Any, request: Request, start_time: float) -> Any:
+    def _cb_latency(self, result: object, request: Request, start_time: float) -> Any:
         keep_response_time(result, request)
         return super()._cb_latency(result, request, start_time)
 
@@ -313,7 +313,7 @@ class Stopwatch:
         self._sent: float | None = None
         self._seconds = 0.0
 
-    def request(self, request: Any) -> Any:
+    def request(self, request: object) -> object:
         """Send a request; the response gets the time as an attribute."""
         self._sent = time.monotonic()
         return self._send(request).addCallback(self._keep)
@@ -325,7 +325,7 @@ class Stopwatch:
             self._sent = None
         self._receive(data)
 
-    def _keep(self, response: Any) -> Any:
+    def _keep(self, response: Any) -> object:
         response.sitemap_response_time = self._seconds
         return response
 
@@ -337,7 +337,7 @@ class Stopwatch:
         return min(seconds, max(0, sent - received) / MS) if Stopwatch.counts else seconds
 
 
-def timed(protocol: Any) -> Any:
+def timed(protocol: Any) -> object:
     """Make an HTTP11ClientProtocol time its responses."""
     watch = Stopwatch(protocol)
     protocol.request, protocol.dataReceived = watch.request, watch.data_received
@@ -356,7 +356,7 @@ def last_data(transport: Any) -> tuple[int, int]:
     return sent, received
 
 
-def keep_response_time(response: Any, request: Request) -> None:
+def keep_response_time(response: object, request: Request) -> None:
     """Copy the response time from a response of a timed connection to its request."""
     if (seconds := getattr(response, "sitemap_response_time", None)) is not None:
         request.meta[RESPONSE_TIME_KEY] = seconds

@@ -65,7 +65,7 @@ class DualStackResolver:
         resolutionReceiver: Any,  # noqa: N803 - Twisted's name
         hostName: str,  # noqa: N803 - the same
         portNumber: int = 0,  # noqa: N803 - the same
-        addressTypes: Sequence[type[Any]] | None = None,  # noqa: N803 - the same
+        addressTypes: Sequence[type[object]] | None = None,  # noqa: N803 - the same
         transportSemantics: str = "TCP",  # noqa: N803 - the same
     ) -> Resolution:
         """Pass the addresses, if any, to the receiver. Ignores the arguments: resolves for TCP over any family."""
@@ -114,7 +114,7 @@ class ChoosyResolver:
         self._resolver = resolver
         self._choose = choose
 
-    def resolveHostName(self, resolutionReceiver: Any, *args: Any, **options: Any) -> Any:  # noqa: N802, N803 - Twisted's names
+    def resolveHostName(self, resolutionReceiver: object, *args: object, **options: object) -> object:  # noqa: N802, N803 - Twisted's names
         """Pass the chosen addresses to the receiver once all are known."""
         return self._resolver.resolveHostName(_Chosen(resolutionReceiver, self._choose), *args, **options)
 
@@ -126,10 +126,10 @@ class _Chosen:
         self._choose = choose
         self._found: list[Any] = []
 
-    def resolutionBegan(self, resolution: Any) -> None:  # noqa: N802 - Twisted's name
+    def resolutionBegan(self, resolution: object) -> None:  # noqa: N802 - Twisted's name
         self._receiver.resolutionBegan(resolution)
 
-    def addressResolved(self, address: Any) -> None:  # noqa: N802
+    def addressResolved(self, address: object) -> None:  # noqa: N802
         self._found.append(address)
 
     def resolutionComplete(self) -> None:  # noqa: N802

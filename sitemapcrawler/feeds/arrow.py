@@ -45,9 +45,9 @@ _json = JsonText(Rows())
 class Column:
     """Type of a column, and the function that fills it."""
 
-    type: Any
+    type: object
     """The `pyarrow.DataType`."""
-    array: Callable[[Sequence[Any]], Any]
+    array: Callable[[Sequence[object]], object]
     """Converts values to a `pyarrow.Array`."""
 
 
@@ -67,14 +67,14 @@ class Columns:
         self.schema = pa.schema([*before, *after])
         self._columns = [(attrgetter(name), own[name]) if name in own else (_nothing, ABSENT) for name in titles]
 
-    def table(self, records: Sequence[Any]) -> Any:
+    def table(self, records: Sequence[object]) -> Any:
         """Convert the records to a `pyarrow.Table`, one row each."""
         arrays = [pa.repeat(pa.scalar(text, SCALARS[str]), len(records)) for text in self._constants]
         arrays += [column.array(list(map(value, records))) for value, column in self._columns]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def column_of(hint: Any) -> Column:
+def column_of(hint: object) -> Column:
     """Return the column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
     kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else Any
@@ -97,13 +97,13 @@ def _columns(kind: Any) -> dict[str, Column]:
     return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
-def _field(title: str, column: Column, kind: Any, name: str) -> Any:
+def _field(title: str, column: Column, kind: object, name: str) -> object:
     """Return a `pyarrow.Field`, with the attribute docstring of the dataclass field as its description."""
     description = _descriptions(kind).get(name)
     return pa.field(title, column.type, metadata={"description": description} if description else None)
 
 
-def _nothing(record: Any) -> None:
+def _nothing(record: object) -> None:
     """Value of a field that a record does not have."""
 
 
@@ -113,8 +113,8 @@ def _descriptions(kind: Any) -> dict[str, str]:
     return {name: " ".join(field.get("description", "").split()) for name, field in properties.items()}
 
 
-def _scalar(kind: Any) -> Column:
-    def array(values: Sequence[Any]) -> Any:
+def _scalar(kind: object) -> Column:
+    def array(values: Sequence[object]) -> object:
         try:
             return pa.array(values, kind)
         except UNFIT:
@@ -123,7 +123,7 @@ def _scalar(kind: Any) -> Column:
     return Column(kind, array)
 
 
-def _fitting(value: Any, kind: Any) -> Any:
+def _fitting(value: object, kind: object) -> object:
     if kind == pa.string() and value is not None:
         return _SURROGATE.sub("\ufffd", str(value))
     try:
@@ -132,11 +132,11 @@ def _fitting(value: Any, kind: Any) -> Any:
         return None
 
 
-def _struct(kind: Any) -> Column:
+def _struct(kind: object) -> Column:
     columns = _columns(kind)
     fields = [_field(name, column, kind, name) for name, column in columns.items()]
 
-    def array(values: Sequence[Any]) -> Any:
+    def array(values: Sequence[object]) -> object:
         nulls = [value is None for value in values]
         if all(nulls):
             return pa.nulls(len(values), pa.struct(fields))
@@ -150,7 +150,7 @@ def _struct(kind: Any) -> Column:
 def _list(inner: Column) -> Column:
     kind = pa.list_(inner.type)
 
-    def array(values: Sequence[Any]) -> Any:
+    def array(values: Sequence[Any]) -> object:
         parts = list(chain.from_iterable(filter(None, values)))
         return pa.ListArray.from_arrays(_offsets(values), inner.array(parts), type=kind)
 
@@ -160,7 +160,7 @@ def _list(inner: Column) -> Column:
 def _map(inner: Column) -> Column:
     texts = _scalar(pa.string())
 
-    def array(values: Sequence[Any]) -> Any:
+    def array(values: Sequence[Any]) -> object:
         maps = [{"value": value} if isinstance(value, str) else value for value in values]
         held = list(filter(None, maps))
         keys = texts.array(list(chain.from_iterable(held)))
@@ -170,7 +170,7 @@ def _map(inner: Column) -> Column:
     return Column(pa.map_(pa.string(), inner.type), array)
 
 
-def _offsets(values: Sequence[Any]) -> Any:
+def _offsets(values: Sequence[Any]) -> object:
     """List offsets: where each list starts in the concatenated parts (null for a null list), then where the last one
     ends."""
     lengths = [len(value) if value else 0 for value in values]
@@ -180,7 +180,7 @@ def _offsets(values: Sequence[Any]) -> Any:
     return pa.array(offsets, pa.int32())
 
 
-def _json_text(value: Any) -> str | None:
+def _json_text(value: object) -> str | None:
     if not value:
         return None
     return _ESCAPED_SURROGATE.sub("\\1\ufffd", _json.text(value))

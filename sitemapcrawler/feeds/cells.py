@@ -66,7 +66,7 @@ class Cells:
             text = self._written(text)
         return self._inner_json.sub(_escaped, text) if self._is_split(text) else text
 
-    def cell(self, value: Any, structure: Callable[[Any], str]) -> Any:
+    def cell(self, value: object, structure: Callable[[object], str]) -> object:
         """Convert one value to disarmed text or a number. Null and empty values become an empty cell; `structure`
         converts lists and objects."""
         if isinstance(value, str):
@@ -79,7 +79,7 @@ class Cells:
             return ""
         return structure(value) if value else ""
 
-    def column(self, values: Sequence[Any], structure: Callable[[Any], str]) -> Iterable[Any]:
+    def column(self, values: Sequence[Any], structure: Callable[[object], str]) -> Iterable[object]:
         """Convert a column; same result as `cell` for each value, but faster."""
         kinds = set(map(type, values))
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):

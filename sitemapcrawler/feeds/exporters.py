@@ -41,7 +41,7 @@ ROWS_AT_ONCE = 1000
 class RecordFilter(ItemFilter):
     """Feed filter by `item_classes` that are record types; accepts a batch if it accepts its records."""
 
-    def accepts(self, item: Any) -> bool:
+    def accepts(self, item: object) -> bool:
         if not self.item_classes or super().accepts(item):
             return True
         if isinstance(item, UrlBatch):
@@ -106,14 +106,14 @@ class JsonLinesExporter(RecordExporter):
         altered = self.fields_to_export or self.export_empty_fields or self._kwargs
         self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records, one per line."""
         self.outlet.write_utf8(self._lines(item))
 
     def finish_exporting(self) -> None:
         self.outlet.finish()
 
-    def _lines(self, item: Any) -> bytes:
+    def _lines(self, item: object) -> bytes:
         if isinstance(item, UrlBatch) and item.lines is not None and self._takes_lines:
             return item.lines
         if is_ours(item):
@@ -137,7 +137,7 @@ class JsonExporter(JsonLinesExporter):
         """Open the array."""
         self.outlet.write_utf8(b"[" + self._newline)
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's records as array elements."""
         lines = self._lines(item)
         if not lines:
@@ -176,7 +176,7 @@ class CsvExporter(RecordExporter):
         include_headers_line: bool = True,
         join_multivalued: str | None = None,
         errors: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
@@ -187,7 +187,7 @@ class CsvExporter(RecordExporter):
         self._join = join_multivalued
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Write the item's URL records, one per row."""
         if not is_ours(item):
             self._put_other(item)
@@ -208,7 +208,7 @@ class CsvExporter(RecordExporter):
             columns.append(self._cells.column(values, self._structure))
         self._writer.writerows(zip(*columns, strict=True))
 
-    def _put_other(self, item: Any) -> None:
+    def _put_other(self, item: object) -> None:
         self._start(ItemAdapter(item).field_names())
         fields = self.get_serialized_fields(item, default_value="", include_empty=True)
         self._writer.writerow([self._cells.cell(value, self._other_structure) for _, value in fields])
@@ -243,7 +243,7 @@ class CsvExporter(RecordExporter):
         self._text.truncate()
 
 
-def is_ours(item: Any) -> bool:
+def is_ours(item: object) -> bool:
     """True for a record or a batch of records."""
     return isinstance(item, UrlBatch) or is_record(type(item))
 
@@ -277,7 +277,7 @@ class ParquetExporter(RecordExporter):
         row_group_size: int = ROW_GROUP,
         item_classes: Sequence[type | str] = (),
         constants: Mapping[str, str] = MappingProxyType({}),
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written."""
         super().__init__(dont_fail=True, **kwargs)
@@ -286,7 +286,7 @@ class ParquetExporter(RecordExporter):
         self._constants = constants
         self._classes = [load_object(kind) for kind in item_classes]
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
-        self._waiting: list[Any] = []
+        self._waiting: list[object] = []
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
@@ -321,7 +321,7 @@ class ParquetExporter(RecordExporter):
             pa.PythonFile(self._sink, mode="w"), self._columns.schema, **{"compression": "zstd", **self._kwargs}
         )
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Add the item's records, and write full row groups."""
         if isinstance(item, UrlBatch) and self.record is UrlRecord:
             self._waiting += item.urls

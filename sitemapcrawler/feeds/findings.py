@@ -59,7 +59,7 @@ COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
 
-def findings_of(item: Any) -> list[FindingRecord]:
+def findings_of(item: object) -> list[FindingRecord]:
     """Return the findings of an item, in order; fast for entries and files without any."""
     if isinstance(item, UrlBatch) and not item.judged:
         return []
@@ -169,7 +169,7 @@ class JUnitExporter(FindingsExporter):
             raise ValueError("junit cannot be appended to; use overwrite")
         self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Add the item's findings, and write the suite of a file that has been read."""
         for finding in findings_of(item):
             self._suite(finding.sitemap).add(finding)
@@ -302,7 +302,7 @@ class SarifExporter(FindingsExporter):
         self.outlet = Outlet(file, "utf-8", "strict")
         self._places = Places(roots)
         self._seen = Fingerprints()
-        self._notifications: list[dict[str, Any]] = []
+        self._notifications: list[dict[str, object]] = []
         self._summary: SummaryRecord | None = None
         self._separator = b"\n"
 
@@ -325,7 +325,7 @@ class SarifExporter(FindingsExporter):
         head = msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
         self.outlet.write_utf8(head.removesuffix(b"}]}") + b',"results":[')
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         results = [result for finding in findings_of(item) if (result := self._result(finding))]
         if results:
             text = b",\n".join(map(msgspec.json.encode, results))
@@ -338,18 +338,18 @@ class SarifExporter(FindingsExporter):
 
     def finish_exporting(self) -> None:
         """Write the facts about the crawl, and the end of the log."""
-        tail: dict[str, Any] = {"invocations": [self._invocation()]}
+        tail: dict[str, object] = {"invocations": [self._invocation()]}
         if self._summary:
             tail["properties"] = {name: _plain(getattr(self._summary, name)) for name in COUNTS}
         self.outlet.write_utf8(b"\n]," + msgspec.json.encode(tail).removeprefix(b"{") + b"]}\n")
         self.outlet.finish()
 
-    def _result(self, finding: FindingRecord) -> dict[str, Any] | None:
+    def _result(self, finding: FindingRecord) -> dict[str, object] | None:
         if not finding.sitemap:
             self._notifications.append(self._notification(finding))
             return None
         uri, relative = self._places.reference(finding.sitemap)
-        result: dict[str, Any] = {"ruleId": inert(finding.rule)}
+        result: dict[str, object] = {"ruleId": inert(finding.rule)}
         if finding.rule in self._index:
             result["ruleIndex"] = self._index[finding.rule]
         result |= {
@@ -362,16 +362,16 @@ class SarifExporter(FindingsExporter):
             result["properties"] = {"value": inert(finding.value)}
         return result
 
-    def _notification(self, finding: FindingRecord) -> dict[str, Any]:
-        rule: dict[str, Any] = {"id": inert(finding.rule)}
+    def _notification(self, finding: FindingRecord) -> dict[str, object]:
+        rule: dict[str, object] = {"id": inert(finding.rule)}
         if finding.rule in self._index:
             rule["index"] = self._index[finding.rule]
         level = LEVELS.get(finding.severity, "warning")
         return {"level": level, "message": _message(finding), "associatedRule": rule}
 
-    def _invocation(self) -> dict[str, Any]:
+    def _invocation(self) -> dict[str, object]:
         partial = self._summary.partial if self._summary else None
-        invocation: dict[str, Any] = {"executionSuccessful": partial is None, **_times(self._summary)}
+        invocation: dict[str, object] = {"executionSuccessful": partial is None, **_times(self._summary)}
         if partial is not None:
             text = f"The crawl ended early: {inert(partial)}"
             invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
@@ -380,7 +380,7 @@ class SarifExporter(FindingsExporter):
         return invocation
 
 
-def descriptor(rule: Rule) -> dict[str, Any]:
+def descriptor(rule: Rule) -> dict[str, object]:
     """Return the `reportingDescriptor` of a rule (3.49)."""
     text, short, reason = rule.documentation, rule.what, rule.why
     full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
@@ -403,7 +403,7 @@ def _message(finding: FindingRecord) -> dict[str, str]:
     return {"text": inert(finding.message or finding.rule).replace("](", "]\\(")}
 
 
-def _location(finding: FindingRecord, artifact: dict[str, str]) -> dict[str, Any]:
+def _location(finding: FindingRecord, artifact: dict[str, str]) -> dict[str, object]:
     physical: dict[str, Any] = {"artifactLocation": artifact}
     if finding.line is not None and finding.line > 0:
         physical["region"] = {"startLine": finding.line}
@@ -422,5 +422,5 @@ def _times(summary: SummaryRecord | None) -> dict[str, str]:
     return {"startTimeUtc": summary.started, "endTimeUtc": iso(ended)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return [inert(text) for text in value] if isinstance(value, list) else value

@@ -33,7 +33,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
         super().__init__(crawler)
         self._json = JsonText(Rows())
 
-    def item_scraped(self, item: Any, spider: Spider) -> None:
+    def item_scraped(self, item: object, spider: Spider) -> None:
         """Write the rows of our items, and other items unchanged."""
         if not is_ours(item):
             super().item_scraped(item, spider)
@@ -43,7 +43,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
             row = {**json.loads(line), "_type": type(record).__name__}
             self._write_item(row if LONGEST * len(line) < MAX_ITEM else self._cut(row))
 
-    def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _cut(self, row: dict[str, object]) -> dict[str, object]:
         fitting = cut(row)
         if fitting is not row:
             if not self.crawler.stats.get_value(STAT):
@@ -57,7 +57,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
         return fitting
 
 
-def cut(row: dict[str, Any]) -> dict[str, Any]:
+def cut(row: dict[str, object]) -> dict[str, Any]:
     """Shrink a row until the storage accepts it: drop its largest fields and name them in `_left_out`."""
     sizes = {name: len(jsonencode(value)) for name, value in row.items()}
     left_out: list[str] = []

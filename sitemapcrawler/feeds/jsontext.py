@@ -43,7 +43,7 @@ class JsonText:
         self._fast = None if options else msgspec.json.Encoder(enc_hook=str)
         self._slow = ScrapyJSONEncoder(**{"ensure_ascii": False, "separators": (",", ":"), **(options or {})})
 
-    def lines(self, records: Sequence[Any]) -> bytes:
+    def lines(self, records: Sequence[object]) -> bytes:
         """Encode each record as one line of UTF-8; skip records without any of the fields."""
         rows = self._rows.make(records)
         if self._fast:
@@ -53,7 +53,7 @@ class JsonText:
                 pass
         return b"".join(map(self._row, rows))
 
-    def _row(self, row: Any) -> bytes:
+    def _row(self, row: object) -> bytes:
         if self._fast:
             try:
                 return self._fast.encode(row) + b"\n"
@@ -61,7 +61,7 @@ class JsonText:
                 pass
         return self.line(msgspec.to_builtins(row, enc_hook=str))
 
-    def line(self, value: Any) -> bytes:
+    def line(self, value: object) -> bytes:
         """Encode any value that Scrapy can encode as one line of UTF-8."""
         text = self._slow.encode(value)
         if "NaN" in text or "Infinity" in text:  # not valid JSON: write null, as msgspec does
@@ -75,7 +75,7 @@ class JsonText:
         except msgspec.DecodeError:  # it rejects the escape of a lone surrogate
             return json.dumps(json.loads(line), indent=indent, ensure_ascii=False).encode("utf-8", ESCAPES)
 
-    def text(self, value: Any) -> str:
+    def text(self, value: object) -> str:
         """Encode a list, an object or a dataclass, without its null and empty fields."""
         return self._row(self._rows.plain(value)).decode()[:-1]
 
@@ -98,15 +98,15 @@ class Rows:
         self._fields = None if fields is None else names(fields)
         self._keep_empty = keep_empty
         self._nested = self if fields is None else Rows(None, keep_empty)
-        self._makers: dict[type, Callable[[Iterable[Any]], list[Any]]] = {}
+        self._makers: dict[type, Callable[[Iterable[object]], list[object]]] = {}
 
-    def make(self, records: Sequence[Any]) -> list[Any]:
+    def make(self, records: Sequence[object]) -> list[object]:
         """Return one row per record, in order; skip records without any of the fields."""
         if len(set(map(type, records))) == 1:
             return self._maker(type(records[0]))(records)
         return [row for kind, alike in groupby(records, type) for row in self._maker(kind)(alike)]
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: object) -> object:
         """Return the value with every dataclass in it replaced by a row."""
         if isinstance(value, (list, tuple)):
             kinds = set(map(type, value))
@@ -117,13 +117,13 @@ class Rows:
             return {key: self.plain(part) for key, part in value.items()}
         return self._nested._maker(type(value))((value,))[0] if dataclasses.is_dataclass(value) else value
 
-    def _maker(self, kind: type) -> Callable[[Iterable[Any]], list[Any]]:
+    def _maker(self, kind: type) -> Callable[[Iterable[object]], list[object]]:
         maker = self._makers.get(kind)
         if maker is None:
             maker = self._makers[kind] = self._build(kind)
         return maker
 
-    def _build(self, kind: type) -> Callable[[Iterable[Any]], list[Any]]:
+    def _build(self, kind: type) -> Callable[[Iterable[object]], list[object]]:
         columns = self._columns(kind)
         if not columns:
             return lambda records: []
@@ -137,7 +137,7 @@ class Rows:
         )
         values = ", ".join(self._expressions(kind, columns))
         # Compiled, as dataclasses compile their __init__: attrgetter and map took twice as long (bench/).
-        maker: Callable[[Iterable[Any]], list[Any]] = eval(
+        maker: Callable[[Iterable[object]], list[object]] = eval(
             f"lambda records: [row({values}) for r in records]", {"row": struct, "plain": self.plain}
         )
         return maker
@@ -164,23 +164,23 @@ class Rows:
                 yield f"{value} if r.{name} else {f'r.{name}' if kept else 'None'}"
 
 
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, object]:
     try:
         return get_type_hints(kind)
     except NameError:  # a type that is imported for type checkers only
         return {}
 
 
-def _is_scalar(hint: Any) -> bool:
+def _is_scalar(hint: object) -> bool:
     """True for text, numbers and the like, which are written unchanged."""
     return hint is not None and _SCALARS.issuperset(_alternatives(hint))
 
 
-def _is_list_of_scalars(hint: Any) -> bool:
+def _is_list_of_scalars(hint: object) -> bool:
     """True for a list of scalars, or an optional one: written unchanged, without checking each part."""
     kinds = [kind for kind in _alternatives(hint) if kind is not NoneType]
     return bool(kinds) and all(get_origin(kind) in _LISTS and _SCALARS.issuperset(get_args(kind)) for kind in kinds)
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
+def _alternatives(hint: object) -> tuple[object, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

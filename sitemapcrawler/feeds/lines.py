@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.findings import findings_of
@@ -59,7 +59,7 @@ class LinesExporter(RecordExporter):
         names: Mapping[str, str] | None = None,
         colour: bool = False,
         robots: Collection[str] = (),
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, self.encoding, "backslashreplace", painted=True)
@@ -73,7 +73,7 @@ class LinesExporter(RecordExporter):
         self._count = 0
         self._summary: SummaryRecord | None = None
 
-    def export_item(self, item: Any) -> None:
+    def export_item(self, item: object) -> None:
         """Store the item's findings."""
         if found := findings_of(item):
             self._count += len(found)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler

@@ -347,7 +347,7 @@ class Outlet:
         if data and not self.deserted:
             self._attempt(self._file.write, data)
 
-    def _attempt(self, action: Any, *arguments: Any) -> None:
+    def _attempt(self, action: Any, *arguments: object) -> None:
         try:
             action(*arguments)
         except BrokenPipeError:
@@ -373,7 +373,7 @@ def _escaped(found: re.Match[str]) -> str:
     return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
-def _target(file: Any) -> Any:
+def _target(file: object) -> Any:
     """Return the storage's file behind the plugins of `postprocessing`."""
     return file.file if isinstance(file, PostProcessingManager) else file
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
@@ -28,7 +28,7 @@ BUCKETS = 256
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"
 """States of a domain: read completely; read in part (limit or stop); no sitemap could be read; no result because its
 crawl or output failed repeatedly."""
-WRITING: Mapping[str, Any] = MappingProxyType({"compression": "zstd", "store_schema": False})
+WRITING: Mapping[str, object] = MappingProxyType({"compression": "zstd", "store_schema": False})
 """Arguments of `pyarrow.parquet.ParquetWriter`. Arrow's copy of the schema is as large as thousands of rows."""
 
 

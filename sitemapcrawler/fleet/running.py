@@ -8,7 +8,6 @@ import logging
 import sys
 import time
 from collections.abc import Collection
-from typing import Any
 
 from scrapy.settings import BaseSettings
 
@@ -36,7 +35,7 @@ CLAIM = "_fleet.json"
 """File with the arguments of a data set. Runs with other arguments are refused, so that results stay comparable."""
 
 
-def run(settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
+def run(settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: argparse.Namespace) -> int:
     """Run a fleet and return its exit code. Raises ValueError or one of `FAILURES`, one line each."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -72,7 +71,9 @@ def _worded(arguments: dict[str, str]) -> str:
     return ", ".join(f"{name}={text}" for name, text in sorted(arguments.items())) or "no arguments"
 
 
-def _run(output: Output, settings: BaseSettings, passed: dict[str, tuple[Any, int]], opts: argparse.Namespace) -> int:
+def _run(
+    output: Output, settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: argparse.Namespace
+) -> int:
     began = time.monotonic()
     plan = Plan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
     stop, showing = FleetStop(), FleetDisplay(settings)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words, is_of_the_machine
@@ -48,7 +48,7 @@ class Committer:
         while self._group.urls > WAITING_ROWS and self._task is not None:
             await self._task
 
-    def put(self, table: str, row: dict[str, Any]) -> None:
+    def put(self, table: str, row: dict[str, object]) -> None:
         """Add a row to another table."""
         if self.error is None:
             self._group.rows.setdefault(table, []).append(row)

@@ -202,7 +202,7 @@ def judged_alike(job: Any, params: Arguments) -> bool:
     return alike and bool(params.judged_agents)
 
 
-def _missed(store: Store) -> list[tuple[Any, ...]]:
+def _missed(store: Store) -> list[tuple[object, ...]]:
     """(URL, HTTP status) of guessed URLs that were no sitemaps; the status is null if unknown."""
     return store.execute("SELECT sitemap, (tally->>'status')::INTEGER FROM files WHERE tally->>'missed' = 'true'")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.urls import Authority
@@ -68,7 +68,7 @@ class Arguments(Protocol):
         ...
 
     @property
-    def judged_agents(self) -> Sequence[Any]:
+    def judged_agents(self) -> Sequence[object]:
         """Crawlers for which robots.txt is checked."""
         ...
 
@@ -95,7 +95,7 @@ class Arguments(Protocol):
 class VerdictCounts(Protocol):
     """Counts of listed URLs that robots.txt blocks."""
 
-    agents: tuple[Any, ...]
+    agents: tuple[object, ...]
 
     def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
         """Add an origin's URLs that an earlier run checked."""
@@ -134,7 +134,7 @@ class FileResult:
     """True if it redirects to a file that was already read."""
     taken: bool = False
     """True if it is unchanged since the baseline, whose entries are copied."""
-    tally: dict[str, Any] = field(default_factory=dict)
+    tally: dict[str, object] = field(default_factory=dict)
     """What a copied file adds to the crawl's counts, from the baseline."""
-    trust: dict[str, Any] | None = None
+    trust: dict[str, object] | None = None
     """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""

@@ -7,7 +7,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 import duckdb
 import msgspec
@@ -40,7 +39,7 @@ class LastRows:
 
     def add(self, record: FindingRecord | RobotsRecord) -> None:
         """Add a record about the whole crawl. Raises OSError if the disk is full."""
-        found: Sequence[Any] = [record]
+        found: Sequence[object] = [record]
         if isinstance(record, RobotsRecord):
             self._tables["robots"].write(self._json.lines([record]), 1)
             found = getattr(record, "findings", ())
@@ -83,7 +82,7 @@ class LastRows:
             self._insert_urls(self._store.execute, "main")
             self._store.drop_items()
 
-    def _insert_urls(self, execute: Callable[[str, Sequence[Any]], Any], schema: str) -> None:
+    def _insert_urls(self, execute: Callable[[str, Sequence[object]], object], schema: str) -> None:
         """Insert url records into the table of a schema, file by file, in the order of the file."""
         if self._urls.rows:
             name = PLACE.decode()
@@ -219,7 +218,7 @@ class Recorder:
         with suppress(UnicodeEncodeError):  # a lone surrogate: a resumed job repeats the request
             self._writer.reply(self._reply_line(row) + b"\n")
 
-    def policy(self, origin: str, answer: dict[str, Any]) -> None:
+    def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""
         self._writer.put("policies", {"origin": origin, "asked_at": _now(), "answer": answer})
 
@@ -256,7 +255,7 @@ class Recorder:
             rows = self._reading[sitemap] = FileRows(sitemap, self._spool(), self._spool(), self._spool())
         return rows
 
-    def _findings(self, records: Sequence[Any]) -> tuple[bytes, int]:
+    def _findings(self, records: Sequence[object]) -> tuple[bytes, int]:
         found = [finding for record in records for finding in getattr(record, "findings", ())]
         return (self._json.lines(found) if found else b"", len(found))
 

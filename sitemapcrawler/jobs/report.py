@@ -61,7 +61,7 @@ FIELDS = """
 _url = msgspec.json.Decoder(UrlRecord).decode
 
 
-def months(site: SiteFacts) -> dict[str, Any]:
+def months(site: SiteFacts) -> dict[str, object]:
     """Entries by month of lastmod."""
     counts = dict(site.query(MONTHS))
     undated = counts.pop(None, 0)
@@ -70,29 +70,29 @@ def months(site: SiteFacts) -> dict[str, Any]:
     return {"months": shown, "other_months": sum(counts.values()) - sum(shown.values()), "undated": undated}
 
 
-def statuses(site: SiteFacts) -> dict[str, Any]:
+def statuses(site: SiteFacts) -> dict[str, object]:
     """Verified entries by HTTP status or kind of reply."""
     return {"statuses": dict(site.query(STATUSES))}
 
 
-def bad(site: SiteFacts) -> dict[str, Any]:
+def bad(site: SiteFacts) -> dict[str, object]:
     """URLs that failed or redirected."""
     return {"bad": [_url(line) for (line,) in site.query(BAD)]}
 
 
-def changes(site: SiteFacts) -> dict[str, Any]:
+def changes(site: SiteFacts) -> dict[str, object]:
     """Entries by kind of change since the baseline."""
     counts = dict(site.query("SELECT change, count(*) FROM urls WHERE change IS NOT NULL GROUP BY change"))
     return {"changes": {change: counts.get(change, 0) for change in CHANGES} if counts else {}}
 
 
-def changed(site: SiteFacts) -> dict[str, Any]:
+def changed(site: SiteFacts) -> dict[str, object]:
     """Entries added, removed or changed since the baseline."""
     found = {change: [_url(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES[:-1]}
     return {"changed": {change: entries for change, entries in found.items() if entries}}
 
 
-def changed_fields(site: SiteFacts) -> dict[str, Any]:
+def changed_fields(site: SiteFacts) -> dict[str, object]:
     """Changed entries by changed field."""
     return {"changed_fields": dict(site.query(FIELDS))}
 
@@ -143,7 +143,7 @@ _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
 
-def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
+def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
     """Rules with findings, the most severe first. `counts`: all findings by rule."""
     known = _rules_by_id()
     reach = {rule: found for rule, *found in site.query(REACH)}
@@ -163,7 +163,7 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, Any]:
     return {"rules": made}
 
 
-def files(site: SiteFacts) -> dict[str, Any]:
+def files(site: SiteFacts) -> dict[str, object]:
     """Files with the most severe problems."""
     rules = _rules_by_id()
     severities = [str(rule.severity) for rule in rules.values()]
@@ -193,13 +193,13 @@ LANGUAGES = """
 _robots = msgspec.json.Decoder(RobotsRecord).decode
 
 
-def robots(site: SiteFacts) -> dict[str, Any]:
+def robots(site: SiteFacts) -> dict[str, object]:
     """robots.txt files, those with the most listed URLs first."""
     [(count,)] = site.query("SELECT count(*) FROM robots")
     return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count}
 
 
-def languages(site: SiteFacts) -> dict[str, Any]:
+def languages(site: SiteFacts) -> dict[str, object]:
     """Languages of alternate pages, from the tables of the hreflang rules."""
     if not site.has("alternates"):
         return {}

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
@@ -80,7 +80,7 @@ logger = logging.getLogger(__name__)
 class PageRequests:
     """Makes and counts the page requests of a crawl. An exception in a subclass method skips only its page or file."""
 
-    def __init__(self, spider: SitemapSpider, errback: Callable[..., Any]) -> None:
+    def __init__(self, spider: SitemapSpider, errback: Callable[..., object]) -> None:
         self._spider = spider
         self._errback = errback
         crawler = spider.crawler
@@ -110,7 +110,7 @@ class PageRequests:
         self.count += 1
         self._quota.use(request)
 
-    def for_sitemap(self, record: SitemapRecord) -> Iterator[Any]:
+    def for_sitemap(self, record: SitemapRecord) -> Iterator[object]:
         """Items and requests that the subclass makes of a sitemap."""
         self._stats.inc_value("sitemap/files")
         self._stats.inc_value(f"sitemap/files/{record.outcome}")

@@ -162,7 +162,7 @@ def _name(component: Any) -> str:
     return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
 
 
-def _set(settings: BaseSettings, name: str, entries: dict[Any, Any]) -> None:
+def _set(settings: BaseSettings, name: str, entries: dict[Any, object]) -> None:
     settings.set(name, entries, _above(settings, name))
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterator
 from contextlib import aclosing
 from functools import partial
-from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -98,7 +97,7 @@ class Walk:
             self._launch(self._enter(start))
         return bool(self._running)
 
-    def _launch(self, work: Coroutine[Any, Any, Done]) -> None:
+    def _launch(self, work: Coroutine[object, object, Done]) -> None:
         self._running.append(asyncio.ensure_future(work))
 
     def _go_on(self, site: Site | None = None) -> Iterator[SitemapRecord]:
@@ -177,7 +176,7 @@ def _let_go(task: asyncio.Future[Done]) -> None:
         done.close()
 
 
-def _forget(_: dict[str, Any]) -> None:
+def _forget(_: dict[str, object]) -> None:
     """Ignore the counts: without a job, no file is skipped."""
 
 

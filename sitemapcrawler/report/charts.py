@@ -76,14 +76,14 @@ def _both(draw: Any, title: str) -> Markup:
     return Markup("").join(template.format(name, _svg(draw(width), title)) for name, width in pairs)
 
 
-def _values(bars: Sequence[ChartBar]) -> list[dict[str, Any]]:
+def _values(bars: Sequence[ChartBar]) -> list[dict[str, object]]:
     return [
         {"value": bar.value, "tooltip": bar.tooltip or f"{bar.label}: {bar.value:,}", "node": {"class": bar.state}}
         for bar in bars
     ]
 
 
-def _columns(bars: Sequence[ChartBar], width: int) -> Any:
+def _columns(bars: Sequence[ChartBar], width: int) -> object:
     every = -(-len(bars) // (width // 75))
     chart = pygal.Bar(
         **_OPTIONS,
@@ -102,7 +102,7 @@ def _columns(bars: Sequence[ChartBar], width: int) -> Any:
     return chart.render_tree()
 
 
-def _rows(bars: Sequence[ChartBar], width: int) -> Any:
+def _rows(bars: Sequence[ChartBar], width: int) -> object:
     bars = bars[::-1]
     chart = pygal.HorizontalBar(
         **_OPTIONS,
@@ -121,7 +121,7 @@ def _rows(bars: Sequence[ChartBar], width: int) -> Any:
     return chart.render_tree()
 
 
-def _treemap(tiles: Sequence[Tile], width: int) -> Any:
+def _treemap(tiles: Sequence[Tile], width: int) -> object:
     chart = pygal.Treemap(**_OPTIONS, width=width, height=360)
     labels: list[str] = []
     for state in dict.fromkeys(tile.state for tile in tiles):

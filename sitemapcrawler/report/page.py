@@ -30,7 +30,7 @@ PACKAGE = "sitemapcrawler.report"
 """Package with the shared templates and those of a crawl's report."""
 
 
-def render(template: str, package: str = PACKAGE, **variables: Any) -> str:
+def render(template: str, package: str = PACKAGE, **variables: object) -> str:
     """Render a page, to be written as UTF-8. `package`: further package with templates.
 
     The page loads no resources and can be opened from disk. Its only script sorts and filters tables. Untrusted input

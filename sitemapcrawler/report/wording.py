@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -98,7 +97,7 @@ _CODE = re.compile("`([^`]+)`")
 _SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 
 
-def shown(value: Any) -> Any:
+def shown(value: object) -> object:
     """Make all text in templates inert (Jinja finalizer)."""
     return inert(value, MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 

@@ -306,7 +306,7 @@ def _compiled(expression: str) -> Any:
     return re2.compile(expression.encode(), _options())
 
 
-def _options() -> Any:
+def _options() -> object:
     options = re2.Options()
     options.encoding = options.Encoding.LATIN1
     options.max_mem = MAX_MEMORY

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from lxml import etree
 
@@ -18,7 +17,7 @@ PACKAGE = "package:"
 class _PackageResolver(etree.Resolver):
     """Resolves imports to schemas of this package, and anything else to an empty document."""
 
-    def resolve(self, url: str, public_id: str | None, context: Any) -> Any:  # type: ignore[override]  # the stub lacks it
+    def resolve(self, url: str, public_id: str | None, context: object) -> object:  # type: ignore[override]  # the stub lacks it
         text = text_of(url.removeprefix(PACKAGE)) if url.startswith(PACKAGE) else b"<none/>"
         return self.resolve_string(text, context)  # type: ignore[call-arg, arg-type, unused-ignore]  # the stub lacks it
 

@@ -107,7 +107,7 @@ class Above:
         self._handlers: list[tuple[logging.StreamHandler[Any], TextIO]] = []
         self._streams: dict[str, TextIO] = {}
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._terminal, name)
 
     def write(self, text: str) -> int:

@@ -34,7 +34,7 @@ STYLES = {
 """Rich style of each kind of text."""
 
 
-def can_be_live(stream: Any) -> bool:
+def can_be_live(stream: object) -> bool:
     """True for a foreground terminal with a movable cursor, outside CI."""
     if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
         return False

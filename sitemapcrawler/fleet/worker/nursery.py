@@ -128,7 +128,7 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.code is None:
             self.signal(signal.SIGKILL)
             self._silent = True
@@ -144,7 +144,7 @@ class Child:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def send(self, message: Any) -> bool:
+    def send(self, message: object) -> bool:
         """Send a JSON message. Returns False if the pipe is full because the crawl has not read for long. Messages to a
         crawl that has ended are dropped."""
         if not select.select([], [self.link], [], 0)[1]:

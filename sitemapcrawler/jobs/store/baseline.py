@@ -40,7 +40,7 @@ def as_held(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def chosen(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def chosen(row: Mapping[str, object], names: Iterable[str]) -> str:
     """Some fields of a row, as JSON."""
     return json.dumps({name: row[name] for name in names if name in row})
 
@@ -54,7 +54,7 @@ def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
     return fields
 
 
-def _comparable(now: Mapping[str, Any], before: Mapping[str, Any]) -> Sequence[str]:
+def _comparable(now: Mapping[str, object], before: Mapping[str, object]) -> Sequence[str]:
     """Reply fields that can be compared: without those of the head if only one crawl has read it."""
     if ("noindex" in now) == ("noindex" in before):
         return REPLY
@@ -62,7 +62,7 @@ def _comparable(now: Mapping[str, Any], before: Mapping[str, Any]) -> Sequence[s
     return [name for name in REPLY if name not in IN_HEADS or (hidden and name == "noindex")]
 
 
-def _different(now: Mapping[str, Any], before: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _different(now: Mapping[str, object], before: Mapping[str, object], names: Sequence[str]) -> list[str]:
     return [
         name
         for name in names
@@ -114,7 +114,7 @@ class Earlier:
     digest: str
     line: str
     """The file's record, as JSON."""
-    tally: dict[str, Any]
+    tally: dict[str, object]
     index: bool
     dated: bool = False
     """True if findings depend on the file's date in its index."""
@@ -245,7 +245,7 @@ class Baseline:
         )
         return bool(same)
 
-    def policies(self) -> dict[str, dict[str, Any]]:
+    def policies(self) -> dict[str, dict[str, object]]:
         """{origin: its robots.txt, as from `policies.kept_of`}."""
         rows = self._store.execute(f"SELECT origin, answer FROM {BASELINE}.policies ORDER BY asked_at")
         return {origin: json.loads(answer) for origin, answer in rows}
@@ -308,7 +308,7 @@ class Baseline:
             for few in self._completed(rows, 0):
                 yield [_removed(line) if odd else line for line, odd in few]
 
-    def _completed(self, rows: Sequence[Any], column: int) -> Iterator[Sequence[Any]]:
+    def _completed(self, rows: Sequence[object], column: int) -> Iterator[Sequence[Any]]:
         return completed(self._store.cursor(), rows, column, BASELINE)
 
     def count(self, files: Sequence[str]) -> int:
@@ -349,7 +349,7 @@ class Baseline:
             copy_items(self._store)
 
 
-def _checked(path: Path) -> dict[str, Any]:
+def _checked(path: Path) -> dict[str, object]:
     """Check a baseline's database and return its table `job`. Raises StoreError without advice about one's own job."""
     try:
         return check(path)

@@ -181,7 +181,7 @@ class Store:
                 )
                 self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
 
@@ -215,7 +215,7 @@ class Store:
             [[str(feed)]],
         )
 
-    def insert_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    def insert_rows(self, table: str, rows: Iterable[Mapping[str, object]]) -> None:
         with self.spool() as spool:
             for row in rows:
                 spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
@@ -264,7 +264,7 @@ class Store:
         rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
-    def set(self, **values: Any) -> None:
+    def set(self, **values: object) -> None:
         """Store values in the table `job`, in a transaction of the caller or one of its own."""
         with nullcontext() if self._in_transaction else self.transaction():
             for name, value in values.items():

@@ -216,7 +216,7 @@ def check(path: Path, thorough: bool = False) -> dict[str, Any]:
         raise refusal(path, error) from None
 
 
-def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
+def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, object]:
     check_own(connection, ["job"])
     rows = connection.execute("SELECT name, value FROM job").fetchall()
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import duckdb
 
@@ -40,14 +40,14 @@ class FileRows:
     """The file's own record, one row; empty for a guessed URL that was no sitemap."""
     digest: str = ""
     """Hash of the content, in hexadecimal."""
-    tally: dict[str, Any] = field(default_factory=dict)
+    tally: dict[str, object] = field(default_factory=dict)
     """What it adds to the crawl's counts; see `restoring.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of an index's children."""
     taken: bool = False
     """True if all rows except the record are copied from the baseline."""
 
-    def row(self, run: int) -> dict[str, Any]:
+    def row(self, run: int) -> dict[str, object]:
         """Row for the table `files`."""
         found_in = run_of_copy(run) if self.taken else run
         return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
@@ -68,7 +68,7 @@ class Commit:
     """Files and rows to commit together."""
 
     files: list[FileRows] = field(default_factory=list)
-    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    rows: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     """Rows of other tables, by table."""
     replies: list[bytes] = field(default_factory=list)
     """Rows of `replies`, as JSON lines."""
@@ -331,7 +331,7 @@ def plain_line(line: bytes) -> bytes:
     return json.dumps(_plain(json.loads(line)), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def _plain(value: Any, name: str = "") -> Any:
+def _plain(value: object, name: str = "") -> object:
     if isinstance(value, list):
         return [_plain(part) for part in value]
     if isinstance(value, dict):

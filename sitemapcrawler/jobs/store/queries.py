@@ -50,7 +50,7 @@ def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
 
 
 def fetched_with_memory(
-    cursor: duckdb.DuckDBPyConnection, query: str, more_memory: Callable[[], bool], parameters: Sequence[Any] = ()
+    cursor: duckdb.DuckDBPyConnection, query: str, more_memory: Callable[[], bool], parameters: Sequence[object] = ()
 ) -> Iterator[list[Any]]:
     """Run a query and yield its rows, up to `AT_ONCE` at a time. Retries the start with more memory."""
     first = with_memory(lambda: cursor.execute(query, parameters).fetchmany(AT_ONCE), more_memory)
@@ -61,10 +61,10 @@ def fetched_with_memory(
 
 def rows_of(
     cursor: duckdb.DuckDBPyConnection, more_memory: Callable[[], bool] = lambda: False
-) -> Callable[[str, Sequence[Any]], Iterator[Any]]:
+) -> Callable[[str, Sequence[object]], Iterator[object]]:
     """Return a function that runs SQL with parameters and yields its rows, retrying with more memory."""
 
-    def rows(sql: str, parameters: Sequence[Any]) -> Iterator[Any]:
+    def rows(sql: str, parameters: Sequence[object]) -> Iterator[object]:
         for batch in fetched_with_memory(cursor, sql, more_memory, parameters):
             yield from batch
 

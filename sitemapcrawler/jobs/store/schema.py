@@ -88,7 +88,7 @@ def statements() -> list[str]:
     return made + [f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items()]
 
 
-SCALARS: dict[Any, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
+SCALARS: dict[object, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 JSON = "JSON"
 MARK = "chr(1)"
 """SQL for a character that JSON never contains. It encloses the placeholder of items in another table."""
@@ -150,12 +150,12 @@ def _mark(name: str, prefix: str) -> str:
     return f"coalesce({MARK} || {literal(f'{name} ')} || {prefix}entry || {MARK}, '')"
 
 
-def _fields(record: type) -> list[tuple[str, Any]]:
+def _fields(record: type) -> list[tuple[str, object]]:
     hints = get_type_hints(record)
     return [(field.name, hints[field.name]) for field in dataclasses.fields(record)]
 
 
-def _type(hint: Any) -> str:
+def _type(hint: object) -> str:
     kind = _kind(hint)
     if kind in SCALARS:
         return SCALARS[kind]
@@ -174,16 +174,16 @@ def _kind(hint: Any) -> Any:
     return kinds[0] if len(kinds) == 1 else None
 
 
-def _part(kind: Any) -> Any:
+def _part(kind: object) -> object:
     """Type of a list's items; None if the type is not a list."""
     return get_args(kind)[0] if get_origin(kind) in (list, Sequence) else None
 
 
-def _is_map(kind: Any) -> bool:
+def _is_map(kind: object) -> bool:
     return get_origin(kind) is dict and get_args(kind)[0] is str and get_args(kind)[1] in SCALARS
 
 
-def _member(name: str, value: str, hint: Any, depth: int, mark: str = "") -> str:
+def _member(name: str, value: str, hint: object, depth: int, mark: str = "") -> str:
     """SQL for a member of an object; null if the value is."""
     return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth, mark)}"
 
@@ -192,7 +192,7 @@ def _object(members: Sequence[str]) -> str:
     return f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
 
 
-def _text(value: str, hint: Any, depth: int, mark: str = "") -> str:
+def _text(value: str, hint: object, depth: int, mark: str = "") -> str:
     """SQL for the JSON text of a value; null if the value is. `mark`: SQL to append to the items of a list."""
     kind = _kind(hint)
     if dataclasses.is_dataclass(kind):

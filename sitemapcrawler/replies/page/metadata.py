@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -235,7 +235,7 @@ def json_ld_dates(script: str) -> Iterator[PageDate]:
                 yield PageDate(kind, written.strip()[:100], "json-ld")
 
 
-def _nodes(script: str) -> list[dict[str, Any]]:
+def _nodes(script: str) -> list[dict[str, object]]:
     if len(script) > MAX_JSON or '"date' not in script:
         return []
     try:
@@ -247,6 +247,6 @@ def _nodes(script: str) -> list[dict[str, Any]]:
     return [node for node in nodes[:MAX_NODES] if isinstance(node, dict)]
 
 
-def _is_page_type(types: Any) -> bool:
+def _is_page_type(types: object) -> bool:
     names = types if isinstance(types, list) else [types]
     return any(isinstance(name, str) and name.endswith(PAGE_TYPES) for name in names)

@@ -18,7 +18,7 @@ COMMAND = "##"
 3986, 3.5"""
 
 
-def lines(rows: Sequence[Any], inspection: Inspection, encoding: str) -> str:
+def lines(rows: Sequence[object], inspection: Inspection, encoding: str) -> str:
     """Return what the records of an item add: pages; for unexpanded indexes, what they list; for a site, its
     sitemaps."""
     if inspection.is_site and not inspection.expanded:
@@ -63,7 +63,7 @@ def _shows(text: str, encoding: str) -> bool:
     return True
 
 
-def document(inspection: Inspection, row: Row) -> dict[str, Any]:
+def document(inspection: Inspection, row: Row) -> dict[str, object]:
     """Return the document. Empty lists and objects and null fields of files are omitted, as in JSON feeds."""
     summary = inspection.summary
     return {
@@ -84,7 +84,7 @@ def text(inspection: Inspection, row: Row) -> str:
     return json.dumps(document(inspection, row), indent=2) + "\n"
 
 
-def _sitemap(row: dict[str, Any], record: SitemapRecord, inspection: Inspection) -> dict[str, Any]:
+def _sitemap(row: dict[str, object], record: SitemapRecord, inspection: Inspection) -> dict[str, object]:
     line = inspection.line_of(record.parent, record.sitemap) if record.parent and record.found_by == "robots" else None
     if line is not None:
         row["robots_line"] = line
@@ -94,7 +94,7 @@ def _sitemap(row: dict[str, Any], record: SitemapRecord, inspection: Inspection)
     return row
 
 
-def _urls(tally: EntryCounts) -> dict[str, Any]:
+def _urls(tally: EntryCounts) -> dict[str, object]:
     unit, histogram = tally.dates.histogram()
     return {
         "count": tally.urls,

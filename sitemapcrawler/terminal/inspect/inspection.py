@@ -145,7 +145,7 @@ class Inspection:
         """The robots.txt files that were fetched."""
         self.summary = SummaryRecord()
 
-    def add(self, item: Any) -> Sequence[Any]:
+    def add(self, item: object) -> Sequence[object]:
         """Add an item of the crawl; return its records."""
         rows = records(item)
         if rows and isinstance(rows[0], UrlRecord):
