@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
+JsonObject = dict[str, Any]
+"""An object of JSON, whose fields have the types that its writer gave them."""
 ElementTree = dict[str, Any]
 """An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""
 

@@ -105,10 +105,10 @@ def formats_in(settings: BaseSettings) -> list[str]:
     return [TEXT, JSON, *(name for name, types in held.items() if types == (FindingRecord,))]
 
 
-def set_feed(settings: BaseSettings, place: str, format: str, **options: Any) -> None:
+def set_feed(settings: BaseSettings, place: str, format: str, **options: object) -> None:
     """Configure the feed of the run. Raises ValueError, one line, if it cannot be written. `format`: one of
     `formats_in`. `options`: those of the exporter of text."""
-    feed: dict[str, Any] = {"format": format, "overwrite": True}
+    feed: dict[str, object] = {"format": format, "overwrite": True}
     if format == TEXT:
         settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), TEXT: LINES}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}

@@ -19,17 +19,15 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from itertools import accumulate, chain
 from operator import attrgetter
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import pyarrow as pa
 from itemadapter import ItemAdapter
 
 from sitemapcrawler.feeds.jsontext import Fields, JsonText, Rows, names
-
-pa: Any = import_module("pyarrow")  # an import statement would need type stubs, which pyarrow lacks
 
 SCALARS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 UNFIT = (TypeError, ValueError, OverflowError)
@@ -45,9 +43,9 @@ _json = JsonText(Rows())
 class Column:
     """Type of a column, and the function that fills it."""
 
-    type: object
+    type: pa.DataType
     """The `pyarrow.DataType`."""
-    array: Callable[[Sequence[object]], object]
+    array: Callable[[Sequence[Any]], pa.Array]
     """Converts values to a `pyarrow.Array`."""
 
 
@@ -67,7 +65,7 @@ class Columns:
         self.schema = pa.schema([*before, *after])
         self._columns = [(attrgetter(name), own[name]) if name in own else (_nothing, ABSENT) for name in titles]
 
-    def table(self, records: Sequence[object]) -> Any:
+    def table(self, records: Sequence[object]) -> pa.Table:
         """Convert the records to a `pyarrow.Table`, one row each."""
         arrays = [pa.repeat(pa.scalar(text, SCALARS[str]), len(records)) for text in self._constants]
         arrays += [column.array(list(map(value, records))) for value, column in self._columns]
@@ -92,13 +90,13 @@ def column_of(hint: object) -> Column:
 
 
 @cache
-def _columns(kind: Any) -> dict[str, Column]:
+def _columns(kind: type) -> dict[str, Column]:
     hints = get_type_hints(kind)
     return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
-def _field(title: str, column: Column, kind: object, name: str) -> object:
-    """Return a `pyarrow.Field`, with the attribute docstring of the dataclass field as its description."""
+def _field(title: str, column: Column, kind: object, name: str) -> pa.Field:
+    """Return a field, with the attribute docstring of the dataclass field as its description."""
     description = _descriptions(kind).get(name)
     return pa.field(title, column.type, metadata={"description": description} if description else None)
 
@@ -108,13 +106,13 @@ def _nothing(record: object) -> None:
 
 
 @cache
-def _descriptions(kind: Any) -> dict[str, str]:
+def _descriptions(kind: type) -> dict[str, str]:
     properties = ItemAdapter.get_json_schema(kind)["properties"]
     return {name: " ".join(field.get("description", "").split()) for name, field in properties.items()}
 
 
 def _scalar(kind: object) -> Column:
-    def array(values: Sequence[object]) -> object:
+    def array(values: Sequence[Any]) -> pa.Array:
         try:
             return pa.array(values, kind)
         except UNFIT:
@@ -136,7 +134,7 @@ def _struct(kind: object) -> Column:
     columns = _columns(kind)
     fields = [_field(name, column, kind, name) for name, column in columns.items()]
 
-    def array(values: Sequence[object]) -> object:
+    def array(values: Sequence[Any]) -> pa.Array:
         nulls = [value is None for value in values]
         if all(nulls):
             return pa.nulls(len(values), pa.struct(fields))
@@ -150,7 +148,7 @@ def _struct(kind: object) -> Column:
 def _list(inner: Column) -> Column:
     kind = pa.list_(inner.type)
 
-    def array(values: Sequence[Any]) -> object:
+    def array(values: Sequence[Any]) -> pa.Array:
         parts = list(chain.from_iterable(filter(None, values)))
         return pa.ListArray.from_arrays(_offsets(values), inner.array(parts), type=kind)
 
@@ -160,7 +158,7 @@ def _list(inner: Column) -> Column:
 def _map(inner: Column) -> Column:
     texts = _scalar(pa.string())
 
-    def array(values: Sequence[Any]) -> object:
+    def array(values: Sequence[Any]) -> pa.Array:
         maps = [{"value": value} if isinstance(value, str) else value for value in values]
         held = list(filter(None, maps))
         keys = texts.array(list(chain.from_iterable(held)))
@@ -170,7 +168,7 @@ def _map(inner: Column) -> Column:
     return Column(pa.map_(pa.string(), inner.type), array)
 
 
-def _offsets(values: Sequence[Any]) -> object:
+def _offsets(values: Sequence[Any]) -> pa.Array:
     """List offsets: where each list starts in the concatenated parts (null for a null list), then where the last one
     ends."""
     lengths = [len(value) if value else 0 for value in values]

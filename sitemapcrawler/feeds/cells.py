@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _csv
 import csv
 import math
 import re
@@ -93,7 +94,7 @@ class Cells:
         return any(separator in text for separator in self._separators)
 
 
-def cells_of(dialect: Any, encoding: str | None = None, errors: str | None = None) -> Cells:
+def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | None = None) -> Cells:
     """Return the cells for a dialect of `csv.writer`. `errors`: error handler of the encoding; None if characters that
     `encoding` lacks become backslash escapes."""
     is_usual = dialect.quoting != csv.QUOTE_NONE and dialect.quotechar == '"' and dialect.doublequote

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from types import MappingProxyType
-from typing import IO, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -25,6 +25,9 @@ from sitemapcrawler.feeds.cells import cells_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import RECORDS, FindingRecord, UrlBatch, UrlRecord, records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
@@ -223,12 +226,12 @@ class CsvExporter(RecordExporter):
             self._header_due = False
         return columns
 
-    def _structure(self, value: Any) -> str:
+    def _structure(self, value: object) -> str:
         if self._join is not None and _is_texts(value):
             return self._cells.disarmed(self._join.join(value))
         return self._cells.disarmed_json(self._json.text(value))
 
-    def _other_structure(self, value: Any) -> str:
+    def _other_structure(self, value: object) -> str:
         """Convert a value as Scrapy does, except that lists and objects become JSON text."""
         if _is_texts(value):
             return self._cells.disarmed(("," if self._join is None else self._join).join(value))
@@ -248,7 +251,7 @@ def is_ours(item: object) -> bool:
     return isinstance(item, UrlBatch) or is_record(type(item))
 
 
-def _is_texts(value: object) -> bool:
+def _is_texts(value: object) -> TypeGuard[Sequence[str]]:
     return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
 
 
@@ -311,7 +314,9 @@ class ParquetExporter(RecordExporter):
         if len(self._classes) > 1 and UrlRecord not in self._classes:
             raise ValueError("a table has records of one type; name one of the item_classes")
         # Imported here: pyarrow is optional, and slow to import.
-        from sitemapcrawler.feeds.arrow import Columns, pa
+        import pyarrow as pa
+
+        from sitemapcrawler.feeds.arrow import Columns
 
         self._sink = Sink(self._file)
         self._columns = Columns(self.record, self.fields_to_export or None, self._constants)
@@ -356,7 +361,7 @@ class ParquetExporter(RecordExporter):
             self._writer.write_table(table.slice(0, rows), row_group_size=rows)
             self._keep(table.slice(rows))
 
-    def _keep(self, table: Any) -> None:
+    def _keep(self, table: pa.Table) -> None:
         self._tables = [table]
         self._rows, self._bytes = table.num_rows, table.nbytes
 

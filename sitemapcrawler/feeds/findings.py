@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -134,7 +134,7 @@ class FindingsExporter(RecordExporter):
     has_fields = False
 
     @classmethod
-    def check_options(cls, options: Mapping[str, Any]) -> None:
+    def check_options(cls, options: Mapping[str, object]) -> None:
         """Raise ValueError unless `roots` is the only option and maps URLs to folders."""
         if unknown := sorted(options.keys() - {"roots"}):
             raise ValueError(f"{unknown[0]} is not known; accepted: roots")
@@ -156,7 +156,7 @@ class JUnitExporter(FindingsExporter):
 
     suffix = "junit"
 
-    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: object) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, "utf-8", "strict")
         self._places = Places(roots)
@@ -297,7 +297,7 @@ class SarifExporter(FindingsExporter):
 
     suffix = "sarif"
 
-    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(self, file: IO[bytes], roots: Mapping[str, str] | None = None, **kwargs: object) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, "utf-8", "strict")
         self._places = Places(roots)
@@ -404,11 +404,11 @@ def _message(finding: FindingRecord) -> dict[str, str]:
 
 
 def _location(finding: FindingRecord, artifact: dict[str, str]) -> dict[str, object]:
-    physical: dict[str, Any] = {"artifactLocation": artifact}
+    physical: dict[str, object] = {"artifactLocation": artifact}
     if finding.line is not None and finding.line > 0:
-        physical["region"] = {"startLine": finding.line}
+        region = physical["region"] = {"startLine": finding.line}
         if finding.column is not None and finding.column > 0:
-            physical["region"]["startColumn"] = finding.column
+            region["startColumn"] = finding.column
     if not finding.url:
         return {"physicalLocation": physical}
     listed = {"fullyQualifiedName": inert(finding.url, MAX_URL), "kind": "resource"}

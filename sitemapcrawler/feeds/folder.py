@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, JsonObject, RobotsRecord, SitemapRecord, UrlRecord
 
 PAGE = "report.html"
 """The report page. It is published last: if it exists, the report is complete."""
@@ -47,7 +46,7 @@ def folder(text: str) -> str:
     return str(path)
 
 
-def summary_of(path: Path) -> dict[str, Any] | None:
+def summary_of(path: Path) -> JsonObject | None:
     """Return the summary in a report folder, if any."""
     try:
         held = json.loads((path / SUMMARY).read_bytes())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any
 
 from scrapinghub.hubstorage.serialization import jsonencode
 from scrapy import Spider
@@ -13,7 +12,7 @@ from sh_scrapy.extension import HubstorageExtension
 
 from sitemapcrawler.feeds.exporters import is_ours
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import records
+from sitemapcrawler.items import JsonObject, records
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +42,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
             row = {**json.loads(line), "_type": type(record).__name__}
             self._write_item(row if LONGEST * len(line) < MAX_ITEM else self._cut(row))
 
-    def _cut(self, row: dict[str, object]) -> dict[str, object]:
+    def _cut(self, row: JsonObject) -> JsonObject:
         fitting = cut(row)
         if fitting is not row:
             if not self.crawler.stats.get_value(STAT):
@@ -57,7 +56,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
         return fitting
 
 
-def cut(row: dict[str, object]) -> dict[str, Any]:
+def cut(row: JsonObject) -> JsonObject:
     """Shrink a row until the storage accepts it: drop its largest fields and name them in `_left_out`."""
     sizes = {name: len(jsonencode(value)) for name, value in row.items()}
     left_out: list[str] = []

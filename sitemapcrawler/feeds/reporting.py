@@ -223,7 +223,7 @@ def report_feeds(settings: BaseSettings) -> list[str]:
 def add_feeds(settings: BaseSettings) -> None:
     """Add the feeds of a report to the FEEDS setting, Parquet only if pyarrow is installed. Options of other feeds do
     not apply to them."""
-    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    feeds: dict[object, object] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     written = {format: exporter_of(format, exporters).requires for format in FORMATS if format in exporters}
     formats = [format for format, package in written.items() if not package or find_spec(package)]

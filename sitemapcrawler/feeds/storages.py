@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, ParamSpec
 
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
@@ -31,6 +31,8 @@ from sitemapcrawler.terminal.streams import is_terminal, silence
 if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Buffer
+
+P = ParamSpec("P")
 
 logger = logging.getLogger(__name__)
 
@@ -347,9 +349,9 @@ class Outlet:
         if data and not self.deserted:
             self._attempt(self._file.write, data)
 
-    def _attempt(self, action: Any, *arguments: object) -> None:
+    def _attempt(self, action: Callable[P, object], *arguments: P.args, **options: P.kwargs) -> None:
         try:
-            action(*arguments)
+            action(*arguments, **options)
         except BrokenPipeError:
             self.deserted = True
             if self._is_standard_output:
@@ -373,12 +375,12 @@ def _escaped(found: re.Match[str]) -> str:
     return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
-def _target(file: object) -> Any:
+def _target(file: IO[bytes]) -> IO[bytes]:
     """Return the storage's file behind the plugins of `postprocessing`."""
     return file.file if isinstance(file, PostProcessingManager) else file
 
 
-def _appends(file: Any) -> bool:
+def _appends(file: IO[bytes]) -> bool:
     """True if a file starts with earlier rows. Our storages say so; for others, the size decides, since tell() counts
     gzip's header."""
     appending = getattr(file, "appending", None)

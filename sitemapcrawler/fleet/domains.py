@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO
+from typing import IO, Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
@@ -23,6 +23,8 @@ TABLES: Mapping[str, type] = MappingProxyType(
 """Tables and their records."""
 DOMAIN = "domain"
 """First column of all tables, and name of the table with one row per domain, which is written last."""
+FileSystem = Any
+"""A file system of fsspec, which ships no types."""
 BUCKETS = 256
 """Partitions per table, by a hash of the domain: `TABLE/bucket=N/FILE.parquet`, N from 0."""
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"

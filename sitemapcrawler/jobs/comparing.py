@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies, signature
@@ -23,6 +22,7 @@ from sitemapcrawler.jobs.store.baseline import (
     differences,
     sites_before_here,
 )
+from sitemapcrawler.jobs.store.files import JobTable
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.sites import sites_of
 
@@ -162,7 +162,7 @@ class Comparison:
             for sitemap, outcome, status in store.execute("SELECT sitemap, outcome, status FROM sitemaps")
         }
         # If no file of a site could be read, the site is down rather than empty.
-        sites = dict(store.execute(sites_of()))
+        sites: dict[str, str] = dict(store.execute(sites_of()))
         up = {sites[sitemap] for sitemap, (outcome, _) in outcomes.items() if outcome in READ}
         down = {
             sites[sitemap]
@@ -182,7 +182,7 @@ class Comparison:
         return judged, others
 
 
-def may_take(job: Any, params: Arguments, program: str) -> bool:
+def may_take(job: JobTable, params: Arguments, program: str) -> bool:
     """True if this crawl would judge the entries of an unchanged file as the earlier job did. False if URLs are
     verified, since that is always repeated."""
     earlier = job.get("arguments")
@@ -195,7 +195,7 @@ def may_take(job: Any, params: Arguments, program: str) -> bool:
     return bool(before == now)
 
 
-def judged_alike(job: Any, params: Arguments) -> bool:
+def judged_alike(job: JobTable, params: Arguments) -> bool:
     """True if robots.txt is checked for crawlers, and as far as known for the same ones as in the baseline."""
     arguments = job.get("arguments")
     alike = arguments is None or arguments.get("agents") == params.asks_for().get("agents")
@@ -231,7 +231,7 @@ def check_site(baseline: Baseline, params: Arguments) -> None:
     )
 
 
-def _same_start(job: Any, params: Arguments) -> bool:
+def _same_start(job: JobTable, params: Arguments) -> bool:
     """True if both crawls started from the same domain or sitemap, wherever that led."""
     before, now = job.get("arguments") or {}, params.asks_for()
     return any(name in now and before.get(name) == now[name] for name in ("domain", "sitemap"))

@@ -208,7 +208,9 @@ def languages(site: SiteFacts) -> dict[str, object]:
     return {"languages": found[:MAX_LANGUAGES], "language_count": len(found)}
 
 
-Query = Callable[[SiteFacts], dict[str, Any]]
+Fields = Mapping[str, Any]
+"""{field: value} of the report, whose class states the types."""
+Query = Callable[[SiteFacts], Fields]
 """Returns some fields of the report."""
 
 
@@ -234,7 +236,7 @@ def gather(
     agents: Sequence[str] = (),
     feeds: Sequence[str] = (),
     late: Callable[[], bool] = lambda: False,
-    known: Mapping[str, Any] = MappingProxyType({}),
+    known: Fields = MappingProxyType({}),
 ) -> Report:
     """Build the report from a job's database, which may be read-only.
 

@@ -10,7 +10,6 @@ import inspect
 import logging
 from collections.abc import Mapping
 from datetime import date
-from typing import Any
 
 from scrapy import Spider
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
@@ -153,16 +152,16 @@ def _switch(settings: BaseSettings, name: str, component: str, place: int | None
     _set(settings, name, {**others, component: place})
 
 
-def _named(settings: BaseSettings, name: str) -> dict[str, Any]:
+def _named(settings: BaseSettings, name: str) -> dict[str, int | None]:
     """{component: position}. Components are not imported: that may need what is not set up yet."""
     return {_name(key): place for key, place in settings.getdict(name).items()}
 
 
-def _name(component: Any) -> str:
+def _name(component: str | type) -> str:
     return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
 
 
-def _set(settings: BaseSettings, name: str, entries: dict[Any, object]) -> None:
+def _set(settings: BaseSettings, name: str, entries: Mapping[str, object]) -> None:
     settings.set(name, entries, _above(settings, name))
 
 

@@ -76,6 +76,8 @@ GET_INSTEAD = frozenset((400, 403, 404, 405, 501))
 """Statuses with which servers refuse HEAD, even for pages that GET returns."""
 NOTHING = frozenset((ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED))
 """Failures of HEAD after which GET may succeed. For an unreachable host it would not."""
+Fields = dict[str, Any]
+"""{field: value} of a reply, whose class states the types."""
 NO_ANSWER = 0
 """`head_status` if HEAD was not answered."""
 
@@ -186,7 +188,7 @@ class Chase:
         self._attempts += attempts
         self._elapsed_ms += elapsed_ms
 
-    def _trail(self) -> dict[str, Any]:
+    def _trail(self) -> Fields:
         return {
             "hops": tuple(self._hops),
             "attempts": self._attempts,
@@ -194,11 +196,17 @@ class Chase:
             "head_status": self._head_status,
         }
 
-    def _answer(self, status: int, headers: Headers) -> dict[str, Any]:
+    def _answer(self, status: int, headers: Headers) -> Fields:
         names = ("content-type", "last-modified", "etag")
         content_type, last_modified, etag = (next(iter(headers.get(name, ())), None) for name in names)
-        own = {"content_type": content_type, "last_modified": last_modified, "etag": etag}
-        return {**self._trail(), "status": status, "final_url": self._url, **own}
+        return {
+            **self._trail(),
+            "status": status,
+            "final_url": self._url,
+            "content_type": content_type,
+            "last_modified": last_modified,
+            "etag": etag,
+        }
 
 
 _CUT = {
@@ -207,7 +215,7 @@ _CUT = {
 }
 
 
-def _indexing(page: PageFacts | None) -> dict[str, Any]:
+def _indexing(page: PageFacts | None) -> Fields:
     if page is None:
         return {}
     # If the head was not read to its end, a missing noindex proves nothing.

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import pygal  # type: ignore[import-untyped] # ships no types
 from lxml import etree
@@ -34,7 +33,7 @@ LINE = 16
 """Height of a line of text in pixels."""
 _LONG_FRACTION = re.compile(r"(\.\d)\d+")
 _KEPT = ("class", "d", "height", "role", "rx", "ry", "text-anchor", "transform", "viewBox", "width", "x", "y")
-_OPTIONS: dict[str, Any] = {
+_OPTIONS = {
     "no_prefix": True,
     "js": [],
     "css": [],
@@ -69,7 +68,7 @@ def treemap(tiles: Sequence[Tile], title: str) -> Markup:
     return _both(lambda width: _treemap(tiles, width), title) if tiles else Markup("")
 
 
-def _both(draw: Any, title: str) -> Markup:
+def _both(draw: Callable[[int], etree._Element], title: str) -> Markup:
     """Render a chart in both widths; the style sheet shows one of them."""
     template = Markup('<div class="chart {}">{}</div>')
     pairs = (("wide", WIDE), ("narrow", NARROW))
@@ -83,7 +82,7 @@ def _values(bars: Sequence[ChartBar]) -> list[dict[str, object]]:
     ]
 
 
-def _columns(bars: Sequence[ChartBar], width: int) -> object:
+def _columns(bars: Sequence[ChartBar], width: int) -> etree._Element:
     every = -(-len(bars) // (width // 75))
     chart = pygal.Bar(
         **_OPTIONS,
@@ -99,10 +98,10 @@ def _columns(bars: Sequence[ChartBar], width: int) -> object:
     chart.x_labels = [bar.label for bar in bars]
     chart.x_labels_major = [bar.label for bar in bars[::every]]
     chart.add("", _values(bars))
-    return chart.render_tree()
+    return _tree(chart)
 
 
-def _rows(bars: Sequence[ChartBar], width: int) -> object:
+def _rows(bars: Sequence[ChartBar], width: int) -> etree._Element:
     bars = bars[::-1]
     chart = pygal.HorizontalBar(
         **_OPTIONS,
@@ -118,10 +117,15 @@ def _rows(bars: Sequence[ChartBar], width: int) -> object:
     chart.value_formatter = lambda value: f"{value:,}"
     chart.x_labels = [bar.label for bar in bars]
     chart.add("", _values(bars))
-    return chart.render_tree()
+    return _tree(chart)
 
 
-def _treemap(tiles: Sequence[Tile], width: int) -> object:
+def _tree(chart: pygal.Graph) -> etree._Element:
+    tree: etree._Element = chart.render_tree()
+    return tree
+
+
+def _treemap(tiles: Sequence[Tile], width: int) -> etree._Element:
     chart = pygal.Treemap(**_OPTIONS, width=width, height=360)
     labels: list[str] = []
     for state in dict.fromkeys(tile.state for tile in tiles):
@@ -129,7 +133,7 @@ def _treemap(tiles: Sequence[Tile], width: int) -> object:
         labels += [tile.label for tile in alike]
         values = [{"value": b.weight, "tooltip": b.tooltip, "node": {"class": b.state}} for b in alike]
         chart.add("", values)
-    tree = chart.render_tree()
+    tree = _tree(chart)
     groups = [group for group in tree.iter("g") if group.get("class") == "rect"]
     for group, label in zip(groups, labels, strict=True):  # by order: shortened tooltips are not unique
         _label(group, label)
@@ -137,22 +141,24 @@ def _treemap(tiles: Sequence[Tile], width: int) -> object:
     return tree
 
 
-def _crop(tree: Any) -> None:
+def _crop(tree: etree._Element) -> None:
     """Remove the margin around the rectangles."""
-    boxes = [
-        [float(box.get(name)) for name in ("x", "y", "width", "height")]
-        for box in tree.iterfind(".//g[@class='rect']/rect")
-    ]
+    boxes = [_place(box) for box in tree.iterfind(".//g[@class='rect']/rect")]
     left, top = min(box[0] for box in boxes), min(box[1] for box in boxes)
     width = max(x + width for x, _, width, _ in boxes) - left
     height = max(y + height for _, y, _, height in boxes) - top
     tree.set("viewBox", f"{left:.1f} {top:.1f} {width:.1f} {height:.1f}")
 
 
-def _label(group: Any, text: str) -> None:
+def _place(box: etree._Element) -> tuple[float, float, float, float]:
+    """Left, top, width and height of a rectangle."""
+    x, y, width, height = (float(box.get(name, "")) for name in ("x", "y", "width", "height"))
+    return x, y, width, height
+
+
+def _label(group: etree._Element, text: str) -> None:
     """Write a label on its rectangle, shortened if necessary, or not at all if there is no room."""
-    box = group.find("rect")
-    x, y, width, height = (float(box.get(name)) for name in ("x", "y", "width", "height"))
+    x, y, width, height = _place(next(group.iterchildren("rect")))
     letters = int((width - 10) / LETTER)
     if height < LINE + 4 or letters < min(len(text), 6):
         return
@@ -168,18 +174,17 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
-def _svg(tree: Any, title: str) -> Markup:
+def _svg(tree: etree._Element, title: str) -> Markup:
     """Turn a chart into an image with a title, without pygal's extras."""
-    for node in [*tree.iter("defs", "desc", etree.Comment)]:
-        node.getparent().remove(node)
-    tree.remove(tree.find("title"))
+    for node in [*tree.iter("defs", "desc", etree.Comment), *tree.iterchildren("title")]:
+        _remove(node)
     for node in [*tree.iter("g", "rect")]:
         if node.get("class") in ("background", "tooltip", "tooltip-box") or (node.tag == "g" and not len(node)):
-            node.getparent().remove(node)
+            _remove(node)
     for node in tree.iter():
         for name, value in node.items():
             if name in _KEPT:
-                node.set(name, _LONG_FRACTION.sub(r"\1", value))
+                node.set(name, _LONG_FRACTION.sub(r"\1", str(value)))
             else:
                 del node.attrib[name]
     tree.set("role", "img")
@@ -187,6 +192,11 @@ def _svg(tree: Any, title: str) -> Markup:
     tree.set("class", "")
     etree.cleanup_namespaces(tree)
     return Markup(etree.tostring(tree, encoding="unicode"))
+
+
+def _remove(node: etree._Element) -> None:
+    if (parent := node.getparent()) is not None:
+        parent.remove(node)
 
 
 MAX_DRAWN = 150

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import unquote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -30,7 +29,7 @@ PACKAGE = "sitemapcrawler.report"
 """Package with the shared templates and those of a crawl's report."""
 
 
-def render(template: str, package: str = PACKAGE, **variables: object) -> str:
+def render(template: str, package: str = PACKAGE, /, **variables: object) -> str:
     """Render a page, to be written as UTF-8. `package`: further package with templates.
 
     The page loads no resources and can be opened from disk. Its only script sorts and filters tables. Untrusted input
@@ -87,7 +86,7 @@ CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged":
 """CSS classes of kinds of change."""
 
 
-def content(report: Report) -> dict[str, Any]:
+def content(report: Report) -> dict[str, object]:
     """Variables for the templates."""
     periods = history(report.months, report.summary.started)
     return {

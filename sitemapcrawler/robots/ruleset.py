@@ -260,7 +260,7 @@ def is_exact_search(pattern: Pattern) -> bool:
     return sum(map(bool, pattern.parts[1:])) <= 1
 
 
-def _numbers(text: bytes, search: Callable[[bytes], Iterable[Any]]) -> set[int]:
+def _numbers(text: bytes, search: Callable[[bytes], Iterable[re.Match[bytes]]]) -> set[int]:
     found: set[int] = set()
     number = last = 0
     for match in search(text):
@@ -302,8 +302,9 @@ def _expressions(pattern: Pattern) -> list[tuple[str, str]]:
     return [*found, ("", behind)] if not head and longest.startswith("/") else found
 
 
-def _compiled(expression: str) -> Any:
-    return re2.compile(expression.encode(), _options())
+def _compiled(expression: str) -> re.Pattern[bytes]:
+    compiled: re.Pattern[bytes] = re2.compile(expression.encode(), _options())
+    return compiled
 
 
 def _options() -> object:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from lxml import etree
 
@@ -90,11 +89,11 @@ def terms(uri: str) -> Terms:
     )
 
 
-def _names(roots: list[Any], where: str, what: str = "element") -> list[str]:
-    return [declared.get("name") for root in roots for declared in root.iterfind(f"{where}{XS}{what}")]
+def _names(roots: list[etree._Element], where: str, what: str = "element") -> list[str]:
+    return [declared.get("name", "") for root in roots for declared in root.iterfind(f"{where}{XS}{what}")]
 
 
-def _holders(root: Any) -> dict[str, tuple[str, ...]]:
+def _holders(root: etree._Element) -> dict[str, tuple[str, ...]]:
     named = {kind.get("name"): kind for kind in root.iterfind(f"{XS}complexType")}
     holders = {}
     for element in root.iter(f"{XS}element"):
@@ -102,7 +101,7 @@ def _holders(root: Any) -> dict[str, tuple[str, ...]]:
         if kind is None:
             kind = named.get((element.get("type") or "").rpartition(":")[2])
         for group in () if kind is None else kind.iterchildren(*GROUPS):
-            holders[element.get("name")] = tuple(part.get("name") for part in group.iterfind(f"{XS}element"))
+            holders[element.get("name", "")] = tuple(part.get("name", "") for part in group.iterfind(f"{XS}element"))
     return holders
 
 

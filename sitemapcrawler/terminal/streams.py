@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, TextIO, TypeGuard
 
 from sitemapcrawler.rules.catalogue import Paint
 
@@ -32,9 +32,11 @@ STYLES = {
     "label": "bold",
 }
 """Rich style of each kind of text."""
+Stream = IO[str] | IO[bytes] | None
+"""A stream; None for a closed standard stream."""
 
 
-def can_be_live(stream: object) -> bool:
+def can_be_live(stream: Stream) -> bool:
     """True for a foreground terminal with a movable cursor, outside CI."""
     if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
         return False
@@ -43,15 +45,15 @@ def can_be_live(stream: object) -> bool:
     return in_foreground(stream)
 
 
-def is_terminal(stream: Any) -> bool:
+def is_terminal(stream: Stream) -> TypeGuard[IO[str]]:
     """True for a stream that ends on a terminal."""
     try:
-        return os.isatty(stream.fileno())
+        return stream is not None and os.isatty(stream.fileno())
     except (AttributeError, OSError, ValueError):  # missing, closed, or without a file descriptor
         return False
 
 
-def in_foreground(stream: Any) -> bool:
+def in_foreground(stream: IO[str]) -> bool:
     """False if the shell runs the process in the background (`command &`)."""
     try:
         return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
@@ -59,7 +61,7 @@ def in_foreground(stream: Any) -> bool:
         return True
 
 
-def same_terminal(one: Any, other: Any) -> bool:
+def same_terminal(one: Stream, other: Stream) -> bool:
     """True if both streams end on the same terminal."""
     if not is_terminal(one) or not is_terminal(other):
         return False
@@ -168,7 +170,7 @@ class StandardOutput:
         self._ended()
 
 
-def silence(stream: IO[Any]) -> None:
+def silence(stream: IO[str] | IO[bytes]) -> None:
     """Discard buffered output, so that the interpreter's last flush does not fail. Source:
     https://docs.python.org/3/library/signal.html#note-on-sigpipe"""
     with Path(os.devnull).open("wb") as nowhere:

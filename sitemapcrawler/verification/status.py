@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
-from typing import Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
@@ -63,7 +62,7 @@ class Trusts:
                 told.trust = state
             self.restore(state)
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """Add the saved evidence of a file."""
         self._entries += state["entries"]
         self._of_site(state["site"]).merge(Trust.from_state(state))

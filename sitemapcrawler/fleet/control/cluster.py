@@ -90,7 +90,7 @@ class Clocked:
 class Remote:
     """Synchronous proxy of the control actor for tasks."""
 
-    def __init__(self, actor: Any) -> None:
+    def __init__(self, actor: object) -> None:
         self._actor = actor
 
     def __getattr__(self, name: str) -> Any:
@@ -102,7 +102,7 @@ _nursery = Nursery()
 """This worker's nursery, which forks one crawl at a time."""
 
 
-def work(domain: Domain, plan: Plan, actor: Any) -> DomainRecord:
+def work(domain: Domain, plan: Plan, actor: object) -> DomainRecord:
     """Crawl one domain; the body of a Ray task."""
     return crawl_domain(domain, plan, Remote(actor), _nursery)
 
@@ -144,7 +144,7 @@ class RayCluster:
         self._workers = workers
         self._cpus = 1 if local else cpus
         self._folder: str | None = None
-        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
+        options: dict[str, object] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if local:
             # Otherwise Ray writes a token to ~/.ray, which `ray start` then requires.
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
@@ -212,22 +212,22 @@ class RayCluster:
             return self._workers
         return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
 
-    def start(self, domain: Domain, plan: Any) -> Any:
+    def start(self, domain: Domain, plan: object) -> object:
         """Start a task and return the reference of its result."""
         return self._task.options(name=domain.name).remote(domain, plan, self._control)
 
-    def share(self, plan: Plan) -> Any:
+    def share(self, plan: Plan) -> object:
         """Put the plan into the object store and return its reference."""
         return ray.put(plan)
 
-    def wait(self, running: Sequence[Any], seconds: float) -> list[Any]:
+    def wait(self, running: Sequence[object], seconds: float) -> list[object]:
         """Wait up to `seconds` for a result; returns all references that have one."""
         done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
         if not done:
             done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
         return list(done)
 
-    def result(self, reference: Any, domain: Domain) -> DomainRecord | DomainFailure:
+    def result(self, reference: object, domain: Domain) -> DomainRecord | DomainFailure:
         """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
         try:

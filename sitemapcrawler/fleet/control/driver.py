@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
 
 from sitemapcrawler.fleet.control.cluster import DomainFailure, RayCluster
 from sitemapcrawler.fleet.control.schedule import Resolver, Schedule
@@ -114,7 +113,7 @@ class Fleet:
         self._cluster = cluster
         self._plan = cluster.share(plan)
         self._stop = stop
-        self.running: dict[Any, Domain] = {}
+        self.running: dict[object, Domain] = {}
         self._lost = 0
         self.broken = False
         """True if the fleet ends because of a common failure."""

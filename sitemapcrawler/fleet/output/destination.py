@@ -18,10 +18,10 @@ from importlib import import_module
 from math import ceil
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
 from uuid import uuid4
 
 from sitemapcrawler import urls
+from sitemapcrawler.fleet.domains import FileSystem
 from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason
 from sitemapcrawler.jobs.scratch import scratch
 
@@ -85,7 +85,7 @@ class Output:
         list unfinished uploads may be configured to expire them."""
         self._place.clean()
 
-    def filesystem(self) -> tuple[Any, str]:
+    def filesystem(self) -> tuple[FileSystem, str]:
         """fsspec file system of this process, and the path within it."""
         return self._place.open()
 
@@ -152,9 +152,9 @@ class ObjectStore:
             raise ValueError(f"{url} names no bucket")
         _check_package(self.protocol)
         # By process. The parent's is kept, since closing it would close the parent's connections.
-        self._opened: dict[int, tuple[Any, str]] = {}
+        self._opened: dict[int, tuple[FileSystem, str]] = {}
 
-    def open(self) -> tuple[Any, str]:
+    def open(self) -> tuple[FileSystem, str]:
         """File system of this process, and the path within it."""
         process = os.getpid()
         if process not in self._opened:
@@ -162,7 +162,7 @@ class ObjectStore:
         return self._opened[process]
 
     @property
-    def fs(self) -> Any:
+    def fs(self) -> FileSystem:
         return self.open()[0]
 
     def check(self) -> None:
@@ -272,11 +272,11 @@ class ObjectStore:
             more = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
 
 
-def _open_filesystem(protocol: str, url: str) -> tuple[Any, str]:
+def _open_filesystem(protocol: str, url: str) -> tuple[FileSystem, str]:
     # Listings must not be cached: other processes write there too.
-    options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
+    options: dict[str, object] = {"use_listings_cache": False, "skip_instance_cache": True}
     if protocol not in GCS:
-        opened: tuple[Any, str] = import_module("fsspec.core").url_to_fs(url, **options)
+        opened: tuple[FileSystem, str] = import_module("fsspec.core").url_to_fs(url, **options)
         return opened
     if EMULATOR in os.environ:
         options["token"] = "anon"

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
+from sitemapcrawler.fleet.domains import FileSystem
 from sitemapcrawler.jobs.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
@@ -72,7 +72,7 @@ class Folder:
                 if each.exists() and not each.is_dir():
                     raise ValueError(f"{each} is a file, and no folder")
 
-    def open(self) -> tuple[Any, str]:
+    def open(self) -> tuple[FileSystem, str]:
         return import_module("fsspec").filesystem("file"), self.url
 
     def check(self) -> None:

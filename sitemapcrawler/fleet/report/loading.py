@@ -11,14 +11,15 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 import duckdb
+import pyarrow as pa
 
-from sitemapcrawler.feeds.arrow import Columns, pa
-from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord
+from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord, FileSystem
 from sitemapcrawler.items import UNREAD, SitemapRecord
-from sitemapcrawler.jobs.store.files import ALONE, confine, in_words
+from sitemapcrawler.jobs.store.files import ALONE, Config, confine, in_words
 from sitemapcrawler.jobs.store.schema import literal, quoted
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.formats import format_names
@@ -28,7 +29,9 @@ AT_ONCE = 500
 PARTITION = "bucket="
 SUFFIX = ".parquet"
 
-Source = tuple[Any | None, str]
+P = ParamSpec("P")
+T = TypeVar("T")
+Source = tuple[FileSystem | None, str]
 """fsspec file system of a data set, None for the local one, and the path within it."""
 
 
@@ -45,7 +48,7 @@ def batches(source: Source, table: str, folder: Path) -> Iterator[list[str]]:
             yield paths if system is None else _copied(system, paths, folder)
 
 
-def _entries(system: Any | None, folder: str) -> list[str]:
+def _entries(system: FileSystem | None, folder: str) -> list[str]:
     """Sorted paths in a folder; empty if it does not exist."""
     try:
         if system is None:
@@ -56,14 +59,14 @@ def _entries(system: Any | None, folder: str) -> list[str]:
         return []
 
 
-def _copied(system: Any, paths: list[str], folder: Path) -> list[str]:
+def _copied(system: FileSystem, paths: list[str], folder: Path) -> list[str]:
     """Copy files in one call, replacing those of the previous batch."""
     here = [str(folder / f"{at}{SUFFIX}") for at in range(len(paths))]
     _call(system.get, paths, here)
     return here
 
 
-def _call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def _call(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """Call a file system's method. Raises errors of its libraries as OSError."""
     try:
         return function(*arguments, **options)
@@ -82,7 +85,7 @@ def _is_data(name: str) -> bool:
     return name.endswith(SUFFIX) and not name.startswith((".", "_"))
 
 
-CONFIG: dict[str, Any] = ALONE | {
+CONFIG: Config = ALONE | {
     "memory_limit": "512MB",  # enough to sort a million domains
     "threads": 2,
     "preserve_insertion_order": False,
@@ -163,5 +166,5 @@ def _load_files(connection: duckdb.DuckDBPyConnection, source: Source, copies: P
         connection.execute(f"INSERT INTO files {FILES.format(source=PARQUET)}", now | {"paths": paths})
 
 
-def _names(schema: Any) -> str:
+def _names(schema: pa.Schema) -> str:
     return ", ".join(map(quoted, schema.names))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import duckdb
 
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.jobs.store.queries import Row
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES, Severity
 
@@ -267,10 +267,10 @@ FRESHNESS = f"""
 def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
     """Run the queries. Raises duckdb.Error."""
 
-    def ask(query: str) -> list[Any]:
+    def ask(query: str) -> list[Row]:
         return connection.execute(query).fetchall()
 
-    ages = dict(ask(FRESHNESS))
+    ages: dict[str, int] = dict(ask(FRESHNESS))
     return Overview(
         totals=_totals(connection),
         states=dict(ask(STATES)),
@@ -315,15 +315,11 @@ def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]
     return [DomainSize(*row) for row in connection.execute(query).fetchall()]
 
 
-def _rules(found: list[Any]) -> list[RuleSpread]:
+def _rules(found: list[Row]) -> list[RuleSpread]:
     known = {rule.id: (str(rule.severity), rule.what) for rule in all_rules()}
     rules = []
     for id, domains, findings, most, severities in found:
         usual, what = known.get(id, (str(Severity.WARNING), ""))
         severity = min(severities or [usual], key=SEVERITIES.index)
-        rules.append(RuleSpread(id, severity, what, domains, findings, _examples(most)))
+        rules.append(RuleSpread(id, severity, what, domains, findings, {one["domain"]: one["number"] for one in most}))
     return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, rule.rule))
-
-
-def _examples(most: list[dict[str, Any]]) -> dict[str, int]:
-    return {one["domain"]: one["number"] for one in most}

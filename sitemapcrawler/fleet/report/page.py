@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -47,7 +46,7 @@ MAX_REASON = 300
 """Maximum length of a shown reason in characters."""
 
 
-def content(overview: Overview) -> dict[str, Any]:
+def content(overview: Overview) -> dict[str, object]:
     """Variables for the templates."""
     missing = sum(number for state, number in overview.states.items() if state != FINISHED)
     digits = [(_range(length), domains) for length, domains in overview.sizes.items()]

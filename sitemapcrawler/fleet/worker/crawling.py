@@ -54,7 +54,7 @@ class CrawlJob:
     """Column `domain` of its rows, and argument of the spider."""
     arguments: dict[str, str]
     """The spider's other arguments."""
-    settings: dict[str, tuple[Any, int]] = field(repr=False)
+    settings: dict[str, tuple[object, int]] = field(repr=False)
     """{name: (value, priority)} of settings that differ from Scrapy's defaults."""
     folder: str
     """Folder for the files; exists and is empty."""

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, Protocol
+from typing import Protocol
 
 from sitemapcrawler import running
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
@@ -43,7 +43,7 @@ class Plan:
     """URL of the data set's folder."""
     arguments: dict[str, str]
     """Arguments of the spider, except `domain`."""
-    settings: dict[str, tuple[Any, int]] = field(repr=False)
+    settings: dict[str, tuple[object, int]] = field(repr=False)
     """{name: (value, priority)} of settings."""
     max_time: float
     """Time limit per crawl in seconds."""

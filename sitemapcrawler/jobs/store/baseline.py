@@ -9,15 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
-from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
+from sitemapcrawler.items import READ, JsonObject, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
-from sitemapcrawler.jobs.store.files import StoreError, check, create, in_words
+from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
-from sitemapcrawler.jobs.store.queries import completed, fetched, line_of, prefix_of
+from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
 from sitemapcrawler.reader.formats import UNKNOWN, format_named
@@ -141,7 +140,7 @@ class Baseline:
     def __init__(self, store: Store, path: Path) -> None:
         """Raises StoreError if the baseline cannot be used."""
         self.path = path
-        self.job: Mapping[str, Any] = {}
+        self.job: JobTable = {}
         """Table `job` of its database; empty for a feed."""
         self.files: dict[str, Earlier] = {}
         """Files that were read completely, by URL; empty for a feed."""
@@ -289,7 +288,7 @@ class Baseline:
                 found.setdefault(loc, []).append((entry, reply) if odd is None else self._compared_odd(json.loads(odd)))
         return found
 
-    def _compared_odd(self, row: Mapping[str, Any]) -> tuple[str, str]:
+    def _compared_odd(self, row: JsonObject) -> tuple[str, str]:
         """Compared fields of a row that columns cannot hold exactly."""
         reply = row.get("reply") or {}
         asked = self.with_replies and reply.get("kind", "unchecked") != "unchecked"
@@ -308,7 +307,7 @@ class Baseline:
             for few in self._completed(rows, 0):
                 yield [_removed(line) if odd else line for line, odd in few]
 
-    def _completed(self, rows: Sequence[object], column: int) -> Iterator[Sequence[Any]]:
+    def _completed(self, rows: Sequence[Row], column: int) -> Iterator[Sequence[Row]]:
         return completed(self._store.cursor(), rows, column, BASELINE)
 
     def count(self, files: Sequence[str]) -> int:
@@ -349,7 +348,7 @@ class Baseline:
             copy_items(self._store)
 
 
-def _checked(path: Path) -> dict[str, object]:
+def _checked(path: Path) -> JobTable:
     """Check a baseline's database and return its table `job`. Raises StoreError without advice about one's own job."""
     try:
         return check(path)

@@ -15,7 +15,7 @@ import duckdb
 
 from sitemapcrawler.jobs.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
-from sitemapcrawler.jobs.store.queries import FEW, completed, fetched_with_memory, line_of, reading
+from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd_row
 from sitemapcrawler.rules.facts.sites import CARRIED
@@ -181,7 +181,7 @@ class Store:
                 )
                 self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
 
@@ -256,11 +256,11 @@ class Store:
                     for few in completed(other, rows, 2):
                         yield [row[1:] for row in few]
 
-    def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Any]]:
+    def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Row]]:
         return fetched_with_memory(cursor, query, self.give_more_memory)
 
     def get(self, name: str) -> Any:
-        """Return a value of the table `job`, or None."""
+        """Return a value of the table `job`, or None. Any: values are JSON, and who asks knows which."""
         rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 

@@ -72,7 +72,9 @@ def refusal(path: object, error: Exception) -> StoreError:
     return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")
 
 
-ALONE: dict[str, Any] = {
+Config = dict[str, str | bool | int | float | list[str]]
+"""Settings of DuckDB."""
+ALONE: Config = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -134,7 +136,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 MEMORY_MB = 128
 """DuckDB's initial memory limit in MB."""
-CONFIG: dict[str, Any] = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
+CONFIG: Config = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
 """DuckDB's settings during a crawl, low enough to leave the machine to the crawl."""
 NEW = ".new"
 """Suffix of a file that is being created."""
@@ -199,7 +201,11 @@ def create_from(path: Path, baseline: Path) -> None:
             connection.execute("CHECKPOINT")
 
 
-def check(path: Path, thorough: bool = False) -> dict[str, Any]:
+JobTable = Mapping[str, Any]
+"""{name: value} of the table `job`. Values are JSON, and who reads one knows its type."""
+
+
+def check(path: Path, thorough: bool = False) -> JobTable:
     """Return the table `job` of a database, without changing it. `thorough`: read every row. Raises StoreError."""
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
@@ -234,7 +240,7 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, ob
     return job
 
 
-def _malformed(job: Mapping[str, Any]) -> list[str]:
+def _malformed(job: JobTable) -> list[str]:
     """Names of values that no crawl stores in this form."""
     odd = [name for name, kind in JOB_FIELDS.items() if job.get(name) is not None and type(job[name]) is not kind]
     if job.get("run") is not None and job.get("arguments") is None:

@@ -33,7 +33,11 @@ _MARK = re.compile("\x01([a-z]+) ([0-9]{1,18})\x01")
 """Placeholder in JSON for the other items of a long list: field and entry number."""
 
 
-def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
+Row = tuple[Any, ...]
+"""A row of a query, whose columns have the types that the query gives them."""
+
+
+def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Row]]:
     """Yield the rows of a query, up to `AT_ONCE` at a time."""
     while rows := result.fetchmany(AT_ONCE):
         yield rows
@@ -51,7 +55,7 @@ def with_memory(query: Callable[[], T], more_memory: Callable[[], bool]) -> T:
 
 def fetched_with_memory(
     cursor: duckdb.DuckDBPyConnection, query: str, more_memory: Callable[[], bool], parameters: Sequence[object] = ()
-) -> Iterator[list[Any]]:
+) -> Iterator[list[Row]]:
     """Run a query and yield its rows, up to `AT_ONCE` at a time. Retries the start with more memory."""
     first = with_memory(lambda: cursor.execute(query, parameters).fetchmany(AT_ONCE), more_memory)
     if first:
@@ -95,8 +99,8 @@ def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) 
 
 
 def completed(
-    cursor: duckdb.DuckDBPyConnection, rows: Sequence[Any], column: int, database: str = "main"
-) -> Iterator[Sequence[Any]]:
+    cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], column: int, database: str = "main"
+) -> Iterator[Sequence[Row]]:
     """Yield rows whose `column` is the JSON of url records, with the items of long lists from their own tables filled
     in; such rows come in small groups. Ends the cursor's current query. Raises duckdb.Error."""
     if not any("\x01" in row[column] for row in rows):

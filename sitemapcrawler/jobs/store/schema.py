@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Union, get_args, get_origin, get_type_hints
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
@@ -114,7 +114,8 @@ def columns(record: type) -> dict[str, str]:
 
 def items_of(record: type, name: str) -> type:
     """Dataclass of the items of a list field."""
-    item: type = _kind(_part(_kind(dict(_fields(record))[name])))
+    item = _kind(_part(_kind(dict(_fields(record))[name])))
+    assert item is not None
     return item
 
 
@@ -160,14 +161,14 @@ def _type(hint: object) -> str:
     if kind in SCALARS:
         return SCALARS[kind]
     if dataclasses.is_dataclass(kind):
-        return f"STRUCT({', '.join(f'{quoted(name)} {_type(hint)}' for name, hint in _fields(kind))})"  # type: ignore[arg-type]  # a class
+        return f"STRUCT({', '.join(f'{quoted(name)} {_type(hint)}' for name, hint in _fields(kind))})"
     if (part := _part(kind)) is not None:
         inner = _type(part)
         return JSON if inner == JSON else f"{inner}[]"
     return f"MAP(VARCHAR, {SCALARS[get_args(kind)[1]]})" if _is_map(kind) else JSON
 
 
-def _kind(hint: Any) -> Any:
+def _kind(hint: object) -> type | None:
     """The type in `X | None`; None for other unions."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kinds = tuple(kind for kind in kinds if kind is not NoneType)
@@ -196,7 +197,7 @@ def _text(value: str, hint: object, depth: int, mark: str = "") -> str:
     """SQL for the JSON text of a value; null if the value is. `mark`: SQL to append to the items of a list."""
     kind = _kind(hint)
     if dataclasses.is_dataclass(kind):
-        members = [_member(name, f"{value}.{quoted(name)}", inner, depth) for name, inner in _fields(kind)]  # type: ignore[arg-type]  # a class
+        members = [_member(name, f"{value}.{quoted(name)}", inner, depth) for name, inner in _fields(kind)]
         return f"CASE WHEN {value} IS NOT NULL THEN {_object(members)} END"
     part = _part(kind)
     if part is not None and dataclasses.is_dataclass(_kind(part)):

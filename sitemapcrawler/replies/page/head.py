@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.entities import html5
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from isal import isal_zlib
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
@@ -230,7 +230,7 @@ class Inflater:
         self._codings = [name for name in names if name not in {"", "identity"}]
         self.readable = all(name in {"gzip", "x-gzip", "deflate"} for name in self._codings) and len(self._codings) < 2
         """False if the encoding is not in `ACCEPTED`, or the data is damaged."""
-        self._inflater: Any = None
+        self._inflater: isal_zlib.Decompress | None = None
         self._start = b""
 
     def feed(self, data: bytes, limit: int) -> bytes:
@@ -251,15 +251,15 @@ class Inflater:
 
     def _inflate(self, data: bytes, limit: int) -> bytes:
         if self._inflater is not None:
-            return cast("bytes", self._inflater.decompress(data, limit))
+            return self._inflater.decompress(data, limit)
         try:
             self._inflater = isal_zlib.decompressobj(_ANY_HEADER)
-            return cast("bytes", self._inflater.decompress(data, limit))
+            return self._inflater.decompress(data, limit)
         except _DAMAGE:
             if self._codings != ["deflate"]:
                 raise
             self._inflater = isal_zlib.decompressobj(_NO_HEADER)
-            return cast("bytes", self._inflater.decompress(data, limit))
+            return self._inflater.decompress(data, limit)
 
 
 HEAD_LIMIT = 512 * 2**10

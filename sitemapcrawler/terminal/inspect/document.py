@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 from urllib.parse import quote
 
-from sitemapcrawler.items import UNREAD, SitemapRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, JsonObject, SitemapRecord, UrlRecord
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
-Row = Callable[[Any], dict[str, Any]]
+Row = Callable[[object], JsonObject]
 """Converts a record to a JSON object, without null and empty fields."""
 COMMAND = "##"
 """Starts a command to a CI server anywhere in a line (`findings.inert`); no URL has more than one `#`. Source: RFC

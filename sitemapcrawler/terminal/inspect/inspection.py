@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
-from typing import Any
 
 from sitemapcrawler.items import READ, Counts, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.replies.discovery import INDEX
@@ -78,7 +77,7 @@ class Files:
 
     def add(self, record: SitemapRecord) -> None:
         self.records.append(record)
-        told: Any = getattr(record, "told", None)
+        told = getattr(record, "told", None)
         if told is not None and told.children:
             self._children[record.sitemap] = told.children
 
