@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import _ResponseReader, _ScrapyAgent
@@ -33,8 +33,11 @@ from zope.interface import implementer  # type: ignore[import-untyped] # ships n
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden, Check
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.resolver import Choose, ChoosyResolver
+from sitemapcrawler.download.resolver import Choose, ChoosyResolver, TwistedObject
 from sitemapcrawler.download.slots import TOO_MUCH, too_much
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 # Private API, identical in Scrapy 2.18 and 2.19, and the only way to choose a request's endpoint and body buffer. If
 # the agent breaks, no connection is made; if the buffer breaks, bodies take more memory, but none is lost.
@@ -45,7 +48,7 @@ TOO_LONG = f"more than {MAX_HEAD} bytes of headers"
 _IN_HEAD = ("STATUS", "HEADER")
 
 
-def limited(protocol: Any) -> object:
+def limited(protocol: TwistedObject) -> TwistedObject:
     """Make an HTTP11ClientProtocol abort its connection if the head of a response exceeds `MAX_HEAD` bytes."""
     receive = protocol.dataReceived
     running, taken = None, 0
@@ -103,7 +106,7 @@ class BoundedPool(HTTPConnectionPool):
         """Number of idle connections."""
         return len(self._timeouts)
 
-    def _newConnection(self, key: object, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
+    def _newConnection(self, key: object, endpoint: TwistedObject) -> TwistedObject:  # noqa: N802 - Twisted's name
         return super()._newConnection(key, endpoint).addCallback(timed)
 
     def _putConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
@@ -120,7 +123,7 @@ class BoundedPool(HTTPConnectionPool):
             del self._connections[key]
 
 
-def installed_reactor() -> object:
+def installed_reactor() -> TwistedObject:
     """The running reactor. Imported late: importing it before Scrapy installs its own would install another."""
     from twisted.internet import reactor
 
@@ -129,7 +132,7 @@ def installed_reactor() -> object:
 
 def host_and_port(url: str) -> tuple[str, int]:
     """Host and port that Twisted connects to for a URL; another parser could find a different host."""
-    uri: Any = URI
+    uri: TwistedObject = URI
     parsed = uri.fromBytes(url.encode("ascii"))
     return parsed.host.decode("ascii"), parsed.port
 
@@ -138,7 +141,9 @@ def host_and_port(url: str) -> tuple[str, int]:
 class GuardedReactor:
     """The reactor as one request sees it: refuses TCP connections to addresses that fail the check."""
 
-    def __init__(self, reactor: Any, host: str, check: Check, resolver: object = None, choose: Choose = tuple) -> None:
+    def __init__(
+        self, reactor: TwistedObject, host: str, check: Check, resolver: TwistedObject = None, choose: Choose = tuple
+    ) -> None:
         """`host`: as in the URL; `resolver`: IHostnameResolver, by default the reactor's; `choose`: address filter."""
         self._reactor = reactor
         self._host = host
@@ -158,7 +163,7 @@ class GuardedReactor:
 class LazyEndpoint:
     """Endpoint that is built on first use: most requests reuse a connection."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], TwistedObject]) -> None:
         self._make = make
 
     def connect(self, protocol_factory: object) -> object:
@@ -169,7 +174,7 @@ class LazyEndpoint:
 class Turnstile:
     """Connection pool as one request sees it: calls `admit`, which may raise, right before the request is written."""
 
-    def __init__(self, pool: Any, admit: Callable[[], None]) -> None:
+    def __init__(self, pool: TwistedObject, admit: Callable[[], None]) -> None:
         self._pool = pool
         self._admit = admit
 
@@ -180,7 +185,7 @@ class Turnstile:
     def __getattr__(self, name: str) -> object:
         return getattr(self._pool, name)
 
-    def _pass(self, connection: Any, key: object) -> object:
+    def _pass(self, connection: TwistedObject, key: object) -> object:
         try:
             self._admit()
         except Exception:
@@ -197,7 +202,7 @@ class GuardedAgent(_ScrapyAgent):
     """Downloads one request over checked connections; behind a proxy, over the proxy's."""
 
     def __init__(
-        self, check: AddressCheck, admit: Callable[[Request], None], resolver: object = None, **options: Any
+        self, check: AddressCheck, admit: Callable[[Request], None], resolver: TwistedObject = None, **options: Any
     ) -> None:
         """`admit`: called right before the request is sent; `resolver`: IHostnameResolver, by default the reactor's."""
         super().__init__(**options)
@@ -208,29 +213,29 @@ class GuardedAgent(_ScrapyAgent):
         """Why no connection was made; None once an address was allowed."""
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
-        self._pool: Any = Turnstile(self._pool, lambda: self._admit(request))
+        self._pool: TwistedObject = Turnstile(self._pool, lambda: self._admit(request))
         if request.meta.get("proxy"):
             self._check_address.behind_proxy(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
         self._attempt_timeout = timeout
         self._bind = normalize_bind_address(request.meta.get("bindaddress") or self._bindAddress)
-        agent: Any = Agent
+        agent: TwistedObject = Agent
         direct: Agent = agent.usingEndpointFactory(installed_reactor(), self, self._pool)
         return direct
 
-    def endpointForURI(self, uri: Any) -> object:  # noqa: N802 - Twisted's name
+    def endpointForURI(self, uri: URI) -> object:  # noqa: N802 - Twisted's name
         """The guarded endpoint for a URL, with TLS for https. Checks an address written in the URL immediately."""
         self._check_address.literal(uri.host.decode("ascii"), uri.port)
         return LazyEndpoint(lambda: self._endpoint(uri))
 
-    def _endpoint(self, uri: Any) -> object:
+    def _endpoint(self, uri: URI) -> object:
         host = uri.host.decode("ascii")
         choose = partial(self._usable, host, uri.port)
         reactor = GuardedReactor(installed_reactor(), host, self._check, self._resolver, choose)
-        endpoint: Any = HostnameEndpoint(reactor, host, uri.port, self._attempt_timeout, self._bind)
+        endpoint: TwistedObject = HostnameEndpoint(reactor, host, uri.port, self._attempt_timeout, self._bind)
         if uri.scheme == b"http":
             return endpoint
-        contexts: Any = self._contextFactory
+        contexts: TwistedObject = self._contextFactory
         # Certificates and SNI omit the root dot (RFC 6066, 3).
         return wrapClientTLS(contexts.creatorForNetloc(uri.host.removesuffix(b"."), uri.port), endpoint)
 
@@ -250,18 +255,18 @@ class GuardedAgent(_ScrapyAgent):
         self.refusal = None
 
     @staticmethod
-    def _headers_from_twisted_response(response: Any) -> Headers:
+    def _headers_from_twisted_response(response: TwistedObject) -> Headers:
         """The headers, cached: Scrapy needs them twice."""
         headers: Headers | None = getattr(response, "_sitemap_headers", None)
         if headers is None:
             headers = response._sitemap_headers = _ScrapyAgent._headers_from_twisted_response(response)
         return headers
 
-    def _cb_latency(self, result: object, request: Request, start_time: float) -> Any:
+    def _cb_latency(self, result: object, request: Request, start_time: float) -> TwistedObject:
         keep_response_time(result, request)
         return super()._cb_latency(result, request, start_time)
 
-    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+    def _cb_bodyready(self, txresponse: TwistedObject, request: Request) -> TwistedObject:
         status = int(txresponse.code)
         if status in TOO_MUCH:
             headers = self._headers_from_twisted_response(txresponse)
@@ -276,11 +281,11 @@ class GuardedAgent(_ScrapyAgent):
 class Discarding(BytesIO):
     """Buffer that discards what is written."""
 
-    def write(self, data: Any) -> int:
-        return len(data)
+    def write(self, data: Buffer) -> int:
+        return memoryview(data).nbytes
 
 
-def _discard_what_is_collected(txresponse: Any, body: Body) -> None:
+def _discard_what_is_collected(txresponse: TwistedObject, body: Body) -> None:
     deliver = txresponse.deliverBody
 
     def deliver_body(reader: _ResponseReader) -> None:
@@ -306,7 +311,7 @@ class Stopwatch:
     counts = False
     """True once the kernel has reported times: some Linux-compatible systems return zeros."""
 
-    def __init__(self, protocol: Any) -> None:
+    def __init__(self, protocol: TwistedObject) -> None:
         """`protocol`: a connected HTTP11ClientProtocol."""
         self._protocol = protocol
         self._send, self._receive = protocol.request, protocol.dataReceived
@@ -325,7 +330,7 @@ class Stopwatch:
             self._sent = None
         self._receive(data)
 
-    def _keep(self, response: Any) -> object:
+    def _keep(self, response: TwistedObject) -> object:
         response.sitemap_response_time = self._seconds
         return response
 
@@ -337,14 +342,14 @@ class Stopwatch:
         return min(seconds, max(0, sent - received) / MS) if Stopwatch.counts else seconds
 
 
-def timed(protocol: Any) -> object:
+def timed(protocol: TwistedObject) -> TwistedObject:
     """Make an HTTP11ClientProtocol time its responses."""
     watch = Stopwatch(protocol)
     protocol.request, protocol.dataReceived = watch.request, watch.data_received
     return protocol
 
 
-def last_data(transport: Any) -> tuple[int, int]:
+def last_data(transport: TwistedObject) -> tuple[int, int]:
     """Milliseconds since a connection last sent and received data; zeros if the system does not report them."""
     while (below := getattr(transport, "transport", None)) is not None:  # TLS
         transport = below

@@ -26,6 +26,8 @@ RESOLVER_SETTINGS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
 """Settings that name a resolver; the second is Scrapy's old name for the first."""
 FAMILIES = {socket.AF_INET: IPv4Address, socket.AF_INET6: IPv6Address}
 
+TwistedObject = Any
+"""An object of Twisted, whose interfaces state no types that mypy reads."""
 Address = IPv4Address | IPv6Address
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """Selects the addresses of a host that may be connected to."""
@@ -54,7 +56,7 @@ class DualStackResolver:
     A name that is not resolved within DNS_TIMEOUT seconds has no addresses. Resolved names are cached for the crawl.
     """
 
-    def __init__(self, reactor: Any, settings: BaseSettings) -> None:
+    def __init__(self, reactor: TwistedObject, settings: BaseSettings) -> None:
         self._reactor = reactor
         self._timeout = settings.getfloat("DNS_TIMEOUT")
         size = settings.getint("DNSCACHE_SIZE") if settings.getbool("DNSCACHE_ENABLED") else 0
@@ -62,7 +64,7 @@ class DualStackResolver:
 
     def resolveHostName(  # noqa: N802 - Twisted's name
         self,
-        resolutionReceiver: Any,  # noqa: N803 - Twisted's name
+        resolutionReceiver: TwistedObject,  # noqa: N803 - Twisted's name
         hostName: str,  # noqa: N803 - the same
         portNumber: int = 0,  # noqa: N803 - the same
         addressTypes: Sequence[type[object]] | None = None,  # noqa: N803 - the same
@@ -99,7 +101,7 @@ def _unresolved(failure: Failure, name: str) -> list[Address]:
     return []
 
 
-def _tell(receiver: Any, addresses: Sequence[Address], port: int) -> None:
+def _tell(receiver: TwistedObject, addresses: Sequence[Address], port: int) -> None:
     for address in addresses:
         receiver.addressResolved(type(address)("TCP", address.host, port))
     receiver.resolutionComplete()
@@ -109,7 +111,7 @@ def _tell(receiver: Any, addresses: Sequence[Address], port: int) -> None:
 class ChoosyResolver:
     """Wraps a resolver and filters its addresses."""
 
-    def __init__(self, resolver: Any, choose: Choose) -> None:
+    def __init__(self, resolver: TwistedObject, choose: Choose) -> None:
         """`resolver`: an IHostnameResolver."""
         self._resolver = resolver
         self._choose = choose
@@ -121,10 +123,10 @@ class ChoosyResolver:
 
 @implementer(IResolutionReceiver)
 class _Chosen:
-    def __init__(self, receiver: Any, choose: Choose) -> None:
+    def __init__(self, receiver: TwistedObject, choose: Choose) -> None:
         self._receiver = receiver
         self._choose = choose
-        self._found: list[Any] = []
+        self._found: list[TwistedObject] = []
 
     def resolutionBegan(self, resolution: object) -> None:  # noqa: N802 - Twisted's name
         self._receiver.resolutionBegan(resolution)

@@ -39,13 +39,17 @@ _ESCAPED_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 _json = JsonText(Rows())
 
 
+Values = Sequence[Any]
+"""Values of a column, whose type hint states theirs."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Column:
     """Type of a column, and the function that fills it."""
 
     type: pa.DataType
     """The `pyarrow.DataType`."""
-    array: Callable[[Sequence[Any]], pa.Array]
+    array: Callable[[Values], pa.Array]
     """Converts values to a `pyarrow.Array`."""
 
 
@@ -112,7 +116,7 @@ def _descriptions(kind: type) -> dict[str, str]:
 
 
 def _scalar(kind: object) -> Column:
-    def array(values: Sequence[Any]) -> pa.Array:
+    def array(values: Values) -> pa.Array:
         try:
             return pa.array(values, kind)
         except UNFIT:
@@ -134,7 +138,7 @@ def _struct(kind: object) -> Column:
     columns = _columns(kind)
     fields = [_field(name, column, kind, name) for name, column in columns.items()]
 
-    def array(values: Sequence[Any]) -> pa.Array:
+    def array(values: Values) -> pa.Array:
         nulls = [value is None for value in values]
         if all(nulls):
             return pa.nulls(len(values), pa.struct(fields))
@@ -148,7 +152,7 @@ def _struct(kind: object) -> Column:
 def _list(inner: Column) -> Column:
     kind = pa.list_(inner.type)
 
-    def array(values: Sequence[Any]) -> pa.Array:
+    def array(values: Values) -> pa.Array:
         parts = list(chain.from_iterable(filter(None, values)))
         return pa.ListArray.from_arrays(_offsets(values), inner.array(parts), type=kind)
 
@@ -158,7 +162,7 @@ def _list(inner: Column) -> Column:
 def _map(inner: Column) -> Column:
     texts = _scalar(pa.string())
 
-    def array(values: Sequence[Any]) -> pa.Array:
+    def array(values: Values) -> pa.Array:
         maps = [{"value": value} if isinstance(value, str) else value for value in values]
         held = list(filter(None, maps))
         keys = texts.array(list(chain.from_iterable(held)))
@@ -168,7 +172,7 @@ def _map(inner: Column) -> Column:
     return Column(pa.map_(pa.string(), inner.type), array)
 
 
-def _offsets(values: Sequence[Any]) -> pa.Array:
+def _offsets(values: Values) -> pa.Array:
     """List offsets: where each list starts in the concatenated parts (null for a null list), then where the last one
     ends."""
     lengths = [len(value) if value else 0 for value in values]

@@ -56,7 +56,7 @@ def named_formats(targets: Iterable[str] | None, exporters: Exporters = OURS) ->
 
 def prepared(
     feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[str] = SCHEMES
-) -> dict[Any, dict[str, Any]]:
+) -> dict[object, dict[str, object]]:
     """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `exporters`:
     FEED_EXPORTERS; `schemes`: names in FEED_STORAGES; both without those that are None."""
     completed = {uri: _completed(str(uri), options, exporters) for uri, options in feeds.items()}
@@ -88,7 +88,7 @@ def local_path(uri: str | Path) -> Path | None:
     return None if scheme else Path(uri)
 
 
-def format_of(uri: str | Path, options: Mapping[str, Any]) -> str:
+def format_of(uri: str | Path, options: Mapping[str, object]) -> str:
     """Return the format of a feed, from its options or its suffix."""
     return str(options.get("format") or _suffix(str(uri)))
 
@@ -127,7 +127,7 @@ def _suffix(uri: str) -> str:
     return Path(uri.removesuffix(".gz")).suffix.removeprefix(".").lower()
 
 
-def _completed(uri: str, options: Mapping[str, Any], exporters: Exporters) -> dict[str, Any]:
+def _completed(uri: str, options: Mapping[str, Any], exporters: Exporters) -> dict[str, object]:
     """Add the format (by suffix), gzip for `.gz` and a filter for `item_classes`. Drops an `overwrite` that standard
     output would warn about."""
     completed = {"format": _suffix(uri), **options}
@@ -196,7 +196,7 @@ def _check_place(uri: str | Path, schemes: Collection[str]) -> None:
             raise ValueError(f"{uri} cannot be written: no permission to write in {folder}")
 
 
-def _check_appending(uri: str | Path, options: Mapping[str, Any], exporters: Exporters) -> None:
+def _check_appending(uri: str | Path, options: Mapping[str, object], exporters: Exporters) -> None:
     path = local_path(uri)
     name = format_of(uri, options)
     appendable = exporter_of(name, exporters).is_appendable
@@ -226,7 +226,7 @@ def check_columns(settings: BaseSettings) -> None:
                 _check_fields(str(uri), kinds, options, settings)
 
 
-def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Iterable[Any]) -> Collection[type]:
+def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Iterable[object]) -> Collection[type]:
     """Return the record types that a feed holds; empty if it also holds the user's own items."""
     given = list(map(partial(_loaded, uri), classes))
     wanted = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
@@ -254,7 +254,7 @@ def _holds(given: type, kind: type) -> bool:
     return issubclass(kind, given) or (kind is UrlRecord and issubclass(UrlBatch, given))
 
 
-def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, Any], settings: BaseSettings) -> None:
+def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, object], settings: BaseSettings) -> None:
     where, fields = "fields", options.get("fields")
     if "fields" not in options:
         where = "setting FEED_EXPORT_FIELDS"
@@ -281,7 +281,7 @@ def _named(kinds: Collection[type]) -> str:
 class FeedNameParts(dict[str, Any]):
     """Values for `%(name)s` in feed names; each text becomes a safe part of a file name, never a path."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         value = super().__getitem__(name)
         return value if isinstance(value, (int, float)) else part_of_name(str(value))
 
@@ -297,7 +297,7 @@ def part_of_name(text: str) -> str:
     return f"{start}-{digits}".lstrip("-")
 
 
-def components_in(settings: BaseSettings, setting: str) -> dict[str, Any]:
+def components_in(settings: BaseSettings, setting: str) -> dict[str, object]:
     """Return the components in a setting that are not None: {name: import path or class}."""
     return {name: path for name, path in settings.getwithbase(setting).items() if path is not None}
 

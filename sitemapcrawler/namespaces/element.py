@@ -44,12 +44,12 @@ class Element:
     def has_children(self) -> bool:
         return any(isinstance(part, Element) for part in self.content)
 
-    def tree(self) -> dict[str, Any]:
+    def tree(self) -> dict[str, object]:
         """Convert to a dict without loss: {`name`, `attributes`?, `value`? or `children`?}.
 
         White space between children is dropped. Children in another namespace have a `uri`.
         """
-        tree: dict[str, Any] = {"name": self.name}
+        tree: dict[str, object] = {"name": self.name}
         if self.attributes:
             tree["attributes"] = dict(self.attributes)
         if self.has_children:
@@ -117,15 +117,15 @@ def fill(target: Any, element: Element, fields: Fields) -> None:
             target.extra.append(element.part(child))
 
 
-def own(element: Element) -> dict[str, Any]:
+def own(element: Element) -> dict[str, object]:
     """Return an element without its children: {`name`, `attributes`?, `value`?}."""
-    tree: dict[str, Any] = {"name": element.name}
+    tree: dict[str, object] = {"name": element.name}
     if element.attributes:
         tree["attributes"] = dict(element.attributes)
     return {**tree, "value": element.text} if element.text else tree
 
 
-def _put(target: Any, name: str, value: Any) -> bool:
+def _put(target: object, name: str, value: object) -> bool:
     held = getattr(target, name)
     if isinstance(held, list):
         held.append(value)
@@ -136,7 +136,7 @@ def _put(target: Any, name: str, value: Any) -> bool:
     return True
 
 
-def _loses(child: Element, read: Callable[[Element], Any]) -> bool:
+def _loses(child: Element, read: Callable[[Element], object]) -> bool:
     if read is nested:
         names = [part.name for part in child.children]
         plain = not any(part.attributes or part.has_children or part.uri != child.uri for part in child.children)

@@ -119,7 +119,7 @@ def read_array(texts: Iterable[str]) -> Iterator[ListEntry]:
         yield Unread(array.line, f"the JSON is broken, {error}: the rest was not read")
 
 
-def _entries(value: Any, line: int) -> Iterator[ListEntry]:
+def _entries(value: object, line: int) -> Iterator[ListEntry]:
     if isinstance(value, str):
         yield entry_of(value, line)
     elif not isinstance(value, dict):
@@ -138,7 +138,7 @@ class _Array:
         self._text = ""
         self._at = 0
 
-    def elements(self) -> Iterator[tuple[Any, int]]:
+    def elements(self) -> Iterator[tuple[object, int]]:
         """Yield the elements and their lines. Raises BrokenJson."""
         self._mark_of("[")
         if self._next() == "]":
@@ -154,7 +154,7 @@ class _Array:
         if self._next():
             raise BrokenJson("there is more behind its end")
 
-    def _element(self) -> Any:
+    def _element(self) -> object:
         while True:
             try:
                 value, end = _decoder.raw_decode(self._text, self._at)

@@ -239,7 +239,7 @@ class Builder:
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
-    def take(self) -> list[Any]:
+    def take(self) -> list[object]:
         """Return the records and forget them."""
         records, self.records = self.records, []
         return records

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, cast
+from typing import cast
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader.faults import Fault
@@ -287,11 +287,11 @@ class Judge:
             if number > 0 and file.findings[id]:
                 self._count(by_id[id], file, times=number)
 
-    def _messages(self, rules: Iterable[Rule], facts: Any) -> Iterator[RuleMessage]:
+    def _messages(self, rules: Iterable[Rule], facts: object) -> Iterator[RuleMessage]:
         """Run rules on the same facts."""
         return (said for rule in rules for said in self._run(rule, facts))
 
-    def _run(self, rule: Rule, facts: Any) -> list[RuleMessage]:
+    def _run(self, rule: Rule, facts: object) -> list[RuleMessage]:
         try:
             return [(rule, message) for message in rule.check(facts)]
         except Exception as error:

@@ -250,7 +250,7 @@ class SiteFacts:
 
     def __init__(
         self,
-        rows: Callable[[str, Sequence[Any]], Iterator[Any]],
+        rows: Callable[[str, Sequence[object]], Iterator[object]],
         narrowed_by: Mapping[str, int] | None = None,
         narrowed_sites: Collection[str] = (),
         baseline: str | None = None,
@@ -341,11 +341,11 @@ class SiteFacts:
         """True if an entry has a value in this column; otherwise rules skip their joins."""
         return bool(list(self.query(f"SELECT 1 FROM urls WHERE {column} IS NOT NULL LIMIT 1")))
 
-    def query(self, sql: str, *parameters: Any) -> Iterator[Any]:
+    def query(self, sql: str, *parameters: object) -> Iterator[Any]:
         """Run a query and fetch its rows lazily. Starting another query ends this one."""
         return self._rows(sql, parameters)
 
-    def run(self, sql: str, *parameters: Any) -> None:
+    def run(self, sql: str, *parameters: object) -> None:
         for _ in self._rows(sql, parameters):
             pass
 
