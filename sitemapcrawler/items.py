@@ -6,10 +6,12 @@ the description in `docs/records.schema.json`. Field order is column order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Self
 
+from sitemapcrawler.namespaces import OWN, plugged
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 JsonObject = dict[str, Any]
@@ -149,7 +151,8 @@ class UrlRecord(Judged):
     alternates: Sequence[Alternate] = ()
     """Language versions of the page (xhtml:link)."""
     extra: dict[str, list[ElementTree]] | None = None
-    """Elements of other namespaces, by namespace URI, in document order."""
+    """Elements of other namespaces, by namespace URI, and objects of namespaces that plug-ins declare, by the name that
+    they give them; in document order."""
     recovered: bool = False
     """True where the entry could only be read after a repair."""
     blocked_for: Sequence[str] | None = None
@@ -178,6 +181,41 @@ class Counts:
     """News articles."""
     alternates: int = 0
     """Language versions."""
+    extra: dict[str, int] = field(default_factory=dict)
+    """Objects of namespaces that plug-ins declare, by the name that they give them."""
+
+    def add(self, numbers: Mapping[str, int]) -> None:
+        """Add the objects of a record, as from `objects_in`."""
+        for name, number in numbers.items():
+            if name in _OWN_FIELDS:
+                setattr(self, name, getattr(self, name) + number)
+            else:
+                self.extra[name] = self.extra.get(name, 0) + number
+
+    def of(self, name: str) -> int:
+        """Number of objects, by the `field` of their namespace."""
+        return getattr(self, name) if name in _OWN_FIELDS else self.extra.get(name, 0)
+
+
+_OWN_FIELDS = {namespace.field: namespace.single for namespace in OWN}
+"""{field of a url record with objects of a namespace: True if it holds one object, not a list}"""
+_HELD = attrgetter(*_OWN_FIELDS, "extra")
+_NOTHING = _HELD(UrlRecord())
+
+
+def objects_in(record: UrlRecord) -> Mapping[str, int]:
+    """{field of a namespace: number of its objects in a record}, without those that it lacks."""
+    held = _HELD(record)
+    if held == _NOTHING:
+        return {}
+    numbers = {
+        name: 1 if single else len(value)
+        for (name, single), value in zip(_OWN_FIELDS.items(), held[:-1], strict=True)
+        if value
+    }
+    if record.extra is not None:
+        numbers |= {namespace.field: len(objects) for namespace in plugged() if (objects := namespace.objects(record))}
+    return numbers
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ import msgspec
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler import __version__
+from sitemapcrawler import __version__, plugins
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import stopping
@@ -316,9 +316,10 @@ class Job:
 
 
 def program_of(settings: BaseSettings) -> str:
-    """Version and digest of all settings that affect findings. Crawls with the same value judge alike."""
+    """Version and digest of all settings and plug-ins that affect records or findings. Crawls with the same value judge
+    alike."""
     names = sorted(name for name in settings if str(name).startswith(JUDGING))
-    given = {name: settings[name] for name in names} | {"own": sources(settings)}
+    given = {name: settings[name] for name in names} | {"own": sources(settings), "plug-ins": plugins.identities()}
     with suppress(OSError, TypeError, ValueError):
         given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
     return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

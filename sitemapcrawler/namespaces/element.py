@@ -90,6 +90,11 @@ def attributed(element: Element) -> dict[str, str]:
     return {**element.attributes, "value": element.text}
 
 
+def either(element: Element) -> str | dict[str, str]:
+    """Return the text, or as `attributed` if there are attributes."""
+    return attributed(element) if element.attributes else element.text
+
+
 def nested(element: Element) -> dict[str, str]:
     """Return {child name: text}, with the first child of each name. `fill` also keeps a richer element whole."""
     values: dict[str, str] = {}

@@ -1,33 +1,15 @@
 """Sitemap extensions: Google's image, video and news namespaces, and xhtml:link for language versions.
 
-Each is a dataclass and a row in `NAMESPACES`.
+Each is a dataclass and a declaration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill, nested, text
-
-
-@dataclass(frozen=True, slots=True)
-class Namespace:
-    """How elements of one namespace become part of a url record."""
-
-    uri: str
-    prefix: str
-    """Usual prefix; also the name of the top element."""
-    field: str
-    """Field of `UrlRecord`."""
-    word: str
-    """Identifies the namespace if its URI is misspelt: another scheme, host or version, or an extra slash."""
-    read: Callable[[Element], Any]
-    """Returns the object of an element, or None if the namespace does not define the element there."""
-    fields: Fields
-    """Parts of the top element."""
-
+from sitemapcrawler.namespaces.declared import Namespace, register
+from sitemapcrawler.namespaces.element import Element, either, nested
 
 IMAGE = "http://www.google.com/schemas/sitemap-image/1.1"
 """Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"""
@@ -51,7 +33,9 @@ class Image:
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 
-IMAGE_FIELDS: Fields = dict.fromkeys(("loc", "caption", "geo_location", "title", "license"), text)
+IMAGE_EXTENSION = register(
+    Namespace(uri=IMAGE, prefix="image", field="images", kind=Image, word="sitemap-image", schema="image.xsd", own=True)
+)
 
 VIDEO = "http://www.google.com/schemas/sitemap-video/1.1"
 """Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"""
@@ -72,7 +56,7 @@ class Video:
     """Description, 2,048 characters at most."""
     content_loc: str | None = None
     """URL of the media file."""
-    player_loc: str | dict[str, str] | None = None
+    player_loc: str | dict[str, str] | None = field(default=None, metadata={"read": either})
     """URL of the player; with the retired attributes {`value`, `allow_embed`, `autoplay`}."""
     duration: str | None = None
     """Length in seconds, 1 to 28,800."""
@@ -104,7 +88,7 @@ class Video:
     """{`value`: URL, `title`} of the gallery (retired 2022)."""
     price: list[dict[str, str]] = field(default_factory=list)
     """Prices: {`value`, `currency`, `type`, `resolution`} (retired 2022)."""
-    tvshow: dict[str, str] | None = None
+    tvshow: dict[str, str] | None = field(default=None, metadata={"read": nested})
     """{`show_title`, `video_type`, `episode_title`, `season_number`, `episode_number`,
     `premier_date`} (retired 2022)."""
     id: list[dict[str, str]] = field(default_factory=list)
@@ -115,22 +99,18 @@ class Video:
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 
-def _player(element: Element) -> str | dict[str, str]:
-    return attributed(element) if element.attributes else element.text
-
-
-VIDEO_TEXTS = (
-    "thumbnail_loc", "title", "description", "content_loc", "duration", "expiration_date", "rating", "view_count",
-    "publication_date", "family_friendly", "requires_subscription", "live", "tag", "category",
-)  # fmt: skip
-VIDEO_FIELDS: Fields = {
-    **dict.fromkeys(VIDEO_TEXTS, text),
-    **dict.fromkeys(
-        ("restriction", "platform", "uploader", "gallery_loc", "price", "id", "content_segment_loc"), attributed
-    ),
-    "player_loc": _player,
-    "tvshow": nested,
-}
+VIDEO_EXTENSION = register(
+    Namespace(
+        uri=VIDEO,
+        prefix="video",
+        field="videos",
+        kind=Video,
+        word="sitemap-video",
+        ages="expiration_date",
+        schema="video.xsd",
+        own=True,
+    )
+)
 
 NEWS = "http://www.google.com/schemas/sitemap-news/0.9"
 """Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"""
@@ -140,7 +120,7 @@ NEWS = "http://www.google.com/schemas/sitemap-news/0.9"
 class News:
     """One `<news:news>`; every value as written, white space stripped."""
 
-    publication: dict[str, str] | None = None
+    publication: dict[str, str] | None = field(default=None, metadata={"read": nested})
     """{`name`, `language`} of the publication."""
     publication_date: str | None = None
     """When the article was published (W3C Datetime)."""
@@ -160,12 +140,20 @@ class News:
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 
-NEWS_FIELDS: Fields = {
-    "publication": nested,
-    **dict.fromkeys(
-        ("publication_date", "title", "access", "genres", "keywords", "stock_tickers", "geo_locations"), text
-    ),
-}
+NEWS_EXTENSION = register(
+    Namespace(
+        uri=NEWS,
+        prefix="news",
+        field="news",
+        kind=News,
+        noun="news article",
+        word="sitemap-news",
+        single=True,
+        ages=True,
+        schema="news.xsd",
+        own=True,
+    )
+)
 
 HREFLANG = "http://www.w3.org/1999/xhtml"
 """Namespace of `<xhtml:link>`."""
@@ -194,25 +182,18 @@ def alternate_of(link: Element) -> Alternate | None:
     return Alternate(hreflang, href and href.strip(), None if rel == "alternate" else rel or "", attributes)
 
 
-def _filled(kind: Callable[[], Any], name: str, fields: Fields) -> Callable[[Element], Any]:
-    """Return a reader for elements called `name`."""
-
-    def read(element: Element) -> Any:
-        if element.name != name:
-            return None
-        target = kind()
-        fill(target, element, fields)
-        return target
-
-    return read
-
-
-NAMESPACES = {
-    namespace.uri: namespace
-    for namespace in (
-        Namespace(IMAGE, "image", "images", "sitemap-image", _filled(Image, "image", IMAGE_FIELDS), IMAGE_FIELDS),
-        Namespace(VIDEO, "video", "videos", "sitemap-video", _filled(Video, "video", VIDEO_FIELDS), VIDEO_FIELDS),
-        Namespace(NEWS, "news", "news", "sitemap-news", _filled(News, "news", NEWS_FIELDS), NEWS_FIELDS),
-        Namespace(HREFLANG, "xhtml", "alternates", "xhtml", alternate_of, {}),
+HREFLANG_EXTENSION = register(
+    Namespace(
+        uri=HREFLANG,
+        prefix="xhtml",
+        field="alternates",
+        kind=Alternate,
+        noun="language version",
+        element="link",
+        word="xhtml",
+        empty=True,
+        schema="xhtml-link.xsd",
+        read=alternate_of,
+        own=True,
     )
-}
+)

@@ -21,6 +21,7 @@ from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import queued, stopping
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.namespaces import declared
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, one_line_errors, page_params
 from sitemapcrawler.pages.walking import Walk
@@ -145,6 +146,7 @@ class SitemapSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Check the arguments before anything else; raises ArgumentError."""
         spider = super().from_crawler(crawler, *args, **kwargs)
+        declared()  # a plug-in that cannot be imported ends the crawl here
         try:
             spider.params = page_params(spider, kwargs)
         except ArgumentError:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
-from sitemapcrawler.items import Counts, SitemapRecord
+from sitemapcrawler.items import Counts, SitemapRecord, objects_in
 from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
-from sitemapcrawler.reader.entries import ChildRecord, Entry, IgnoredElements
+from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS, UNKNOWN, format_named
 from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
@@ -89,6 +89,7 @@ class Document:
         self._cut = cut
         self._keep_elements = keep_elements
         self._recovered = False
+        self._builder: Entries | None = None
 
     def read(self, chunks: Iterable[bytes], deflated: bool = False) -> Iterator[list[Entry]]:
         """Yield the records in document order, in lists as they become known. Never raises because of the content.
@@ -203,6 +204,7 @@ class Document:
         format = FORMATS[head.format]
         entries = format.entries(self.url, self._base, self.faults, head.attributes)
         self.ignored = entries.ignored
+        self._builder = entries
         entries.expected = format.protocol_entry
         note_head(head, text, line, self.faults)
         self.root_line = line
@@ -218,7 +220,7 @@ class Document:
 
     def _note(self, records: list[Entry]) -> None:
         self.url_count += len(records)
-        counts = self.counts
+        extended = self._builder is None or self._builder.extended
         for record in records:
             moment = record.lastmod_at
             if moment is not None:
@@ -230,8 +232,5 @@ class Document:
                 self._recovered = True
             if isinstance(record, ChildRecord):
                 continue
-            if record.images or record.videos or record.alternates or record.news:
-                counts.images += len(record.images)
-                counts.videos += len(record.videos)
-                counts.alternates += len(record.alternates)
-                counts.news += record.news is not None
+            if extended and (numbers := objects_in(record)):
+                self.counts.add(numbers)

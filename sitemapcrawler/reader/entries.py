@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import ElementTree, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_NAME, MAX_VALUE, Faults
 from sitemapcrawler.schemas.check import core_namespaces, violations
@@ -48,14 +47,17 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
             _ignore(element, similar, ignored, faults)
         keep(record, element)
         return
-    value = namespace.read(element)
+    value = namespace.object_of(element)
     if element.uri != namespace.uri:
         _ignore(element, namespace, ignored, faults, value is not None)
     if value is None:
         keep(record, element)
         return
-    if namespace.uri == HREFLANG and (element.has_children or element.text):
-        keep(record, element)  # an alternate has no field for content, such as a link nested in it
+    if namespace.empty and (element.has_children or element.text):
+        keep(record, element)  # no field holds content, such as a link nested in a language version
+    if not namespace.own:
+        _add_plugged(record, namespace, value, element)
+        return
     held = getattr(record, namespace.field)
     if isinstance(held, list):
         held.append(value)
@@ -65,6 +67,16 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
         setattr(record, namespace.field, value)
     else:
         keep(record, element)
+
+
+def _add_plugged(record: UrlRecord, namespace: Namespace, value: ElementTree, element: Element) -> None:
+    if record.extra is None:
+        record.extra = {}
+    objects = record.extra.setdefault(namespace.field, [])
+    if objects and namespace.single:
+        keep(record, element)
+    else:
+        objects.append(value)
 
 
 def _ignore(element: Element, meant: Namespace, ignored: IgnoredElements, faults: Faults, counts: bool = True) -> None:
@@ -135,6 +147,8 @@ class Entries:
         self.faults = faults
         self.ignored: IgnoredElements = {}
         """Extension elements in wrong namespaces."""
+        self.extended = type(self) is not Entries
+        """True once an entry may have objects of an extension; from the start in other formats."""
 
     def entries_of(self, element: Element) -> Iterator[Element]:
         """Yield the element itself if it is an entry, otherwise the entries that it wraps."""
@@ -173,7 +187,8 @@ class Entries:
         loc, written = self.locate(raw, element.line)
         record = self._record(element, fields, loc, written)
         record.recovered = "loc" not in fields
-        if isinstance(record, UrlRecord):
+        if others and isinstance(record, UrlRecord):
+            self.extended = True
             for other in others:
                 extend(record, other, self.ignored, self.faults)
         return record

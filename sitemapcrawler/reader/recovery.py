@@ -12,7 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import PREFIXES
+from sitemapcrawler.namespaces import uri_of
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.entries import Entries, Entry
 from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
@@ -214,7 +214,7 @@ class Recovery:
 
 def namespace_of(prefix: str) -> str:
     """Return the namespace that an undeclared prefix must mean; an unknown prefix gets a namespace of its own."""
-    return PREFIXES.get(prefix, f"urn:undeclared:{prefix}")
+    return uri_of(prefix) or f"urn:undeclared:{prefix}"
 
 
 def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:

@@ -10,6 +10,10 @@ from importlib.resources import files
 
 from lxml import etree
 
+from sitemapcrawler.namespaces import OWN
+
+WITH_EXTENSIONS = "urlset"
+"""Root of documents whose entries may have elements of other namespaces."""
 PACKAGE = "package:"
 """URL scheme of references between schemas."""
 
@@ -29,10 +33,17 @@ def parser() -> etree.XMLParser:
 
 @cache
 def schema(root: str) -> etree.XMLSchema:
-    """Return the schema for documents with this root: `urlset` or `sitemapindex`."""
+    """Return the schema for documents with this root: `urlset`, with our namespaces, or `sitemapindex`."""
     reading = parser()
     reading.resolvers.add(_PackageResolver())
-    return etree.XMLSchema(etree.fromstring(text_of(f"{root}.xsd"), reading, base_url=f"{PACKAGE}{root}.xsd"))
+    document = etree.fromstring(text_of(f"{root}.xsd"), reading, base_url=f"{PACKAGE}{root}.xsd")
+    for namespace in OWN if root == WITH_EXTENSIONS else ():
+        document.insert(0, _import(namespace.uri, f"{PACKAGE}{namespace.schema}"))
+    return etree.XMLSchema(document)
+
+
+def _import(uri: str, place: str) -> etree._Element:
+    return etree.Element("{http://www.w3.org/2001/XMLSchema}import", namespace=uri, schemaLocation=place)
 
 
 def text_of(name: str) -> bytes:

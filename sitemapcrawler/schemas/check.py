@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, NAMESPACES, find
+from sitemapcrawler.namespaces import CORE, OWN
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.schemas import schema
 from sitemapcrawler.schemas.repairs import (
@@ -34,6 +34,7 @@ from sitemapcrawler.schemas.repairs import (
     UNNAMED_LACK,
     EntryRepairs,
     Violation,
+    find_own,
     tag,
 )
 from sitemapcrawler.urls.display import quoted
@@ -220,7 +221,7 @@ MAX_DEPTH = 4
 MAX_TAGS = 1000
 """Distinct tags of a document to cache."""
 BLANKS = " \t\r\n"
-DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
+DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in OWN)
 ROOT = f'<%s xmlns="{CORE}"{DECLARATIONS} xmlns:{NOWHERE[:-1]}="urn:nowhere">'
 SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": " ", "\r": " ", "\t": " "})
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -299,7 +300,7 @@ class FormWriter:
     def _new_form(self, uri: str, name: str) -> WrittenForm:
         prefix = self._prefixes.get(uri)
         if prefix is None:
-            namespace = find(uri)
+            namespace = find_own(uri)
             if namespace is None:
                 return WrittenForm("")
             prefix = f"{namespace.prefix}:"
@@ -404,7 +405,7 @@ def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
 
 def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violation | None:
     """Convert an error on an unknown attribute or its value. None if the reader or another rule reports it."""
-    namespace = find(element.uri)
+    namespace = find_own(element.uri)
     if is_value(error):
         value = element.attributes.get(name, "")
         message = f"{quoted(value)} as {name} of {tag(element.uri, element.name)} is no value that the schema allows"

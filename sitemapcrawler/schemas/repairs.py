@@ -12,22 +12,15 @@ from functools import cache
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, NAMESPACES, find
+from sitemapcrawler.namespaces import CORE, OWN, Namespace, find
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
 from sitemapcrawler.schemas import parser, text_of
 from sitemapcrawler.urls.display import quoted
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
 GROUPS = (f"{XS}sequence", f"{XS}all", f"{XS}choice")
-FILES = {
-    CORE: ("urlset.xsd", "sitemapindex.xsd"),
-    IMAGE: ("image.xsd",),
-    VIDEO: ("video.xsd",),
-    NEWS: ("news.xsd",),
-    HREFLANG: ("xhtml-link.xsd",),
-}
-"""Schema files of each namespace."""
+FILES = {CORE: ("urlset.xsd", "sitemapindex.xsd"), **{namespace.uri: (str(namespace.schema),) for namespace in OWN}}
+"""Schema files of the protocol and of our own namespaces, which are checked together."""
 ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
 """{root: its entries}."""
 
@@ -113,9 +106,15 @@ ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).attributes)
 """Attributes of any namespace."""
 
 
+def find_own(uri: str) -> Namespace | None:
+    """Return the namespace of ours that a URI means. To the protocol's schema those of plug-ins are unknown ones."""
+    namespace = find(uri)
+    return namespace if namespace is not None and namespace.own else None
+
+
 def tag(uri: str, name: str) -> str:
     """Format an element as a tag, with the usual prefix of its namespace."""
-    namespace = NAMESPACES.get(uri) or find(uri)
+    namespace = find(uri)
     return f"<{namespace.prefix}:{name}>" if namespace else f"<{name}>"
 
 
@@ -237,7 +236,7 @@ class PartRepairs:
         parts: dict[str, list[Element]] = {}
         strangers: list[Violation] = []
         for part in holder.children:
-            namespace = find(part.uri)
+            namespace = find_own(part.uri)
             if part.uri == holder.uri or (namespace is not None and namespace.uri == uri):
                 if part.name in names:
                     parts.setdefault(part.name, []).append(part)
@@ -306,7 +305,7 @@ class EntryRepairs:
     def _others(self, entry: Element, parts: PartRepairs) -> Iterator[Element]:
         """Yield elements of namespaces with a schema. Elements of other namespaces are allowed."""
         for child in entry.children:
-            namespace = None if self._is_core(child) else find(child.uri)
+            namespace = None if self._is_core(child) else find_own(child.uri)
             if namespace is None:
                 continue
             known, name = terms(namespace.uri), tag(namespace.uri, child.name)

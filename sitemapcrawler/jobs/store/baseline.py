@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import duckdb
@@ -19,11 +19,18 @@ from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
+from sitemapcrawler.namespaces import declared, plugged
+from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.formats import UNKNOWN, format_named
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
-ENTRY = ("lastmod", "changefreq", "priority", "images", "videos", "news", "alternates", "extra", "blocked_for")
-"""Compared fields of an entry."""
+NOT_COMPARED = frozenset((
+    "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "issues", "change",
+    "changed_fields",
+))  # fmt: skip
+"""Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
+ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
+"""Compared fields of an entry: all others, so that those of namespaces are among them."""
 REPLY = ("kind", "status", "final_url", "noindex", "noindex_agents", "canonical", "soft_404")
 """Compared fields of its reply."""
 IN_HEADS = ("noindex", "noindex_agents", "canonical", "soft_404")
@@ -63,10 +70,21 @@ def _comparable(now: Mapping[str, object], before: Mapping[str, object]) -> Sequ
 
 def _different(now: Mapping[str, object], before: Mapping[str, object], names: Sequence[str]) -> list[str]:
     return [
-        name
+        part
         for name in names
         if now.get(name) != before.get(name) and not (name in JUDGED and (name in now) != (name in before))
+        for part in (_of_extra(now.get(name), before.get(name)) if name == EXTRA else (name,))
     ]
+
+
+def _of_extra(now: object, before: object) -> Iterator[str]:
+    """Yield `extra.<field>` for namespaces of plug-ins whose objects differ, and `extra` if other elements do."""
+    now, before = (value if isinstance(value, dict) else {} for value in (now, before))
+    plugins = {namespace.field for namespace in plugged()}
+    differing = [name for name in dict.fromkeys((*now, *before)) if now.get(name) != before.get(name)]
+    if not plugins.issuperset(differing):
+        yield EXTRA
+    yield from (f"{EXTRA}.{name}" for name in differing if name in plugins)
 
 
 DATABASE = ".duckdb"
@@ -92,12 +110,7 @@ PASSING = (
     "doc-redirect-offsite",
 )
 """Rules whose findings can disappear although the file is unchanged. Files with such findings are read again, and so
-are files with news, which age, or with videos that expire."""
-EXPIRES = (
-    "(videos IS NOT NULL AND len([1 FOR video IN videos IF video.expiration_date IS NOT NULL]) > 0) OR "
-    f"{NUMBER} IN (SELECT {NUMBER} FROM {BASELINE}.{MORE['videos']} WHERE expiration_date IS NOT NULL)"
-)
-"""SQL condition for entries that can get findings later."""
+are files with objects that age (`Namespace.ages`), such as news, or videos that expire."""
 ON_DATES = ("index-lastmod-older-than-child", "")
 """Rules about the date of a file in its index. Their findings hold while that date is unchanged."""
 HEADERS = 3 * 4096
@@ -195,8 +208,8 @@ class Baseline:
             f"SELECT f.sitemap, s.etag, s.last_modified, f.digest, f.tally, s.format, {line_of('sitemaps', 's.')}, "
             f"f.sitemap IN (SELECT sitemap FROM {BASELINE}.findings WHERE rule IN {ON_DATES}) "
             f"FROM {BASELINE}.files f JOIN {BASELINE}.sitemaps s USING (sitemap) "
-            f"WHERE s.outcome IN {READ} AND s.format <> '{UNKNOWN.name}' AND coalesce(s.counts.news, 0) = 0 "
-            f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.urls WHERE {EXPIRES}) "
+            f"WHERE s.outcome IN {READ} AND s.format <> '{UNKNOWN.name}' AND {_lasts()} "
+            f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.urls WHERE {_expires()}) "
             f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.findings "
             f"WHERE sitemap IS NOT NULL AND rule IN {PASSING})"
         )
@@ -346,6 +359,28 @@ class Baseline:
                 [list(files)],
             )
             copy_items(self._store)
+
+
+def _lasts() -> str:
+    """SQL condition for files `s` without objects of which each may get or lose findings by itself."""
+    ageing = [namespace for namespace in declared() if namespace.ages is True]
+    counts = [f"counts.{one.field}" if one.own else f"counts.extra[{literal(one.field)}]" for one in ageing]
+    return " AND ".join(f"coalesce(s.{count}, 0) = 0" for count in counts)
+
+
+def _expires() -> str:
+    """SQL condition for entries with objects that may get or lose findings because of one of their parts."""
+    conditions = []
+    for namespace in declared():
+        name, part = namespace.field, namespace.ages
+        if not isinstance(part, str):
+            continue
+        if not namespace.own:
+            conditions.append(f"len(json_extract(extra, {literal(f'$.{name}[*].{part}')})) > 0")
+            continue
+        conditions.append(f"({name} IS NOT NULL AND len([1 FOR one IN {name} IF one.{part} IS NOT NULL]) > 0)")
+        conditions.append(f"{NUMBER} IN (SELECT {NUMBER} FROM {BASELINE}.{MORE[name]} WHERE {part} IS NOT NULL)")
+    return " OR ".join(conditions)
 
 
 def _checked(path: Path) -> JobTable:

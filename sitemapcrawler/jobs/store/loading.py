@@ -21,6 +21,7 @@ from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, ODD, ODD_UNCHANGED, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.namespaces import OWN, either
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 LARGE_MEMORY_MB = (256, 512, 1024)
@@ -214,9 +215,11 @@ REPLY = "reply"
 """Field with the result of verifying the URL."""
 TREES = "extra"
 """Field with element trees, which Parquet stores as text."""
-ATTRIBUTED = ("player_loc",)
+ATTRIBUTED = frozenset(name for namespace in OWN for name, read in namespace.fields.items() if read is either)
 """Fields with text or objects, which Parquet always stores as objects."""
-_NESTED = re.compile(rb'":\[\{|"news":\{|"extra":"')
+_NESTED = re.compile(
+    "|".join((r'":\[\{', '"extra":"', *(rf'"{namespace.field}":\{{' for namespace in OWN if namespace.single))).encode()
+)
 
 
 def import_feed(store: Store, path: Path) -> str | None:

@@ -9,9 +9,10 @@ from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
-VERSION = 2
+VERSION = 3
 """Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
@@ -28,7 +29,7 @@ ENTRY = "entry"
 """Column with the number of an entry that has long lists; null for all others."""
 FIRST = 10
 """Number of items of a long list that are stored in the entry's row."""
-MORE = {name: f"more_{name}" for name in ("images", "videos", "alternates")}
+MORE = {namespace.field: f"more_{namespace.field}" for namespace in OWN if not namespace.single}
 """Tables for the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
 
 ODD_UNCHANGED = (

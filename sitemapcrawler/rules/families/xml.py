@@ -21,13 +21,6 @@ GOOGLE_NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitem
 LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/sitemap/0\.(?:84|90?)/?", re.IGNORECASE)
 """Namespaces of earlier versions, and variants of the current one that readers accept."""
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
-EXTENSIONS = {
-    "alternates": ("language version",),
-    "images": ("image",),
-    "videos": ("video",),
-    "news": ("news article",),
-}
-"""{field of an extension: nouns for its elements}."""
 
 
 @rule("xml-root-unknown", Severity.ERROR, PROTOCOL, Needs.FAULT, also={"Search Console": "Unsupported format"})
@@ -125,10 +118,10 @@ def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
 def _ignored(ignored: Ignored, file: FileFacts) -> str:
     """State how many elements of an extension are ignored, and whether those are all in the file."""
-    field = ignored.namespace.field
-    same = [other for other in file.document.ignored.values() if other.namespace is ignored.namespace]
-    is_all = len(same) == 1 and getattr(file.document.counts, field) <= ignored.count * ignored.is_read
-    number = counted(ignored.count, *EXTENSIONS[field])
+    namespace = ignored.namespace
+    same = [other for other in file.document.ignored.values() if other.namespace is namespace]
+    is_all = len(same) == 1 and file.document.counts.of(namespace.field) <= ignored.count * ignored.is_read
+    number = counted(ignored.count, namespace.noun)
     return f"{'all ' if is_all and ignored.count > 1 else ''}{number} {'is' if ignored.count == 1 else 'are'} ignored"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from sitemapcrawler.items import UNREAD, JsonObject, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import declared
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
 Row = Callable[[object], JsonObject]
@@ -102,11 +102,15 @@ def _urls(tally: EntryCounts) -> dict[str, object]:
         "undated": tally.undated,
         "unreadable": tally.unreadable,
         "lastmods": {"unit": unit, "counts": histogram},
-        "counts": dataclasses.asdict(tally.counts),
-        "carriers": dataclasses.asdict(tally.carriers),
+        "counts": _by_namespace(tally.counts),
+        "carriers": _by_namespace(tally.carriers),
         "languages": _ranked(tally.languages),
         "namespaces": _ranked(tally.namespaces),
     }
+
+
+def _by_namespace(numbers: Mapping[str, int]) -> dict[str, int]:
+    return {namespace.field: numbers.get(namespace.field, 0) for namespace in declared()}
 
 
 def _ranked(values: Bounded) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
-from sitemapcrawler.namespaces import PREFIXES, find
+from sitemapcrawler.namespaces import TREES, declared, find
 from sitemapcrawler.reader.formats import format_named, long_format_label
 from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection, is_core
@@ -45,8 +45,6 @@ MAX_NAMED = 12
 """Languages and namespaces that are named; others are only counted."""
 MAX_ROBOTS = 4
 """Robots files that are named: those of https and http, and their redirect targets."""
-EXTENSIONS = ("images", "videos", "news", "alternates")
-"""Fields of `items.Counts`."""
 
 
 class Fact(NamedTuple):
@@ -135,10 +133,9 @@ def entry_facts(tally: EntryCounts, noun: str = "URL") -> Iterator[Fact]:
 def extension_facts(inspection: Inspection) -> Iterator[Fact]:
     """Extensions that the entries use."""
     tally = inspection.tally
-    used = [name for name in EXTENSIONS if getattr(tally.counts, name)]
+    used = [namespace.field for namespace in declared() if tally.counts[namespace.field]]
     for name in used:
-        carriers = counted(getattr(tally.carriers, name), "URL")
-        yield Fact(name, f"{getattr(tally.counts, name):,} on {carriers}")
+        yield Fact(name, f"{tally.counts[name]:,} on {counted(tally.carriers[name], 'URL')}")
     if tally.languages.counts:
         yield Fact("languages", _named(tally.languages))
     others = Bounded()
@@ -154,7 +151,7 @@ def extension_facts(inspection: Inspection) -> Iterator[Fact]:
 
 def _is_other(uri: str) -> bool:
     """True for a namespace that is not known from sitemaps."""
-    return find(uri) is None and uri not in PREFIXES.values() and not is_core(uri)
+    return find(uri) is None and uri not in TREES.values() and not is_core(uri)
 
 
 def limit_facts(inspection: Inspection) -> Iterator[Fact]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
 
-from sitemapcrawler.items import READ, Counts, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, objects_in, records
 from sitemapcrawler.replies.discovery import INDEX
 
 Child = tuple[str, str | None]
@@ -214,9 +214,9 @@ class EntryCounts:
         self.unreadable = 0
         """Entries whose lastmod is not a date."""
         self.dates = Dates()
-        self.counts = Counts()
+        self.counts: Counter[str] = Counter()
         """Images, videos, news articles and language versions."""
-        self.carriers = Counts()
+        self.carriers: Counter[str] = Counter()
         """URLs that have at least one of them."""
         self.languages = Bounded()
         """Language versions by code, as written."""
@@ -235,23 +235,12 @@ class EntryCounts:
         if len(moments) < len(urls):
             self.unreadable += sum(1 for record in urls if record.lastmod and record.lastmod_at is None)
         for record in urls:
-            if record.images or record.alternates or record.news is not None or record.videos:
-                self._count_objects(record)
+            if numbers := objects_in(record):
+                self.counts.update(numbers)
+                self.carriers.update(numbers.keys())
+                self.languages.add(alternate.hreflang or NO_CODE for alternate in record.alternates)
             if record.extra is not None:
-                self.namespaces.add(uri for uri in record.extra if uri and not is_core(uri))
-
-    def _count_objects(self, record: UrlRecord) -> None:
-        numbers = {
-            "images": len(record.images),
-            "videos": len(record.videos),
-            "news": int(record.news is not None),
-            "alternates": len(record.alternates),
-        }
-        for name, number in numbers.items():
-            if number:
-                setattr(self.counts, name, getattr(self.counts, name) + number)
-                setattr(self.carriers, name, getattr(self.carriers, name) + 1)
-        self.languages.add(alternate.hreflang or NO_CODE for alternate in record.alternates)
+                self.namespaces.add(uri for uri in record.extra if uri and uri not in numbers and not is_core(uri))
 
 
 @dataclass(frozen=True, slots=True)

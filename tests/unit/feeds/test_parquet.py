@@ -23,6 +23,7 @@ from sitemapcrawler.feeds import arrow, exporters
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.items import (
+    Counts,
     FindingRecord,
     Hop,
     Lastmods,
@@ -111,7 +112,7 @@ def expected(value: Any) -> Any:
     row = {each.name: expected(getattr(value, each.name)) for each in fields(value)}
     if isinstance(row.get("player_loc"), str):
         row["player_loc"] = {"value": row["player_loc"]}
-    if "extra" in row:
+    if "extra" in row and not isinstance(value, Counts):
         row["extra"] = json.dumps(row["extra"], separators=(",", ":"), ensure_ascii=False) if row["extra"] else None
     return row
 
@@ -271,7 +272,7 @@ class TestColumns:
         (row,) = table.to_pylist(maps_as_pydicts="strict")
         assert (row["domains"], row["skipped"]) == (["e.com"], {"since": 2})
         (row,) = arrow.Columns(SitemapRecord).table([SitemapRecord()]).to_pylist()
-        assert row["counts"] == {"images": 0, "videos": 0, "news": 0, "alternates": 0}
+        assert row["counts"] == {"images": 0, "videos": 0, "news": 0, "alternates": 0, "extra": []}
 
     @pytest.mark.parametrize(
         ("hint", "kind"),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.namespaces.extensions import IMAGE, IMAGE_FIELDS, NAMESPACES, Image
+from sitemapcrawler.namespaces.extensions import IMAGE, IMAGE_EXTENSION, Image
 from tests.unit.namespaces.entry import element, page
 
 
 def test_every_element_retired_ones_included() -> None:
-    parts = "".join(f"<image:{name}>\n {name} </image:{name}>" for name in IMAGE_FIELDS)
+    parts = "".join(f"<image:{name}>\n {name} </image:{name}>" for name in IMAGE_EXTENSION.fields)
     (found,) = page(f"<image:image>{parts}</image:image>").images
     assert found == Image("loc", "caption", "geo_location", "title", "license")
 
 
 def test_every_field_of_the_record_is_read() -> None:
-    assert {*Image.__slots__} == {*IMAGE_FIELDS, "extra"}
+    assert {*Image.__slots__} == {*IMAGE_EXTENSION.fields, "extra"}
 
 
 def test_images_keep_their_order_and_none_is_merged() -> None:
@@ -60,7 +60,7 @@ def test_half_a_value_is_none() -> None:
 
 
 def test_another_element_of_the_namespace_is_no_image() -> None:
-    assert NAMESPACES[IMAGE].read(element("<image:loc>a</image:loc>")) is None
+    assert IMAGE_EXTENSION.object_of(element("<image:loc>a</image:loc>")) is None
     record = page("<image:loc>a</image:loc>")
     assert record.images == ()
     assert record.extra == {IMAGE: [{"name": "loc", "value": "a"}]}

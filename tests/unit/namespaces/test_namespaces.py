@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.namespaces import MOBILE, NAMESPACES, PAGEMAP, PREFIXES, RECOGNISED, find
+from sitemapcrawler.namespaces import MOBILE, PAGEMAP, declared, find, uri_of
 from tests.unit.namespaces.entry import URIS, page
 from tests.unit.reader.reading import CORE
 
@@ -21,8 +21,8 @@ def test_each_namespace_is_found_by_its_uri(prefix: str, field: str) -> None:
     namespace = find(URIS[prefix])
     assert namespace is not None
     assert (namespace.prefix, namespace.field) == (prefix, field)
-    assert PREFIXES[prefix] == namespace.uri
-    assert NAMESPACES[namespace.uri] is namespace
+    assert uri_of(prefix) == namespace.uri
+    assert namespace in declared()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_mobile_and_pagemap_are_recognised_and_kept() -> None:
     )
     record = page(parts)
     assert record.extra is not None
-    assert set(record.extra) == RECOGNISED
+    assert set(record.extra) == {MOBILE, PAGEMAP}
     assert record.extra[MOBILE] == [{"name": "mobile"}]
     (tree,) = record.extra[PAGEMAP]
     assert tree["children"][0]["children"] == [{"name": "Attribute", "attributes": {"name": "title"}, "value": "x"}]

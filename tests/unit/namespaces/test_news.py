@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.namespaces.extensions import NAMESPACES, NEWS, NEWS_FIELDS, News
+from sitemapcrawler.namespaces.extensions import NEWS, NEWS_EXTENSION, News
 from tests.unit.namespaces.entry import element, page
 
 ARTICLE = (
@@ -19,7 +19,7 @@ def test_every_element_retired_ones_included() -> None:
 
 
 def test_every_field_of_the_record_is_read() -> None:
-    assert {*News.__slots__} == {*NEWS_FIELDS, "extra"}
+    assert {*News.__slots__} == {*NEWS_EXTENSION.fields, "extra"}
 
 
 def test_a_publication_with_more_than_its_two_parts_is_kept_whole() -> None:
@@ -51,4 +51,4 @@ def test_an_empty_article_is_one() -> None:
 
 
 def test_another_element_of_the_namespace_is_no_article() -> None:
-    assert NAMESPACES[NEWS].read(element("<news:title>a</news:title>")) is None
+    assert NEWS_EXTENSION.object_of(element("<news:title>a</news:title>")) is None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.namespaces.extensions import NAMESPACES, VIDEO, VIDEO_FIELDS, VIDEO_TEXTS, Video
+from sitemapcrawler.namespaces import text
+from sitemapcrawler.namespaces.extensions import VIDEO, VIDEO_EXTENSION, Video
 from tests.unit.namespaces.entry import element, page
 
-SINGLE = [name for name in VIDEO_TEXTS if name != "tag"]
+SINGLE = [name for name, read in VIDEO_EXTENSION.fields.items() if read is text and name != "tag"]
 
 
 def only(parts: str) -> Video:
@@ -22,7 +23,7 @@ def test_every_plain_element(name: str) -> None:
 
 
 def test_every_field_of_the_record_is_read() -> None:
-    assert {*Video.__slots__} == {*VIDEO_FIELDS, "extra"}
+    assert {*Video.__slots__} == {*VIDEO_EXTENSION.fields, "extra"}
 
 
 def test_tags_are_a_list_in_order() -> None:
@@ -101,5 +102,5 @@ def test_several_videos_of_one_page() -> None:
 
 
 def test_another_element_of_the_namespace_is_no_video() -> None:
-    assert NAMESPACES[VIDEO].read(element("<video:title>a</video:title>")) is None
+    assert VIDEO_EXTENSION.object_of(element("<video:title>a</video:title>")) is None
     assert page("<video:title>a</video:title>").extra == {VIDEO: [{"name": "title", "value": "a"}]}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.extensions import VIDEO_FIELDS, Video
+from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -374,7 +374,7 @@ TEXT = (
     | st.sampled_from(["https://example.com/a", "600", "2024-05-01", "yes", "x" * 3000])
 )
 ATTRIBUTED = st.none() | st.dictionaries(st.sampled_from(["value", "info", "relationship"]), st.text(max_size=8))
-PLAIN = [name for name in VIDEO_FIELDS if name in Video.__slots__ and name not in
+PLAIN = [name for name in VIDEO_EXTENSION.fields if name in Video.__slots__ and name not in
          ("restriction", "platform", "uploader", "gallery_loc", "price", "id", "content_segment_loc", "tvshow", "tag")]  # fmt: skip
 VIDEOS = st.builds(
     Video,
@@ -392,7 +392,7 @@ def test_no_values_make_a_rule_fail(loc: str, videos: list[Video]) -> None:
     assert all(message.text for rule in RULES.values() for message in rule.check(facts))
 
 
-PIECES = st.sampled_from([*(f"<video:{name}>" for name in VIDEO_FIELDS), *(f"</video:{name}>" for name in VIDEO_FIELDS),
+PIECES = st.sampled_from([*(f"<video:{name}>" for name in VIDEO_EXTENSION.fields), *(f"</video:{name}>" for name in VIDEO_EXTENSION.fields),
     "<video:video>", "</video:video>", "<video:title/>", "https://example.com/a", "0", "&", "\n", "<title>A</title>",
     '<video:restriction relationship="x">', "<video:x y='1'>A</video:x>"])  # fmt: skip
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, NAMESPACES
+from sitemapcrawler.namespaces import CORE, OWN
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE
 from sitemapcrawler.namespaces.extensions import VIDEO as VIDEO_URI
@@ -21,12 +21,12 @@ from sitemapcrawler.schemas.check import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, F
 from sitemapcrawler.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
 
 LOC = "<loc>https://example.com/abc</loc>"
-DECLARED = " ".join(f'xmlns:{namespace.prefix}="{uri}"' for uri, namespace in NAMESPACES.items())
+DECLARED = " ".join(f'xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in OWN)
 VIDEO = (
     "<video:thumbnail_loc>https://example.com/a.jpg</video:thumbnail_loc><video:title>t</video:title>"
     "<video:description>d</video:description><video:content_loc>https://example.com/a.mp4</video:content_loc>"
 )
-NAMESPACES_BY_PREFIX = {namespace.prefix: uri for uri, namespace in NAMESPACES.items()}
+NAMESPACES_BY_PREFIX = {namespace.prefix: namespace.uri for namespace in OWN}
 
 
 def read(body: str, core: str = CORE, root: str = "urlset") -> tuple[Document, list[Element]]:

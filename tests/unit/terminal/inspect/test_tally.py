@@ -15,8 +15,8 @@ def test_entries_are_counted_over_batches() -> None:
 def test_objects_and_their_carriers_are_counted() -> None:
     tally = EntryCounts()
     tally.add([UrlRecord(images=[Image(), Image()]), UrlRecord(images=[Image()], news=News()), UrlRecord()])
-    assert (tally.counts.images, tally.carriers.images) == (3, 2)
-    assert (tally.counts.news, tally.carriers.news, tally.counts.videos) == (1, 1, 0)
+    assert (tally.counts["images"], tally.carriers["images"]) == (3, 2)
+    assert (tally.counts["news"], tally.carriers["news"], tally.counts["videos"]) == (1, 1, 0)
 
 
 def test_languages_are_counted_as_written() -> None:

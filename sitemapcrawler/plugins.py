@@ -1,0 +1,60 @@
+"""Installed plug-ins: modules that packages name under an entry point group of this project.
+
+Importing such a module registers what it declares.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+NAMESPACES = "sitemapcrawler.namespaces"
+"""Entry point group of modules that call `namespaces.register`."""
+RULES = "sitemapcrawler.rules"
+"""Entry point group of modules with rules."""
+
+_loaded: dict[str, str] = {}
+"""{group: why it could not be loaded; empty if it was}."""
+
+
+def load(group: str) -> None:
+    """Import the plug-ins of a group, once per process.
+
+    Raises ValueError, one line, if one of them cannot be imported; so does every later call.
+    """
+    if group not in _loaded:
+        _loaded[group] = ""  # a plug-in may ask for what is registered while it is imported
+        for plugin in _installed(group):
+            try:
+                plugin.load()
+            except Exception as error:
+                why = " ".join(f"{type(error).__name__}: {error}".split())
+                _loaded[group] = f"plug-in {plugin.name} = {plugin.value!r} in {group}: {why}"
+                break
+    if _loaded[group]:
+        raise ValueError(_loaded[group])
+
+
+def identities() -> list[tuple[str, str, bytes]]:
+    """Name, version and source text of each installed plug-in: what decides the records and findings it adds."""
+    return [
+        (plugin.value, plugin.dist.version if plugin.dist else "", _source(plugin))
+        for group in (NAMESPACES, RULES)
+        for plugin in _installed(group)
+    ]
+
+
+@cache
+def _installed(group: str) -> tuple[EntryPoint, ...]:
+    """Entry points in a fixed order: that of their names."""
+    return tuple(sorted(entry_points(group=group), key=lambda plugin: (plugin.name, plugin.value)))
+
+
+def _source(plugin: EntryPoint) -> bytes:
+    path = getattr(sys.modules.get(plugin.module), "__file__", None)
+    with suppress(OSError):
+        return Path(path).read_bytes() if path else b""
+    return b""
