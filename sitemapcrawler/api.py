@@ -71,7 +71,7 @@ def _binary(chunk: object) -> bytes:
     raise TypeError(f"bytes are needed, not {type(chunk).__name__}: open files with mode 'rb'")
 
 
-MET = {Needs.URL, Needs.EVERY_URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
+MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
 """Needs that a single file meets."""
 NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP}
 """Needs of rules that are never reported as skipped: without a baseline or failure, say, they have nothing to check."""

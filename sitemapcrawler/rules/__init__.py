@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from sitemapcrawler.rules.registry import RULES, Message, Needs, Rule, Severity, rule
+from sitemapcrawler.rules.registry import RULES, Entries, Message, Needs, Rule, Severity, load_plugins, rule
 
 FAMILIES = (
     "transport",
@@ -30,13 +30,18 @@ FAMILIES = (
 )
 """Modules with rules, in the order of the catalogue."""
 
-__all__ = ["Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
+__all__ = ["Entries", "Message", "Needs", "Rule", "Severity", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Return all rules in the order of the catalogue, followed by custom rules in the order they were loaded."""
+    """Return all rules in the order of the catalogue, followed by those of plug-ins and of `SITEMAP_RULES` in the order
+    they were loaded.
+
+    Raises ValueError if a plug-in cannot be imported.
+    """
     modules = [f"{__name__}.families.{name}" for name in FAMILIES]
     for name in modules:
         import_module(name)
+    load_plugins()
     places = {name: place for place, name in enumerate(modules)}
     return tuple(sorted(RULES.values(), key=lambda rule: places.get(rule.check.__module__, len(places))))

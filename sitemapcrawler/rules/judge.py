@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import (
@@ -26,8 +27,9 @@ from sitemapcrawler.rules.facts.given import (
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.registry import ON_THE_SITE, Message, Needs, Rule, Severity, SiteMessage
+from sitemapcrawler.rules.registry import ON_THE_SITE, Entries, Message, Needs, Rule, Severity, SiteMessage
 from sitemapcrawler.schemas.check import core_namespaces, violations
+from sitemapcrawler.schemas.plugged import plugged_violations
 from sitemapcrawler.schemas.repairs import ENTRIES
 from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.urls.display import masked, masked_url
@@ -38,8 +40,6 @@ MAX_VALUE = 200
 """Maximum length of a finding's value in characters."""
 WHOLE = ("ok", "recovered")
 """Outcomes of files that were read to their end."""
-ABOUT = {"image": "images", "video": "videos", "news": "news", "hreflang": "alternates"}
-"""{family: field of the entry that its rules need}."""
 
 RuleMessage = tuple[Rule, Message]
 """A message and its rule."""
@@ -65,7 +65,10 @@ class Judge:
         self._on_faults_in_entries = {
             rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]
         }
-        self._families: dict[tuple[bool, ...], list[Rule]] = {}
+        on_entries = self._rules[Needs.URL]
+        self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
+        self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
+        self._on_odd: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
@@ -77,10 +80,9 @@ class Judge:
             found |= self._judge_url(record, file, repeated)
             if repeated:
                 repeats.add(id(record))
-        on_all = self._rules[Needs.EVERY_URL]
-        for record in urls if on_all else ():
+        for record in urls if self._on_every else ():
             found |= self._attach_to_entry(
-                record, file, self._messages(on_all, UrlFacts(record, file, id(record) in repeats))
+                record, file, self._messages(self._on_every, UrlFacts(record, file, id(record) in repeats))
             )
         if file.document.faults.in_entries:
             self._mark(urls)
@@ -112,13 +114,13 @@ class Judge:
         return self._attach_to_entry(record, file, said)
 
     def _rules_on(self, record: UrlRecord) -> list[Rule]:
-        """Return the rules on entries, without families that need a field the entry lacks."""
-        held = (bool(record.images), bool(record.videos), record.news is not None, bool(record.alternates))
-        rules = self._families.get(held)
+        """Return the rules for an odd entry: those on odd ones, and those on the namespaces that it has objects of."""
+        held = tuple([bool(namespace.objects(record)) for namespace in self._namespaces])
+        rules = self._on_odd.get(held)
         if rules is None:
-            absent = [family for family, present in zip(ABOUT, held, strict=True) if not present]
-            rules = [rule for rule in self._rules[Needs.URL] if rule.family not in absent]
-            self._families[held] = rules
+            present = {namespace for namespace, has in zip(self._namespaces, held, strict=True) if has}
+            rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *present)]
+            self._on_odd[held] = rules
         return rules
 
     def file(self, record: SitemapRecord, file: FileFacts) -> None:
@@ -367,12 +369,13 @@ SCHEMA_RULE = "xml-schema-violation"
 
 
 def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[UrlRecord, list[Fault]]]:
-    """Yield entries of a urlset that violate the schema, with their faults. Plain entries are valid by definition."""
+    """Yield entries of a urlset that violate a schema, with their faults. Plain entries are valid by definition."""
     records = [record for record in urls if _is_judged(record)]
     if not records:
         return
     core = core_namespaces(file.document.root_uri, records[0].element.uri)
-    found = violations(ROOT, [record.element for record in records], core)
+    elements = [record.element for record in records]
+    found = chain(violations(ROOT, elements, core), plugged_violations(elements))
     for place, same in groupby(found, itemgetter(0)):
         yield records[place], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]
 

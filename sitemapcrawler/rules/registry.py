@@ -14,6 +14,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitemapcrawler import plugins
+from sitemapcrawler.namespaces import Namespace, declared
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.words import counted
 
@@ -36,10 +38,9 @@ class Needs(StrEnum):
     """What a rule is called with."""
 
     URL = "url"
-    """Each entry that the prefilter does not recognise as plain: `facts.UrlFacts`."""
-    EVERY_URL = "every-url"
-    """Each entry, plain ones included: `facts.UrlFacts`. Slow, so for custom rules only: nearly all entries are
-    plain."""
+    """Each entry, or those that the rule declares with `entries`: `facts.UrlFacts`."""
+    EVERY_URL = URL
+    """The same."""
     CHILD = "child"
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"
@@ -71,6 +72,17 @@ class Needs(StrEnum):
     """Each site whose remaining sitemaps were skipped: `facts.SkippedSite`."""
     ALLOWANCE = "allowance"
     """Each expired entry of the allowlist: `choice.Allowance`."""
+
+
+class Entries(StrEnum):
+    """Entries of urlsets, feeds and lists that a rule with `Needs.URL` is called with."""
+
+    EVERY = "every"
+    """All of them."""
+    ODD = "odd"
+    """Those that the prefilter (`facts/suspects.py`) does not recognise as plain. For rules that never report what it
+    calls plain: a usual URL inside the sitemap's folder that occurs once, with at most a usual lastmod, changefreq and
+    priority. Nearly all entries of large files are plain, so such rules cost next to nothing."""
 
 
 ON_THE_SITE = (Needs.SITE, Needs.WHOLE_SITE, Needs.BASELINE)
@@ -119,6 +131,8 @@ class Rule:
     check: Check
     also: dict[str, str] = field(default_factory=dict)
     """Names of the same rule in other tools: {tool: name}."""
+    entries: Entries | Namespace = Entries.EVERY
+    """Entries that `check` needs to see with `Needs.URL`; a namespace: those with objects of it."""
 
     @property
     def family(self) -> str:
@@ -163,13 +177,18 @@ def rule(
     source: str,
     needs: Needs | tuple[Needs, ...] = Needs.URL,
     also: dict[str, str] | None = None,
+    entries: Entries | Namespace = Entries.EVERY,
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id`. Raises ValueError if the id is taken."""
+    """Register a check as the rule `id`. Raises ValueError if the id is taken.
+
+    `entries`: entries that a rule with `Needs.URL` is called with; a namespace: those with objects of it.
+    """
 
     def register(check: Check) -> Check:
         if id in RULES:
             raise ValueError(f"two rules are named {id}")
-        RULES[id] = Rule(id, severity, source, (needs,) if isinstance(needs, Needs) else needs, check, also or {})
+        given = (needs,) if isinstance(needs, Needs) else needs
+        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries)
         return check
 
     return register
@@ -183,11 +202,11 @@ def families(rules: Iterable[Rule]) -> list[str]:
 def entry_rule(
     id: str, severity: Severity, source: str, also: dict[str, str] | None = None, faults: bool = False
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id` for pages and children, and with `faults` for the reader's faults of that
+    """Register a check as the rule `id` for odd pages and children, and with `faults` for the reader's faults of that
     id."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    return rule(id, severity, source, needs, also)
+    return rule(id, severity, source, needs, also, Entries.ODD)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)
@@ -209,11 +228,13 @@ FILE_SUFFIX = ".py"
 
 
 def load_rules(settings: BaseSettings) -> None:
-    """Import the modules in `SITEMAP_RULES`, each once per process, so that their rules are registered.
+    """Import installed plug-ins and the modules in `SITEMAP_RULES`, each once per process, so that their namespaces and
+    rules are registered.
 
     Raises ValueError, one line, if a module is missing, cannot be imported or reuses a rule id. None of its rules are
     registered in that case.
     """
+    load_plugins()
     for name in settings.getlist("SITEMAP_RULES"):
         before = set(RULES)
         try:
@@ -222,6 +243,12 @@ def load_rules(settings: BaseSettings) -> None:
             _take_back(RULES.keys() - before)
             why = " ".join(f"{type(error).__name__}: {error}".split())
             raise ValueError(f"setting SITEMAP_RULES={name!r}: {why}") from None
+
+
+def load_plugins() -> None:
+    """Import installed plug-ins, once per process. Raises ValueError, one line, if one cannot be imported."""
+    declared()
+    plugins.load(plugins.RULES)
 
 
 def sources(settings: BaseSettings) -> list[bytes]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import Message, Needs, Severity, fault_message, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, fault_message, rule
 from sitemapcrawler.words import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -236,7 +236,7 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed")
+@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed", entries=Entries.ODD)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry could only be read after a repair; its values may differ. For information where the fault is told.
 

@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
@@ -22,7 +22,9 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 """Values of changefreq in the order of the protocol."""
 
 
-@rule("changefreq-invalid", Severity.ERROR, CHANGEFREQ, also={"Search Console": "Invalid tag value"})
+@rule(
+    "changefreq-invalid", Severity.ERROR, CHANGEFREQ, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD
+)
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
 
@@ -41,7 +43,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, element.line, value=raw_text(element), severity=Severity.INFO)
 
 
-@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX)
+@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD)
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
@@ -125,7 +127,7 @@ def _priority_line(entry: UrlFacts) -> int | None:
     return line_of(field(entry, "priority"))
 
 
-@rule("priority-invalid", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"})
+@rule("priority-invalid", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD)
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
 
@@ -140,7 +142,9 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, _priority_line(entry), value=text)
 
 
-@rule("priority-out-of-range", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"})
+@rule(
+    "priority-out-of-range", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD
+)
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
 
@@ -153,7 +157,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
-@rule("priority-over-100-bytes", Severity.ERROR, YANDEX)
+@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD)
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 

@@ -7,10 +7,11 @@ a mistake in all links.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.namespaces.extensions import Alternate
+from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION, Alternate
 from sitemapcrawler.replies import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
 from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, LOCALIZED, AlternateLink, Cluster, cluster_of, page_key
@@ -32,9 +33,11 @@ GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 X_DEFAULT = f"{LOCALIZED}#xdefault"
 MAX_NAMED = 5
 """Codes that a message names."""
+hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION)
+"""Registers a rule on entries with language versions."""
 
 
-@rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
+@hreflang_rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
 def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
     """The entry lists language versions, but not itself.
 
@@ -53,7 +56,7 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(entry.record.loc)} is not among {many} that it lists{but}", value=near)
 
 
-@rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
+@hreflang_rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
     """One code stands for two pages. Once for each code of an entry.
 
@@ -66,7 +69,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
         yield from (message for code, message in _doubled(cluster) if code != DEFAULT)
 
 
-@rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
+@hreflang_rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     """More than one page is the default.
 
@@ -79,7 +82,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
         yield from (message for code, message in _doubled(cluster) if code == DEFAULT)
 
 
-@rule("hreflang-x-default-missing", Severity.INFO, X_DEFAULT, also={"Screaming Frog": "Missing X-Default"})
+@hreflang_rule("hreflang-x-default-missing", Severity.INFO, X_DEFAULT, also={"Screaming Frog": "Missing X-Default"})
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No page is the default for languages that have no page of their own.
 
@@ -94,7 +97,7 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
 
 
-@rule("hreflang-same-url-many-codes", Severity.INFO, GUIDELINES)
+@hreflang_rule("hreflang-same-url-many-codes", Severity.INFO, GUIDELINES)
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
     """One page stands for several codes, `x-default` apart. Once for an entry.
 
@@ -116,7 +119,7 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(url)} stands for {named}{more}", value=url)
 
 
-@rule("hreflang-single-member", Severity.INFO, GUIDELINES)
+@hreflang_rule("hreflang-single-member", Severity.INFO, GUIDELINES)
 def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
     """The only language version that the entry lists is itself.
 
@@ -133,7 +136,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, cluster.line_of(cluster.positions[0]))
 
 
-@rule("hreflang-mixed-protocol", Severity.WARNING, GUIDELINES)
+@hreflang_rule("hreflang-mixed-protocol", Severity.WARNING, GUIDELINES)
 def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
 
@@ -203,7 +206,9 @@ def _written_code(link: AlternateLink) -> str | None:
     return link.alternate.hreflang
 
 
-@rule("hreflang-code-invalid", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"})
+@hreflang_rule(
+    "hreflang-code-invalid", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"}
+)
 def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The code is no language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 at will.
 
@@ -224,7 +229,9 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, cluster.line_of(link.position), value=code.written, severity=severity)
 
 
-@rule("hreflang-code-underscore", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"})
+@hreflang_rule(
+    "hreflang-code-underscore", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"}
+)
 def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     """The parts of the code are joined by an underscore. Once for an entry.
 
@@ -240,7 +247,7 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@rule("hreflang-code-case", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1")
+@hreflang_rule("hreflang-code-case", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1")
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     """The code is not in its usual case: language small, script with a capital, country in capitals. Once for an entry.
 
@@ -256,7 +263,7 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@rule("hreflang-code-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-code-missing", Severity.ERROR, SITEMAP)
 def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to an alternate has no `hreflang`, or an empty one. Once for an entry.
 
@@ -272,7 +279,7 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(entry, lambda link: not link.code.written, text)
 
 
-@rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
 def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to a language version has no `href`, or an empty one. Once for an entry.
 
@@ -288,7 +295,7 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@rule("hreflang-href-relative", Severity.ERROR, GUIDELINES)
+@hreflang_rule("hreflang-href-relative", Severity.ERROR, GUIDELINES)
 def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version is not absolute. Once for an entry.
 
@@ -303,7 +310,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@rule("hreflang-href-invalid", Severity.ERROR, GUIDELINES)
+@hreflang_rule("hreflang-href-invalid", Severity.ERROR, GUIDELINES)
 def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version is none that can be asked: another scheme, or a host that cannot be. Once for an
     entry.
@@ -319,7 +326,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@rule("hreflang-rel-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-rel-missing", Severity.ERROR, SITEMAP)
 def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
 

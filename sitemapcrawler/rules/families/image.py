@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.objects import IMAGES, flaw, images, lacks, line_of, stray
 from sitemapcrawler.rules.registry import Message, Severity, rule
@@ -18,9 +20,11 @@ MAX_IMAGES = 1000
 """Maximum number of images in an entry. Source: `GOOGLE`"""
 MAX_HOSTS = 5
 """Hosts that a message names."""
+image_rule = partial(rule, entries=IMAGE_EXTENSION)
+"""Registers a rule on entries with images."""
 
 
-@rule("image-loc-missing", Severity.ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
+@image_rule("image-loc-missing", Severity.ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
 def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
@@ -33,7 +37,7 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"an image without <image:loc>{stray(element, 'loc')}", line_of(element, "loc"))
 
 
-@rule("image-loc-relative", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
+@image_rule("image-loc-relative", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 
@@ -47,7 +51,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc)
 
 
-@rule("image-loc-invalid", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
+@image_rule("image-loc-invalid", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not a valid http or https URL. A warning if only blanks in it are wrong.
 
@@ -63,7 +67,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
 
 
-@rule("image-loc-equals-page", Severity.WARNING, IMAGES)
+@image_rule("image-loc-equals-page", Severity.WARNING, IMAGES)
 def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
@@ -77,7 +81,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"{quoted(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
 
 
-@rule("image-too-many", Severity.ERROR, IMAGES)
+@image_rule("image-too-many", Severity.ERROR, IMAGES)
 def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
@@ -91,7 +95,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
 
 
-@rule("image-duplicate", Severity.INFO, IMAGES)
+@image_rule("image-duplicate", Severity.INFO, IMAGES)
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once. Once for each image.
 
@@ -117,7 +121,7 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@rule("image-offsite", Severity.INFO, IMAGES)
+@image_rule("image-offsite", Severity.INFO, IMAGES)
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page. Once for an entry.
 
@@ -140,7 +144,7 @@ def _site(host: str) -> str:
     return host.removeprefix("www.")
 
 
-@rule("image-deprecated-tag", Severity.INFO, RETIREMENT)
+@image_rule("image-deprecated-tag", Severity.INFO, RETIREMENT)
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """Images have elements that were retired: caption, geo_location, title, license. Once for an entry.
 

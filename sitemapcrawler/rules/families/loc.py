@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
-from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, entry_rule, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -48,7 +48,7 @@ def loc_empty(fault: Fault) -> Iterator[Message]:
     yield Message(fault.message, fault.line, fault.column, fault.value)
 
 
-@rule("loc-relative", Severity.ERROR, LOC, also=INCOMPLETE)
+@rule("loc-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD)
 def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not absolute. For information in an Atom feed, where it may be relative.
 
@@ -63,7 +63,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, text, entry.written, severity)
 
 
-@rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE)
+@rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD)
 def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL begins with `//`. For information in an Atom feed, where it may be relative.
 

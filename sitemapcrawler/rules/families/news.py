@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from functools import partial
 
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.extensions import NEWS
+from sitemapcrawler.namespaces.extensions import NEWS, NEWS_EXTENSION
 from sitemapcrawler.reader.entries import TEMPLATE
 from sitemapcrawler.reader.formats import URLSET
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -58,9 +59,11 @@ MIN_REPEATED = 2
 """Number of articles with the same title from which they are reported."""
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
 PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
+news_rule = partial(rule, entries=NEWS_EXTENSION)
+"""Registers a rule on entries with an article."""
 
 
-@rule(
+@news_rule(
     "news-required-missing",
     Severity.ERROR,
     GOOGLE,
@@ -104,7 +107,7 @@ def news_too_many(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{number:,} articles; {MAX_ARTICLES:,} are allowed in a file", value=str(number))
 
 
-@rule("news-multiple-per-url", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
+@news_rule("news-multiple-per-url", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
 def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than one `<news:news>`.
 
@@ -117,7 +120,7 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{len(found)} articles in one entry; one is allowed", found[1].line, value=str(len(found)))
 
 
-@rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
+@news_rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A publication date is no W3C Datetime with a day, and with a zone where it has a time. A warning where it only
     lacks the zone, or is a day with one (legal by XML Schema).
@@ -139,7 +142,7 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
 
 
-@rule("news-date-future", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid date"})
+@news_rule("news-date-future", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_future(entry: UrlFacts) -> Iterator[Message]:
     """A publication date is in the future. A day counts as future before it begins anywhere.
 
@@ -155,7 +158,7 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@rule("news-too-old", Severity.WARNING, GOOGLE)
+@news_rule("news-too-old", Severity.WARNING, GOOGLE)
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
@@ -172,7 +175,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
+@news_rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
     withdrawn, for information where only upper and lower case are not as they should be.
@@ -238,7 +241,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
 
 
-@rule("news-title-is-long", Severity.INFO, GOOGLE)
+@news_rule("news-title-is-long", Severity.INFO, GOOGLE)
 def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
@@ -252,7 +255,7 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"the title has {len(title):,} characters", line_of(element, "title"), value=title)
 
 
-@rule("news-title-placeholder", Severity.WARNING, GOOGLE)
+@news_rule("news-title-placeholder", Severity.WARNING, GOOGLE)
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """A title is a placeholder: `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 
@@ -300,7 +303,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
         yield Message(text, file.document.root_line)
 
 
-@rule("news-legacy-tag", Severity.INFO, GOOGLE)
+@news_rule("news-legacy-tag", Severity.INFO, GOOGLE)
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
     """An article has elements that are not documented any more: access, genres, keywords, stock_tickers,
     geo_locations. Once for an article.

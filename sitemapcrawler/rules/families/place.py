@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.suspects import (
     QUERY_PARAMETER,
     TRACKING,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, entry_rule, rule
 from sitemapcrawler.urls.display import HIDDEN, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted
@@ -130,7 +130,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED)
+@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
     feed, which may link anywhere.
@@ -173,7 +173,7 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{there}, but the sitemap is on {here}", there)
 
 
-@rule("loc-outside-sitemap-dir", Severity.WARNING, LOCATION, also=NOT_ALLOWED)
+@rule("loc-outside-sitemap-dir", Severity.WARNING, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD)
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not in the sitemap's folder or below, and nothing is known that allows it. For information if no
     robots.txt was read, as with `offline=yes`.
@@ -197,7 +197,7 @@ def _sitemap_place(entry: EntryFacts) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-@rule("loc-duplicate", Severity.WARNING, PROTOCOL)
+@rule("loc-duplicate", Severity.WARNING, PROTOCOL, entries=Entries.ODD)
 def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """The URL stands earlier in the same file. Of a file the first 1,000,000 URLs are compared.
 
@@ -209,7 +209,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, "the same URL stands earlier in the file")
 
 
-@rule("loc-duplicate-normalised", Severity.INFO, f"{URI}#section-6")
+@rule("loc-duplicate-normalised", Severity.INFO, f"{URI}#section-6", entries=Entries.ODD)
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """The URL differs from an earlier one only by case, needless escapes or final slashes.
 
@@ -222,7 +222,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"differs from {earlier} only by case, escapes or final slashes")
 
 
-@rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE))
+@rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE), entries=Entries.ODD)
 def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
     """The URL is that of a sitemap: by its name, as this file's own, or because this crawl read it as one.
 
@@ -404,7 +404,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"the path {quoted(path)} has two slashes in a row")
 
 
-@rule("loc-asset", Severity.WARNING, BUILD)
+@rule("loc-asset", Severity.WARNING, BUILD, entries=Entries.ODD)
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     """The URL is that of a stylesheet, script, font, source map or data file.
 
@@ -423,7 +423,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{quoted(name)} is a file that pages use, not a page, by its name", name)
 
 
-@rule("loc-utility-page", Severity.INFO, BUILD)
+@rule("loc-utility-page", Severity.INFO, BUILD, entries=Entries.ODD)
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     """By its name the page is an error, login, administration, account, cart, checkout, search or thank-you page.
 

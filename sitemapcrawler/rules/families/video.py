@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from sitemapcrawler.namespaces.extensions import Video
+from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
 from sitemapcrawler.rules.facts.objects import VIDEOS, Flaw, flaw, lacks, line_of, parts, stray, videos
@@ -54,7 +55,11 @@ def _missing(entry: UrlFacts, name: str) -> Iterator[Message]:
             yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
 
 
-@rule("video-thumbnail-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
+video_rule = partial(rule, entries=VIDEO_EXTENSION)
+"""Registers a rule on entries with videos."""
+
+
+@video_rule("video-thumbnail-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
 def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:thumbnail_loc>`, or an empty one.
 
@@ -65,7 +70,7 @@ def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "thumbnail_loc")
 
 
-@rule("video-title-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing video title"})
+@video_rule("video-title-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing video title"})
 def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:title>`, or an empty one.
 
@@ -76,7 +81,7 @@ def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "title")
 
 
-@rule("video-description-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
+@video_rule("video-description-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:description>`, or an empty one.
 
@@ -87,7 +92,7 @@ def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "description")
 
 
-@rule("video-no-location", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
+@video_rule("video-no-location", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     """A video has neither `<video:content_loc>` nor `<video:player_loc>`.
 
@@ -101,7 +106,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"a video without <video:content_loc> and <video:player_loc>{remark}", line_of(element))
 
 
-@rule(
+@video_rule(
     "video-loc-same-as-page",
     Severity.ERROR,
     VIDEOS,
@@ -121,7 +126,7 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
                 yield Message(f"<video:{name}> is the page itself", line_of(element, name), value=url)
 
 
-@rule(
+@video_rule(
     "video-content-is-page",
     Severity.WARNING,
     VIDEOS,
@@ -151,7 +156,7 @@ def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
                 yield found, found.kind == "scheme" and bool(STREAM.match(url)), line_of(element, name), url
 
 
-@rule("video-loc-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
+@video_rule("video-loc-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is no valid, absolute one: thumbnail_loc, content_loc or player_loc.
 
@@ -164,7 +169,7 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line, value=value)
 
 
-@rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
+@video_rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video uses another protocol than HTTP or FTP.
 
@@ -177,7 +182,7 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line, value=value)
 
 
-@rule("video-tags-too-many", Severity.ERROR, VIDEOS)
+@video_rule("video-tags-too-many", Severity.ERROR, VIDEOS)
 def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
@@ -192,7 +197,7 @@ def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(surplus), value=str(len(video.tag)))
 
 
-@rule("video-uploader-multiple", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid XML: too many tags"})
+@video_rule("video-uploader-multiple", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid XML: too many tags"})
 def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than one uploader.
 
@@ -207,7 +212,7 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, uploaders[1].line, value=uploaders[1].text)
 
 
-@rule("video-deprecated", Severity.INFO, RETIREMENT)
+@video_rule("video-deprecated", Severity.INFO, RETIREMENT)
 def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
     """Videos have elements or attributes that were retired. Once for an entry.
 
@@ -267,7 +272,7 @@ INTEGER = re.compile(r"\+?[0-9]{1,18}")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 
 
-@rule("video-description-too-long", Severity.ERROR, VIDEOS)
+@video_rule("video-description-too-long", Severity.ERROR, VIDEOS)
 def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
     """A description has more than 2,048 characters.
 
@@ -278,7 +283,7 @@ def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
     yield from _too_long(entry, "description", MAX_DESCRIPTION)
 
 
-@rule("video-title-too-long", Severity.WARNING, VIDEOS)
+@video_rule("video-title-too-long", Severity.WARNING, VIDEOS)
 def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 100 characters.
 
@@ -299,7 +304,7 @@ def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
             yield Message(long, line_of(element, name), value=value)
 
 
-@rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """A duration is no whole number of seconds from 1 to 28,800. A warning where it is empty.
 
@@ -314,7 +319,7 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
             yield _unfit("duration", value, wanted, line_of(element, "duration"))
 
 
-@rule("video-rating-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-rating-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
     """A rating is no number from 0.0 to 5.0. A warning where it is empty.
 
@@ -328,7 +333,7 @@ def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
             yield _unfit("rating", value, f"a number from 0.0 to {MAX_RATING}", line_of(element, "rating"))
 
 
-@rule("video-view-count-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-view-count-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A number of views is no whole number from 0 on. A warning where it is empty.
 
@@ -349,7 +354,7 @@ def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Sever
     return Message(f"<video:{name}> is {quoted(value)}, not {wanted}", line, value=value, severity=severity)
 
 
-@rule("video-date-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid date"})
+@video_rule("video-date-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid date"})
 def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A date is neither `YYYY-MM-DD` nor `YYYY-MM-DDThh:mm:ss` with a zone. A warning where it is empty, or legal by
     one of the standards (W3C Datetime without seconds, XML Schema's day with a zone).
@@ -372,7 +377,7 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield _unfit(name, value, wanted, line_of(element, name), severity)
 
 
-@rule("video-expired", Severity.WARNING, VIDEOS)
+@video_rule("video-expired", Severity.WARNING, VIDEOS)
 def video_expired(entry: UrlFacts) -> Iterator[Message]:
     """The expiration date of a video is in the past.
 
@@ -388,7 +393,7 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(element, "expiration_date"), value=value)
 
 
-@rule("video-yesno-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-yesno-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
     """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
 
@@ -419,7 +424,7 @@ COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; cod
 DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is none of web, mobile and tv; they are parted by blanks")
 
 
-@rule("video-restriction-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+@video_rule("video-restriction-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A restriction is no list of countries (ISO 3166-1, parted by blanks) with a relationship. A warning where the
     list is empty, for information where only upper and lower case are not as they should be.
@@ -433,7 +438,7 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield from _code_list_faults("restriction", video.restriction, COUNTRIES, line_of(element, "restriction"))
 
 
-@rule("video-platform-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+@video_rule("video-platform-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A platform is no list of web, mobile and tv, parted by blanks, with a relationship. A warning where the list is
     empty, for information where only upper and lower case are not as they should be.
@@ -472,7 +477,7 @@ def _meant_code(code: str) -> str:
     return f" ({meant} is meant)" if meant else ""
 
 
-@rule("video-uploader-too-long", Severity.ERROR, VIDEOS)
+@video_rule("video-uploader-too-long", Severity.ERROR, VIDEOS)
 def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
     """The name of an uploader has more than 255 characters.
 
@@ -483,7 +488,7 @@ def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
     yield from _too_long(entry, "uploader", MAX_UPLOADER)
 
 
-@rule("video-uploader-offsite", Severity.WARNING, VIDEOS)
+@video_rule("video-uploader-offsite", Severity.WARNING, VIDEOS)
 def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The info URL of an uploader is not of the domain of the page.
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.judge import ABOUT, Judge
+from sitemapcrawler.rules.judge import Judge
 
 from .expecting import BAD
 from .judging import NOW, URL
@@ -155,16 +156,16 @@ def test_facts_of_an_entry_that_is_no_url_can_be_asked() -> None:
     assert entry.parts.path == "http://[broken"
 
 
-@pytest.mark.parametrize("family", ABOUT)
-def test_a_rule_that_is_not_asked_would_have_nothing_to_say(family: str) -> None:
-    rules = [rule for rule in all_rules() if rule.family == family and Needs.URL in rule.needs]
+@pytest.mark.parametrize("namespace", OWN, ids=lambda namespace: namespace.prefix)
+def test_a_rule_that_is_not_asked_would_have_nothing_to_say(namespace: Namespace) -> None:
+    rules = [rule for rule in all_rules() if rule.entries is namespace]
     told: Counter[bool] = Counter()
     for path in sorted(BAD.glob("*.xml")):
         document = Document(URL, keep_elements=True)
         file = FileFacts(URL, SitemapRecord(URL), document, fetched_at=NOW)
         for entry in (entry for entries in document.read([path.read_bytes()]) for entry in entries):
             if isinstance(entry, UrlRecord):
-                present = bool(getattr(entry, ABOUT[family]))
+                present = bool(namespace.objects(entry))
                 told[present] += sum(len([*rule.check(UrlFacts(entry, file))]) for rule in rules)
     assert told[True] > len(rules) > 0
     assert told[False] == 0

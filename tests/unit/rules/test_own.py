@@ -27,7 +27,7 @@ from sitemapcrawler.rules import Message, Needs, Severity, rule
 class Bound:
     text: str
 
-@rule("{id}", Severity.WARNING, "", Needs.EVERY_URL)
+@rule("{id}", Severity.WARNING, "", Needs.URL)
 def every(entry):
     '''An entry.'''
     yield Message(Bound("{text}").text)

@@ -1,0 +1,91 @@
+"""Rules see the entries that they declare, and the shortcut for plain entries hides no finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bench.entries import CORE, GOOGLE, plain, rich, unusual
+from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
+from sitemapcrawler.rules import Entries, Message, Needs, Rule, Severity, all_rules, rule
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.rules.registry import RULES
+from tests.unit.rules.judged_as import keywords
+from tests.unit.rules.judging import judge
+
+DATA = Path(__file__).parents[2] / "data"
+FILES = [path for folder in ("good", "bad", "hard", "pitfalls") for path in sorted((DATA / folder).glob("*.*"))]
+KINDS = {"plain": plain, "unusual": unusual, "rich": rich}
+NUMBER = 300
+"""Entries of a generated file."""
+
+
+def judged(data: bytes, rules: tuple[Rule, ...], **given: object) -> Counter[tuple[object, ...]]:
+    found: list[FindingRecord] = judge(data, choice=Choice(rules), **given)  # type: ignore[arg-type]  # as the file says
+    return Counter((one.rule, one.severity, one.message, one.line, one.url, one.value) for one in found)
+
+
+def same(data: bytes, **given: object) -> None:
+    """Assert that every rule finds the same if it is called with all entries."""
+    everywhere = tuple(replace(one, entries=Entries.EVERY) for one in all_rules())
+    assert judged(data, all_rules(), **given) == judged(data, everywhere, **given)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_shortcut_hides_no_finding_on_a_file(path: Path) -> None:
+    data = path.read_bytes()
+    same(data, **keywords(data))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shortcut_hides_no_finding_on_generated_entries(kind: str) -> None:
+    chance = Random(21)
+    entries = "".join(KINDS[kind](chance, "https://example.com", number) for number in range(NUMBER))
+    same(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode())
+
+
+def test_rules_of_this_project_say_that_plain_entries_do_not_concern_them() -> None:
+    """Otherwise each entry of a large file is judged one by one."""
+    ours = [one for one in all_rules() if one.check.__module__.startswith("sitemapcrawler.")]
+    assert [one.id for one in ours if Needs.URL in one.needs and one.entries is Entries.EVERY] == []
+
+
+@pytest.fixture
+def toy_rules() -> Iterator[None]:
+    """Rules on entries as a plug-in declares them: without a word, on odd ones, and on those with images."""
+    all_rules()
+    before = dict(RULES)
+
+    def listed(entry: UrlFacts) -> Iterator[Message]:
+        """An entry."""
+        yield Message("listed")
+
+    rule("toy-every", Severity.INFO, "")(listed)
+    rule("toy-odd", Severity.INFO, "", entries=Entries.ODD)(listed)
+    rule("toy-image", Severity.INFO, "", entries=IMAGE_EXTENSION)(listed)
+    rule("image-toy", Severity.INFO, "")(listed)
+    yield
+    RULES.clear()
+    RULES.update(before)
+
+
+@pytest.mark.usefixtures("toy_rules")
+def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
+    image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
+    data = f"""<urlset {CORE} {GOOGLE}>
+<url><loc>https://example.com/plain</loc></url>
+<url><loc>https://example.com/o d d</loc></url>
+<url><loc>https://example.com/image</loc>{image}</url>
+</urlset>"""
+    found = judge(data.encode(), choice=Choice(all_rules(), select=("toy", "image-toy")))
+    lines = {
+        id: [one.line for one in found if one.rule == id] for id in ("toy-every", "toy-odd", "toy-image", "image-toy")
+    }
+    assert lines == {"toy-every": [2, 3, 4], "toy-odd": [3, 4], "toy-image": [4], "image-toy": [2, 3, 4]}
