@@ -1,0 +1,165 @@
+"""A namespace and rules of a plug-in, as docs/extending.md declares them, in real crawls."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.crawl.crawling import LOOPBACK, ROOT, Crawl, crawl
+from tests.crawl.days import conditional
+from tests.crawl.documents import index, robots
+from tests.crawl.jobs import DATABASE
+from tests.crawl.site_server import SiteServer
+
+TOY = "https://toys.example/schemas/sitemap-toy/1.0"
+PRICE = '<toy:price currency="EUR">5</toy:price>'
+BALL = "<toy:toy><toy:name>Ball</toy:name>{}<toy:tag>red</toy:tag><toy:tag>round</toy:tag></toy:toy>"
+EXPIRING = "<toy:toy><toy:name>Kite</toy:name><toy:until>2030-01-01</toy:until></toy:toy>"
+MODULE = "toys.py"
+
+
+def urlset(site: SiteServer, **toys: str) -> bytes:
+    """Pages by name, each with its toys."""
+    entries = "".join(f"<url><loc>{site.url(f'/{name}')}</loc>{more}</url>\n" for name, more in toys.items())
+    core = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return f'<urlset xmlns="{core}" xmlns:toy="{TOY}">\n{entries}</urlset>'.encode()
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    """A file with toys, one with a toy that expires, one without; the last two never change."""
+    with SiteServer() as server:
+        files = [server.url(f"/{name}.xml") for name in ("toys", "kites", "plain")]
+        server.routes = {"/robots.txt": robots(server.url("/index.xml")), "/index.xml": index(*files)}
+        server.routes["/kites.xml"] = conditional(urlset(server, kite=EXPIRING), etag='"kites"')
+        server.routes["/plain.xml"] = conditional(urlset(server, chair=""), etag='"plain"')
+        monday(server)
+        yield server
+
+
+def monday(site: SiteServer) -> None:
+    site.routes["/toys.xml"] = urlset(site, ball=BALL.format(""), lamp="", table="<toy:thing/>")
+
+
+def tuesday(site: SiteServer) -> None:
+    site.routes["/toys.xml"] = urlset(site, ball=BALL.format(PRICE), lamp="", table="<toy:thing/>")
+
+
+@pytest.fixture
+def declared() -> str:
+    """The module of the page."""
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8").partition("\n## A namespace\n")[2]
+    return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
+
+
+def run(folder: Path, site: SiteServer, module: str, *options: str, **arguments: str) -> Crawl:
+    (folder / MODULE).write_text(module)
+    settings = {**LOOPBACK, "SITEMAP_RULES": MODULE, "JOBDIR": arguments.pop("job", "job")}
+    done = crawl(folder, *options, settings=settings, domain=site.url(), select="toy", probe="never", **arguments)
+    assert done.code == 0, done.log
+    return done
+
+
+def extras(done: Crawl) -> dict[str, object]:
+    return {path(record["loc"]): record.get("extra") for record in done.of_type("url")}
+
+
+def path(url: str) -> str:
+    return "/" + url.split("/", 3)[3]
+
+
+def test_toys_are_in_records_counts_feeds_and_findings(tmp_path: Path, site: SiteServer, declared: str) -> None:
+    done = run(tmp_path, site, declared, "-O", "records.jsonl", "-O", "urls.csv", "-O", "urls.parquet")
+    ball = {"name": "Ball", "tag": ["red", "round"]}
+    assert extras(done) == {
+        "/ball": {"toys": [ball]},
+        "/lamp": None,
+        "/table": {TOY: [{"name": "thing"}]},
+        "/kite": {"toys": [{"name": "Kite", "until": "2030-01-01"}]},
+        "/chair": None,
+    }
+    assert {path(url): record.get("counts", {}).get("extra") for url, record in done.sitemaps.items()} == {
+        "/index.xml": None,
+        "/toys.xml": {"toys": 1},
+        "/kites.xml": {"toys": 1},
+        "/plain.xml": None,
+    }
+    found = sorted((record["rule"], path(record["url"])) for record in done.of_type("finding"))
+    assert found == [
+        ("toy-none", "/chair"),
+        ("toy-none", "/lamp"),
+        ("toy-none", "/table"),
+        ("toy-price-missing", "/ball"),
+        ("toy-price-missing", "/kite"),
+    ]
+    with (tmp_path / "urls.csv").open(newline="") as file:
+        rows = {path(row["loc"]): row["extra"] for row in csv.DictReader(file)}
+    assert json.loads(rows["/ball"]) == {"toys": [ball]} and rows["/lamp"] == ""
+    [(text,)] = duckdb.sql(f"SELECT extra FROM '{tmp_path / 'urls.parquet'}' WHERE loc LIKE '%/ball'").fetchall()
+    assert json.loads(text) == {"toys": [ball]}
+    with duckdb.connect(str(tmp_path / "job" / DATABASE), read_only=True) as database:
+        [(name, number)] = database.execute(
+            "SELECT extra->>'$.toys[0].name', (SELECT sum(counts.extra['toys']) FROM sitemaps) FROM urls "
+            "WHERE loc LIKE '%/ball'"
+        ).fetchall()
+    assert (name, number) == ("Ball", 2)
+
+
+@pytest.mark.parametrize("baseline", ["database", "feed"])
+def test_toys_are_compared_with_a_baseline(tmp_path: Path, site: SiteServer, declared: str, baseline: str) -> None:
+    before = run(tmp_path, site, declared)
+    (tmp_path / "records.jsonl").rename(tmp_path / "monday.jsonl")
+    tuesday(site)
+    earlier = f"job/{DATABASE}" if baseline == "database" else "monday.jsonl"
+    done = run(tmp_path, site, declared, job="next", baseline=earlier)
+    changes = {path(one["loc"]): (one["change"], one.get("changed_fields", [])) for one in done.of_type("url")}
+    assert changes == {
+        "/ball": ("changed", ["extra.toys"]),
+        "/lamp": ("unchanged", []),
+        "/table": ("unchanged", []),
+        "/kite": ("unchanged", []),
+        "/chair": ("unchanged", []),
+    }
+    outcomes = {path(url): record["outcome"] for url, record in done.sitemaps.items()}
+    if baseline == "database":
+        assert outcomes["/plain.xml"] == "unchanged"
+    assert outcomes["/kites.xml"] == "ok", "its toy expires, so it is read again"
+    assert before.summary["rules"] == {"toy-none": 3, "toy-price-missing": 2}
+    assert done.summary["rules"] == {"toy-none": 3, "toy-price-missing": 1}
+
+
+def test_installed_package_needs_no_setting(
+    tmp_path: Path, site: SiteServer, declared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "installed", declared)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+    done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), select="toy", probe="never")
+    assert done.code == 0
+    assert done.summary["rules"] == {"toy-none": 3, "toy-price-missing": 2}
+
+
+def test_package_that_cannot_be_imported_is_one_line(
+    tmp_path: Path, site: SiteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "installed", "1 / 0\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+    done = crawl(tmp_path, settings=LOOPBACK, domain=site.url())
+    assert done.code == 2
+    why = "plug-in toys = 'toyshop' in sitemapcrawler.namespaces: ZeroDivisionError: division by zero"
+    assert why in done.log and "Traceback" not in done.log
+
+
+def install(folder: Path, module: str) -> None:
+    """Lay a package out as an installer does: a module, and the metadata with its entry points."""
+    metadata = folder / "toyshop-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (folder / "toyshop.py").write_text(module)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toyshop\nVersion: 1.0\n")
+    groups = ("sitemapcrawler.namespaces", "sitemapcrawler.rules")
+    (metadata / "entry_points.txt").write_text("".join(f"[{group}]\ntoys = toyshop\n" for group in groups))
