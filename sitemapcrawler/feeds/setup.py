@@ -34,9 +34,11 @@ REPORT = "report"
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 
-Feeds = Mapping[Any, Mapping[str, Any]]
+FeedOptions = Mapping[str, Any]
+"""Options of one feed, as users write them: unchecked."""
+Feeds = Mapping[str | Path, FeedOptions]
 """The FEEDS setting: {URI or path: options}."""
-Exporters = Mapping[str, Any]
+Exporters = Mapping[str, str | type]
 """The FEED_EXPORTERS setting: {format: import path or class}."""
 OURS: Exporters = {name: path for name, path in ours.FEED_EXPORTERS.items() if path is not None}
 PACKAGE = "sitemapcrawler."
@@ -56,7 +58,7 @@ def named_formats(targets: Iterable[str] | None, exporters: Exporters = OURS) ->
 
 def prepared(
     feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[str] = SCHEMES
-) -> dict[object, dict[str, object]]:
+) -> dict[str | Path, dict[str, object]]:
     """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `exporters`:
     FEED_EXPORTERS; `schemes`: names in FEED_STORAGES; both without those that are None."""
     completed = {uri: _completed(str(uri), options, exporters) for uri, options in feeds.items()}
@@ -127,7 +129,7 @@ def _suffix(uri: str) -> str:
     return Path(uri.removesuffix(".gz")).suffix.removeprefix(".").lower()
 
 
-def _completed(uri: str, options: Mapping[str, Any], exporters: Exporters) -> dict[str, object]:
+def _completed(uri: str, options: FeedOptions, exporters: Exporters) -> dict[str, object]:
     """Add the format (by suffix), gzip for `.gz` and a filter for `item_classes`. Drops an `overwrite` that standard
     output would warn about."""
     completed = {"format": _suffix(uri), **options}
@@ -163,7 +165,7 @@ def _check_format(uri: str, name: str, exporters: Exporters) -> None:
         raise ValueError(f"{problem}; use {', '.join(sorted(usual))}")
 
 
-def _check_exporter(uri: str, name: str, options: Mapping[str, Any], exporter: type[RecordExporter]) -> None:
+def _check_exporter(uri: str, name: str, options: FeedOptions, exporter: type[RecordExporter]) -> None:
     if exporter.is_compressed and (uri.endswith(".gz") or GZIP in options.get("postprocessing", ())):
         raise ValueError(f"{uri} cannot be gzip: {name} is compressed inside; leave .gz out")
     try:
@@ -240,7 +242,7 @@ def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Itera
     return [UrlRecord] if exporter.is_table and UrlRecord in held else held
 
 
-def _loaded(uri: str, path: Any) -> type:
+def _loaded(uri: str, path: str | type) -> type:
     try:
         kind = load_object(path)
     except (ImportError, NameError, ValueError, TypeError) as error:
@@ -278,7 +280,7 @@ def _named(kinds: Collection[type]) -> str:
     return f"the {next(iter(kinds))().type} records" if len(kinds) == 1 else "any record"
 
 
-class FeedNameParts(dict[str, Any]):
+class FeedNameParts(dict[str, object]):
     """Values for `%(name)s` in feed names; each text becomes a safe part of a file name, never a path."""
 
     def __getitem__(self, name: str) -> object:
@@ -297,7 +299,7 @@ def part_of_name(text: str) -> str:
     return f"{start}-{digits}".lstrip("-")
 
 
-def components_in(settings: BaseSettings, setting: str) -> dict[str, object]:
+def components_in(settings: BaseSettings, setting: str) -> dict[str, str | type]:
     """Return the components in a setting that are not None: {name: import path or class}."""
     return {name: path for name, path in settings.getwithbase(setting).items() if path is not None}
 
@@ -314,7 +316,7 @@ def prepare_feeds(settings: BaseSettings) -> None:
 def write_anew(settings: BaseSettings, job: str) -> None:
     """Overwrite feeds that are named after the job, as Scrapyd names them (`items/PROJECT/SPIDER/JOB.jl`). A resumed
     job writes everything again. Options of a feed take precedence."""
-    feeds: dict[Any, Any] = settings.getdict("FEEDS")
+    feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")
     for uri, options in feeds.items():
         path = local_path(uri)
         if path is not None and path.stem == job:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import Any, cast
+from typing import cast
 
 from isal import isal_zlib
 
@@ -223,7 +223,7 @@ class _Layer:
             self._data = inflater.unused_data + self._data
             self._check_trailer(crc, size)
 
-    def _inflated(self, inflater: Any) -> Iterator[bytes]:
+    def _inflated(self, inflater: isal_zlib.Decompress) -> Iterator[bytes]:
         parts: list[bytes] = []
         size = 0
         try:

@@ -11,6 +11,7 @@ import re
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
+from sitemapcrawler.reader.entries import Entry
 
 URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
 """Printable ASCII except `"`, `<` and `>`; `&` only as `&amp;`; before the path no `@`, which may follow a password."""
@@ -36,7 +37,7 @@ BLANK = re.compile(r"[ \t\n]*+")
 
 
 def read_plain(
-    text: str, position: int, line: int, sitemap: str, records: list[UrlRecord], padded: list[tuple[UrlRecord, int]]
+    text: str, position: int, line: int, sitemap: str, records: list[Entry], padded: list[tuple[UrlRecord, int]]
 ) -> tuple[int, int]:
     """Append consecutive plain entries from `position` on to `records`; return the position and line where they end.
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html.entities import html5
 from itertools import pairwise
-from typing import Any
 from xml.sax.saxutils import escape
 
 from sitemapcrawler.items import UrlRecord
@@ -234,12 +233,12 @@ class Builder:
     def __init__(self, entries: Entries, keep_elements: bool) -> None:
         self.entries = entries
         self._keep_elements = keep_elements
-        self.records: list[Any] = []
+        self.records: list[Entry] = []
         """Records since the last `take`."""
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
-    def take(self) -> list[object]:
+    def take(self) -> list[Entry]:
         """Return the records and forget them."""
         records, self.records = self.records, []
         return records

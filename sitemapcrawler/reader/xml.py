@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
-from sitemapcrawler.reader.entries import Entries, note_no_entry, note_text
+from sitemapcrawler.reader.entries import Entries, Entry, note_no_entry, note_text
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
@@ -49,7 +48,7 @@ class XmlReader:
         self.namespaces = self._reader.scope.namespaces
         """URI -> its first prefix."""
 
-    def read(self, texts: Iterable[str]) -> Iterator[list[Any]]:
+    def read(self, texts: Iterable[str]) -> Iterator[list[Entry]]:
         """Yield the records, in lists as the text arrives."""
         for text in texts:
             if not text:

@@ -115,6 +115,7 @@ class SiteMessage(Message):
 
 
 Check = Callable[[Any], Iterator[Message]]
+"""Called with what the rule needs; each of `Needs` names the type."""
 _PART = re.compile(r"^(Why|Bad|Good): (.*?)(?=\n\n|^(?:Why|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 

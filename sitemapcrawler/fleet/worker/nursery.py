@@ -154,7 +154,7 @@ class Child:
         return True
 
     def messages(self) -> Iterator[list[Any]]:
-        """Yield the messages received so far."""
+        """Yield the messages received so far. Any: JSON, each item of the type that the keyword implies."""
         try:
             while not self._silent and self.link.poll():
                 yield json.loads(self.link.recv_bytes())

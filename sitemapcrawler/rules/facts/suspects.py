@@ -333,7 +333,7 @@ CAMPAIGNS = (
 """Prefixes of the names in `TRACKING`."""
 
 
-def _telling() -> Any:
+def _telling() -> Callable[[bytes], Iterator[re.Match[bytes]]]:
     """Compile the search for URLs, one per line, that contain any of the above. It allows false positives."""
     names = "|".join(re.escape(form) for name in sorted(KINDS) for form in dict.fromkeys((name, quote(name))))
     empty = "|".join(re.escape(form) for word in EMPTY_VALUES for form in dict.fromkeys((word, quote(word))))
@@ -351,7 +351,8 @@ def _telling() -> Any:
         return re.compile(expression).finditer
     options = re2.Options()
     options.encoding = options.Encoding.LATIN1
-    return re2.compile(expression, options).finditer
+    compiled: re.Pattern[bytes] = re2.compile(expression, options)
+    return compiled.finditer
 
 
 _SEARCH = _telling()

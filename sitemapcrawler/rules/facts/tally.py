@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import JsonObject, UrlRecord
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import URLSET
@@ -344,7 +344,7 @@ class Trust:
         self._hours.merge(other._hours)
         self._header_hours.merge(other._header_hours)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Return the state, for `from_state`."""
         return {
             "evidence": {name: value for name, value in asdict(self._evidence).items() if value},
@@ -353,7 +353,7 @@ class Trust:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: JsonObject) -> Self:
         """Restore an instance from its state."""
         made = cls()
         made._evidence = Evidence(**state["evidence"])
