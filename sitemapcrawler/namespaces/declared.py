@@ -129,8 +129,8 @@ def register(namespace: Namespace) -> Namespace:
             if getattr(other, name) == getattr(namespace, name):
                 raise ValueError(f"two namespaces have the {name} {getattr(namespace, name)}")
     NAMESPACES[namespace.uri] = namespace
-    find.cache_clear()
-    declared.cache_clear()
+    for answer in (find, declared, plugged):
+        answer.cache_clear()
     return namespace
 
 
@@ -144,6 +144,7 @@ def declared() -> tuple[Namespace, ...]:
     return tuple(NAMESPACES.values())
 
 
+@cache
 def plugged() -> tuple[Namespace, ...]:
     """The namespaces of plug-ins, whose objects are in the `extra` of a record."""
     return tuple(namespace for namespace in declared() if not namespace.own)

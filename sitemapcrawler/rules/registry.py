@@ -40,7 +40,7 @@ class Needs(StrEnum):
     URL = "url"
     """Each entry, or those that the rule declares with `entries`: `facts.UrlFacts`."""
     EVERY_URL = URL
-    """The same."""
+    """Another name of `URL`."""
     CHILD = "child"
     """Each entry of an index: `facts.ChildFacts`."""
     FILE = "file"

@@ -47,8 +47,8 @@ def catalogue() -> Iterator[None]:
     yield
     NAMESPACES.clear()
     NAMESPACES.update(before)
-    find.cache_clear()
-    declared.cache_clear()
+    for answer in (find, declared, plugged):
+        answer.cache_clear()
 
 
 def record(parts: str) -> UrlRecord:
