@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import sitemapcrawler
-from sitemapcrawler.reader.sniff import Format
+from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.rules import all_rules
 
 PACKAGE = Path(sitemapcrawler.__file__).parent
@@ -29,7 +28,7 @@ EXPLAINED = {
 def noted() -> set[str]:
     """Ids under which reading a document notes faults."""
     paths = [path for part in ("reader", "namespaces", "schemas") for path in (PACKAGE / part).glob("*.py")]
-    return {id for path in paths for id in NOTED.findall(path.read_text("utf-8"))} - set(get_args(Format))
+    return {id for path in paths for id in NOTED.findall(path.read_text("utf-8"))} - FORMATS.keys()
 
 
 def test_each_fault_that_is_noted_has_a_rule() -> None:
