@@ -13,12 +13,12 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.configuring import choose, contact_of
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.early_stops import stop_in_order
-from sitemapcrawler.feeds.reporting import LOST, check_report
-from sitemapcrawler.feeds.setup import check_columns, check_places, prepare_feeds
-from sitemapcrawler.jobs.opening import check_job
+from sitemapcrawler.feeds.reporting import LOST
+from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.middlewares.credentials import auth_of
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -42,23 +42,24 @@ CHATTY = (
 """Scrapy's loggers that report internals at level INFO. `-L` shows them."""
 
 
-def check(settings: BaseSettings, arguments: Mapping[str, object] | None) -> None:
-    """Validate settings, feeds and arguments, and fill in the feeds' options. Raises ValueError, one line.
-
-    `arguments` are those of the audit spider, None for any other spider.
-    """
+def check(settings: BaseSettings) -> None:
+    """Validate settings and feeds, and fill in the feeds' options. Raises ValueError, one line."""
     check_settings(settings)
     prepare_feeds(settings)
     choose(settings)
     AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
     auth_of(settings)
     contact_of(settings)
-    if arguments is not None:
-        check_columns(settings)
-        params = Params.parse(arguments)
-        check_places(settings, params.named_files)
-        check_report(settings, params.report)
-        check_job(settings, params)
+
+
+def plan(settings: BaseSettings, arguments: Mapping[str, object], spider: type[AuditSpider] = AuditSpider) -> Plan:
+    """Validate settings and feeds as `check` does, and the arguments of our spider; open the job. Raises ValueError,
+    one line. Pass the plan to `run`, or discard it."""
+    check(settings)
+    check_columns(settings)
+    completed = settings.copy()
+    spider.update_settings(completed)
+    return Plan.of(completed, arguments)
 
 
 def check_settings(settings: BaseSettings) -> None:
@@ -113,17 +114,20 @@ def is_news(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING or " shut" in str(record.msg)
 
 
-def run(process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, object]) -> int:
-    """Run a crawl and return its exit code. For other spiders it is 0 or `NOT_STARTED`."""
+def run(
+    process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, object], planned: Plan | None = None
+) -> int:
+    """Run a crawl and return its exit code. For other spiders it is 0 or `NOT_STARTED`. `planned`: plan of the same
+    arguments, from `plan`."""
     stopped = stop_in_order(process, crawler)
-    process.crawl(crawler, **arguments)
+    process.crawl(crawler, **arguments, **({} if planned is None else {"_plan": planned}))
     with stopping_on_hangup():
         process.start()
     if process.bootstrap_failed:
         return NOT_STARTED
     if crawler.spidercls.name != AuditSpider.name:
         return 0
-    return exit_code(crawler.stats.get_stats(), stopped.is_set() or bool(getattr(crawler.spider, "stop_reason", None)))
+    return exit_code(crawler.stats.get_stats(), stopped.is_set() or Stop.of(crawler).begun())
 
 
 @contextmanager

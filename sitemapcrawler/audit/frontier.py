@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -180,6 +180,10 @@ class Frontier:
             return True
         return False
 
+    def skip(self, reason: str, number: int) -> None:
+        """Count sitemaps that earlier runs of the job have skipped."""
+        self.skipped[reason] += number
+
     @property
     def skipped_everywhere(self) -> Counter[str]:
         """Sitemaps skipped by crawl-wide limits, which may affect any site."""
@@ -302,6 +306,15 @@ class Selection:
     def full(self) -> bool:
         """True if `max_urls` has skipped a record."""
         return self.skipped["max_urls"] > 0
+
+    def add_earlier(self, count: int) -> None:
+        """Count records that earlier runs of the job have kept."""
+        self.count += count
+        self.earlier = count
+
+    def skip(self, skipped: Mapping[str, int]) -> None:
+        """Count records that earlier runs of the job have skipped, by argument."""
+        self.skipped.update(skipped)
 
     def wants(self, record: UrlRecord) -> bool:
         """True for a record that passes all filters except `max_urls`."""

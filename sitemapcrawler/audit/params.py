@@ -31,14 +31,13 @@ from sitemapcrawler.audit.arguments import (
     number,
 )
 from sitemapcrawler.feeds.folder import folder
-from sitemapcrawler.feeds.setup import FeedNameParts
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 
 if TYPE_CHECKING:
-    from scrapy import Spider
+    pass
 
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
 
@@ -367,8 +366,3 @@ class Params:
 
 _FIELDS = {field.metadata["argument"]: field.name for field in fields(Params) if field.metadata}
 """{argument: field}."""
-
-
-def uri_params(params: dict[str, object], spider: Spider) -> dict[str, object]:
-    """FEED_URI_PARAMS: values for `%(name)s` in feed URIs, made safe if the spider has our arguments."""
-    return FeedNameParts(params) if isinstance(getattr(spider, "params", None), Params) else params

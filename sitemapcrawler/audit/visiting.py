@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from sitemapcrawler.audit.discovery import Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
@@ -25,16 +25,15 @@ class Visits:
         sites: Sites,
         policies: Policies,
         reading: Reading,
-        job: Job | None,
-        count: Callable[[dict[str, object]], None],
+        job: Job | None = None,
     ) -> None:
-        """`count`: adds the counts of a skipped file, as an earlier crawl made them."""
         self._frontier = frontier
         self._sites = sites
         self._policies = policies
         self._reading = reading
         self._job = job
-        self._count = count
+        self.on_copied: Callable[[Mapping[str, object]], None] | None = None
+        """Called with the counts of a file whose entries are copied, as an earlier crawl made them."""
         self._again: set[str] = set()
 
     def next(self, site: Site | None = None) -> Iterator[Visit | SitePage]:
@@ -86,7 +85,8 @@ class Visits:
         return self._sites.settle(visit, hit, answer.ok)
 
     def _unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapRecord:
-        self._count(earlier.tally)
+        if self.on_copied is not None:
+            self.on_copied(earlier.tally)
         return self._reading.unchanged(visit, answer, earlier)
 
     def _pass_by(self, visit: Visit, done: Done) -> Site | None:

@@ -11,10 +11,11 @@ from scrapy.exceptions import UsageError
 
 from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import quoted
+from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
 from sitemapcrawler.commands.targets import target
 from sitemapcrawler.feeds.setup import components_in, named_formats
-from sitemapcrawler.running import BAD_ARGUMENT, check, quieten, run
+from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
 
@@ -23,6 +24,8 @@ logger = logging.getLogger("sitemapcrawler")
 
 class Command(CrawlCommand):
     """Scrapy's command for our spider; other spiders of a project run as usual."""
+
+    _plan: Plan | None = None
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -42,7 +45,10 @@ class Command(CrawlCommand):
             if ours and scrapy_cloud.runs_there(self.settings):
                 opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)
-            check(self.settings, opts.spargs if ours else None)
+            if ours:
+                self._plan = plan(self.settings, opts.spargs)
+            else:
+                check(self.settings)
         except ValueError as error:
             if scrapy_cloud.runs_there(self.settings):  # which logs standard error as information
                 logger.error("%s", error)
@@ -60,7 +66,7 @@ class Command(CrawlCommand):
             crawler = self._create_crawler(args[0])
         except KeyError:
             refuse(f"spider {quoted(args[0])}: no such spider; {self._meant(args[0])}", self.settings)
-        self.exitcode = run(self.crawler_process, crawler, opts.spargs)
+        self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
 
     def _meant(self, name: str) -> str:
         """Suggestion for an unknown spider."""

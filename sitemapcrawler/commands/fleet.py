@@ -28,7 +28,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
-from sitemapcrawler.running import FEED_LOST, check, quieten
+from sitemapcrawler.running import FEED_LOST, plan, quieten
 
 
 class Option(NamedTuple):
@@ -170,7 +170,7 @@ class Command(ScrapyCommand):
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
         import_environment(self.settings)
-        check(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name})
+        plan(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name}).discard()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the fleet, and set the exit code."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.params import ARGUMENTS, Use, names_of
+from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -30,12 +30,14 @@ from sitemapcrawler.commands.running import (
     without_options,
 )
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
+from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
-from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, check, quieten, run
+from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection
@@ -82,14 +84,14 @@ class Inspector:
         self._complain = complain
         self._complaints = 0
         self._crawler: Crawler | None = None
-        self._closing: asyncio.Task[None] | None = None
+        self._left = False
 
-    def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any]) -> int:
+    def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any], planned: Plan) -> int:
         """Inspect, and return the exit code."""
         self._crawler = crawler
         crawler.signals.connect(self._add, signals.item_scraped)
         crawler.signals.connect(self.output.watch, signals.engine_started)
-        code = run(process, crawler, arguments)
+        code = run(process, crawler, arguments, planned)
         if not self.output.gone and self.output.error is None:
             self._conclude(code)
         if self.output.error is not None:
@@ -154,8 +156,7 @@ class Inspector:
         if records:
             why = inert(records[0].error or "")
             return f"none of {counted(len(records), 'sitemap')} can be read, the first because: {why}"
-        spider: Any = self._crawler.spider if self._crawler is not None else None
-        policies = [*spider.policies.by_origin.values()] if spider is not None else []
+        policies = [] if self._crawler is None else [*Policies.of(self._crawler).by_origin.values()]
         if policies and all(policy.outcome is RobotsOutcome.UNREACHABLE for policy in policies):
             return inert(policies[-1].reason or "no answer")
         if self._inspection.is_robots:
@@ -163,20 +164,18 @@ class Inspector:
         return "no sitemap found: none in robots.txt, at the usual paths, or linked from the home page"
 
     def _line_of(self, robots: str, sitemap: str) -> int | None:
-        spider: Any = self._crawler.spider if self._crawler is not None else None
-        policy = spider.policies.at(robots) or spider.policies.by_origin.get(robots) if spider is not None else None
+        policies = Policies.of(self._crawler) if self._crawler is not None else None
+        policy = policies.at(robots) or policies.by_origin.get(robots) if policies is not None else None
         key = urls.visit_key(sitemap)
         named = policy.sitemaps if policy is not None else ()
         return next((one.line for one in named if urls.visit_key(one.url) == key), None)
 
     def _stop(self) -> None:
         """End the crawl at once, because nothing more can be written."""
-        crawler: Any = self._crawler
-        if crawler is None or crawler.engine is None or self._closing is not None or not crawler.engine.running:
-            return
-        if crawler.spider.begin_stop is not None:
-            crawler.spider.begin_stop(LEFT)
-        self._closing = asyncio.ensure_future(crawler.engine.close_spider_async(reason=LEFT))
+        crawler = self._crawler
+        if crawler is not None and crawler.engine is not None and crawler.engine.running and not self._left:
+            self._left = True
+            Stop.of(crawler).end(LEFT)
 
 
 SETTINGS: dict[str, Any] = {
@@ -241,7 +240,7 @@ class Command(ScrapyCommand):
             self.settings.setdict(SETTINGS, PRIORITY)
             opts.no_progress = opts.no_progress or opts.urls  # printed URLs would mix with the display
             apply_progress_option(self.settings, opts)
-            check(self.settings, opts.spargs)
+            self._plan = plan(self.settings, opts.spargs)
         except (ValueError, UsageError) as error:
             refuse(str(error))
         except OSError as error:
@@ -258,7 +257,7 @@ class Command(ScrapyCommand):
             logging.root.addHandler(inspector.errors)
             leave_out_retries()
         crawler = self.crawler_process.create_crawler(AuditSpider)
-        self.exitcode = inspector.run(self.crawler_process, crawler, opts.spargs)
+        self.exitcode = inspector.run(self.crawler_process, crawler, opts.spargs, self._plan)
 
 
 def _target(args: list[str], opts: argparse.Namespace) -> Target:

@@ -18,6 +18,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.audit.params import Use, names_of
+from sitemapcrawler.audit.state import Audit, Plan
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -37,7 +38,7 @@ from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
 from sitemapcrawler.rules.registry import load_rules
-from sitemapcrawler.running import check, run
+from sitemapcrawler.running import plan, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
 from sitemapcrawler.urls.display import MAX_URL, inert
@@ -210,7 +211,7 @@ class ValidatingSpider(AuditSpider):
 
     async def enter_robots(self, url: str) -> None:
         """Fetch the robots.txt, which counts as a file that was read."""
-        policy = await self.policies.load(url, self.params.place_of(url))
+        policy = await self.audit.policies.load(url, self.params.place_of(url))
         if policy is not None and policy.outcome is RobotsOutcome.PARSED:
             self.crawler.stats.inc_value("sitemap/files_read")
 
@@ -218,6 +219,7 @@ class ValidatingSpider(AuditSpider):
 class Command(ScrapyCommand):
     """Runs our spider in this process on the targets, with one feed of findings."""
 
+    _plan: Plan
     _folder: tempfile.TemporaryDirectory[str] | None = None
     """Folder of the findings until they are copied to standard output; None if they go to a file."""
 
@@ -284,7 +286,7 @@ class Command(ScrapyCommand):
                 spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
             set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names, robots=self._robots)
-        check(self.settings, self._arguments)
+        self._plan = plan(self.settings, self._arguments, ValidatingSpider)
         if opts.output is None:
             self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
             show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
@@ -312,8 +314,9 @@ class Command(ScrapyCommand):
         outcome = ValidationResult(named=self._arguments.keys(), robots=self._robots)
         crawler.signals.connect(outcome.add, signals.item_scraped)
         with self._folder or nullcontext():
-            code = run(self.crawler_process, crawler, self._arguments)
-            lost = bool(getattr(crawler.spider, "lost", False))
+            code = run(self.crawler_process, crawler, self._arguments, self._plan)
+            audit = Audit.of(crawler)
+            lost = audit is not None and bool(audit.lost)
             outcome.explain(lost)
             if self._folder is not None and self._feed.exists():
                 with self._feed.open("rb") as feed:

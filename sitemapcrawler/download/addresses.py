@@ -24,6 +24,8 @@ from typing import NoReturn
 
 from scrapy.crawler import Crawler
 
+from sitemapcrawler.download.crawl import Named
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Authority = tuple[str, int]
@@ -199,7 +201,7 @@ class AddressForbidden(Exception):
 class AddressCheck:
     """The `Check` of a crawl: refuses non-public addresses.
 
-    Exceptions: the spider's `named_authorities` (`addresses.authority` pairs; may grow) and SITEMAP_ALLOW_NETWORKS.
+    Exceptions: `Named.authorities` (may grow) and SITEMAP_ALLOW_NETWORKS.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -255,7 +257,7 @@ class AddressCheck:
             self._refuse(host, port, "is a name of a machine or its network, which is not public")
 
     def _learn(self, host: str, port: int) -> None:
-        if authority(host, port) in getattr(self._crawler.spider, "named_authorities", ()):
+        if authority(host, port) in Named.of(self._crawler).authorities:
             self._guard.name((host, port))
 
     def _refuse(self, host: str, port: int, what: str, naming_helps: bool = True) -> NoReturn:

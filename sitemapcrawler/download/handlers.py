@@ -27,8 +27,9 @@ from w3lib.url import file_uri_to_path
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
+from sitemapcrawler.download.crawl import Ending, Named
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
-from sitemapcrawler.download.slots import Ending, Gate, HostPauses
+from sitemapcrawler.download.slots import Gate, HostPauses
 from sitemapcrawler.urls import as_sent
 
 STATUSES = range(100, 1000)
@@ -137,13 +138,13 @@ def _checked(response: Response) -> Response:
 class NamedFileHandler(BaseDownloadHandler):
     """Handler for the scheme `file:`: passes a file that the user named to the `Body` of its request, unread.
 
-    The spider's `named_files` has the URLs of these files, as `Path.as_uri` writes them.
+    `Named.files` has the URLs of these files.
     """
 
     async def download_request(self, request: Request) -> Response:
         """Return an empty response with status 200. Raises SchemeRefused or FileUnreadable."""
         body = request.meta.get(BODY_KEY)
-        named = request.url in getattr(self.crawler.spider, "named_files", ())
+        named = request.url in Named.of(self.crawler).files
         if not named or "redirect_urls" in request.meta or not isinstance(body, Body):
             raise SchemeRefused(f"{request.url}: a file is read only where the argument sitemap names it")
         body.attach(_open(Path(file_uri_to_path(request.url))))

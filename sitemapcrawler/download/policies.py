@@ -26,6 +26,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import OfCrawler, Stop
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
@@ -52,13 +53,13 @@ TOO_MANY = "max redirections reached"
 """Scrapy's message for too many redirects."""
 
 
-class Policies:
+class Policies(OfCrawler):
     """The robots.txt files of one crawl."""
 
-    def __init__(self, crawler: Crawler, offline: bool = False) -> None:
-        """`offline`: send no requests and know no web host's policy."""
-        self._crawler = crawler
-        self._offline = offline
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.offline = False
+        """True to send no requests and know no web host's policy."""
         self._left = crawler.settings.getint("SITEMAP_MAX_ROBOTS")
         self._asked: dict[str, asyncio.Future[Policy | None]] = {}
         self._known: dict[str, Policy] = {}
@@ -79,7 +80,7 @@ class Policies:
     async def obtain(self, url: str, retry: bool = True) -> Policy | None:
         """The policy for a URL; None if it is no web URL, the crawl is offline, or it is stopping."""
         origin = urls.origin(url)
-        if origin is None or self._offline:
+        if origin is None or self.offline:
             return None
         known = self._known.get(origin)
         if retry and origin in self._hasty and known is not None and known.status is None:
@@ -110,7 +111,7 @@ class Policies:
 
     async def prepare(self, listed: Iterable[str]) -> None:
         """Fetch the policies of hosts in listed URLs, so that `at` returns them; up to SITEMAP_MAX_ROBOTS."""
-        if self._offline:
+        if self.offline:
             return
         origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
         new = [origin for origin in sorted(origins) if origin not in self._asked]
@@ -162,7 +163,7 @@ class Policies:
 
     async def _ask(self, origin: str, meta: dict[str, Any]) -> Policy | None:
         self._since[origin] = time.monotonic()
-        if getattr(self._crawler.spider, "stop_reason", None) is not None:
+        if Stop.of(self.crawler).begun():
             return None
         self._failures.pop(origin, None)
         answer = await self._fetch(f"{origin}/robots.txt", meta)
@@ -185,14 +186,14 @@ class Policies:
         own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS}
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
         try:
-            return answers.from_response(await self._crawler.engine.download_async(request))
+            return answers.from_response(await self.crawler.engine.download_async(request))
         except Exception as error:
             self._failures[urls.origin(url) or ""] = bare(error)
             return answers.from_error(request, error)
 
     def _keep(self, origin: str, kept: dict[str, Any]) -> None:
         self.signatures[origin] = signature(kept)
-        if self.on_policy is not None and getattr(self._crawler.spider, "stop_reason", None) is None:
+        if self.on_policy is not None and not Stop.of(self.crawler).begun():
             self.on_policy(origin, kept)
 
     def _share(self, answer: FetchResult, policy: Policy, kept: dict[str, Any]) -> None:
@@ -211,15 +212,6 @@ class Policies:
         named = f"{counted(len(policy.sitemaps), 'sitemap')} named"
         level = logging.WARNING if policy.outcome is RobotsOutcome.UNREACHABLE else logging.INFO
         logger.log(level, "%s: %s (%s)", policy.url, policy.outcome, policy.reason or named)
-
-
-def policies_of(crawler: Crawler) -> Policies:
-    """The `Policies` of the spider, created if it has none."""
-    spider: Any = crawler.spider
-    if not isinstance(getattr(spider, "policies", None), Policies):
-        spider.policies = Policies(crawler)
-    found: Policies = spider.policies
-    return found
 
 
 def own_agent(settings: BaseSettings) -> Agent:

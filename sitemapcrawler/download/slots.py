@@ -5,8 +5,7 @@ Works with Scrapy 2.18 and 2.19.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,12 @@ from scrapy import Request
 from scrapy.core.downloader import Downloader, Slot
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.asyncio import call_later
-from twisted.python.failure import Failure
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
+from sitemapcrawler.download.crawl import Named
 
 SLOT_KEY = Downloader.DOWNLOAD_SLOT
 """Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""
@@ -104,79 +102,6 @@ def leave_slot(downloader: Downloader, request: Request) -> None:
         del request.meta[SLOT_KEY]
 
 
-def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lambda _: True) -> None:
-    """Fail the waiting requests that pass `may` with DownloadCancelledError; Scrapy would send each of them first."""
-    for slot in downloader.slots.values():
-        while ended := [(request, turn) for request, turn in slot.queue if may(request)]:
-            left = [waiting for waiting in slot.queue if not may(waiting[0])]
-            slot.queue.clear()
-            slot.queue.extend(left)
-            for request, turn in ended:
-                error: Any = Failure
-                turn.errback(error(DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")))
-
-
-stopping = object()
-"""Signal without arguments: the crawl is stopping. Downloads are cancelled after SITEMAP_STOP_GRACE seconds."""
-
-STOP_GRACE = 10.0  # seconds; a stopped crawl must have its feeds in place within 15
-
-
-def may_cancel(crawler: Crawler, request: Request) -> bool:
-    """False if a stop must let the request finish, because the spider's `may_cancel` says so."""
-    ask = getattr(crawler.spider, "may_cancel", None)
-    return ask is None or bool(ask(request))
-
-
-class Ending:
-    """Cancels the downloads of one handler some time after the signal `stopping`."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._grace = crawler.settings.getfloat("SITEMAP_STOP_GRACE", STOP_GRACE)
-        self._running: set[Callable[[], object]] = set()
-        self._stopping = False
-        self._stopped = False
-        crawler.signals.connect(self.begin, signal=stopping)
-
-    def begin(self) -> None:
-        """Start the grace period: afterwards, running and later downloads are cancelled."""
-        if not self._stopping:
-            self._stopping = True
-            call_later(self._grace, self._abandon)
-
-    def _abandon(self) -> None:
-        self._stopped = True
-        for cancel in tuple(self._running):
-            cancel()
-
-    def admit(self, request: Request) -> None:
-        """Raise DownloadCancelledError if it is too late to start a download."""
-        if self._stopped and may_cancel(self._crawler, request):
-            raise _cancelled(request)
-
-    @contextmanager
-    def running(self, request: Request, cancel: Callable[[], object]) -> Iterator[None]:
-        """Context of a download that `cancel` ends. While the crawl stops, any failure becomes DownloadCancelledError.
-        Otherwise a retry would be scheduled, which a closing engine silently drops."""
-        if not may_cancel(self._crawler, request):
-            yield
-            return
-        self._running.add(cancel)
-        try:
-            yield
-        except Exception as failure:
-            if self._stopping:
-                raise _cancelled(request) from failure
-            raise
-        finally:
-            self._running.discard(cancel)
-
-
-def _cancelled(request: Request) -> DownloadCancelledError:
-    return DownloadCancelledError(f"{request.url}: the crawl was stopped before the answer was complete")
-
-
 class Floor:
     """Minimum delay per host: DOWNLOAD_DELAY.
 
@@ -194,7 +119,7 @@ class Floor:
 
     def _is_named(self, host: str) -> bool:
         bare, _ = authority(host, 0)
-        return any(bare == name for name, _ in getattr(self._crawler.spider, "named_authorities", ()))
+        return any(bare == name for name, _ in Named.of(self._crawler).authorities)
 
 
 def is_default(settings: BaseSettings) -> bool:

@@ -17,10 +17,10 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
+from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.extensions.gauge import Gauge
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
-from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.gauge import Gauge
 from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 
@@ -97,7 +97,7 @@ class ProgressDisplay:
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
         rests = politeness.resting if politeness is not None else None
-        return Gauge(self._crawler, isinstance(self._crawler.spider, AuditSpider), window, rests)
+        return Gauge(self._crawler, Audit.of(self._crawler), window, rests)
 
 
 def is_live(settings: BaseSettings) -> bool:

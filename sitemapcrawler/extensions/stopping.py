@@ -7,7 +7,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Self
 
 from scrapy import Request, Spider, signals
@@ -17,8 +16,8 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from sitemapcrawler.download.slots import cancel_waiting, may_cancel, stopping
-from sitemapcrawler.items import ENDED, FINISHED, UNREAD
+from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.items import UNREAD
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import findings
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -35,14 +34,14 @@ class Stopping:
     """Announces a stop as soon as it is decided, and stops the crawl after `max_time`.
 
     Scrapy reveals the reason only when it closes the pipelines, after waiting for running requests. So this wraps the
-    engine's own method: it sets the spider's `stop_reason` and notifies the download handlers before the wait.
+    engine's own method: it begins the `Stop`, which notifies the download handlers, before the wait.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._stop = Stop.of(crawler)
         self._budget: asyncio.TimerHandle | None = None
         self._closing: asyncio.Future[None] | None = None
-        self._budget_over: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -51,42 +50,24 @@ class Stopping:
         crawler.signals.connect(extension.closed, signals.spider_closed)
         return extension
 
-    def opened(self, spider: Spider) -> None:
+    def opened(self) -> None:
         """Wrap the engine's method, and start the timer of `max_time`."""
-        self._watch(spider)
-        seconds = getattr(getattr(spider, "params", None), "max_time", None)
-        if seconds is not None:
-            self._budget = asyncio.get_running_loop().call_later(seconds, self._out_of_time)
-
-    def closed(self) -> None:
-        if self._budget is not None:
-            self._budget.cancel()
-
-    def _watch(self, spider: Any) -> None:
         engine = self._crawler.engine
         close = engine.close_spider_async
 
-        def begin_stop(reason: str) -> None:
-            before = getattr(spider, "stop_reason", None)
-            if reason != FINISHED and before is None:
-                spider.stop_reason, spider.stopped_at = reason, time.monotonic()
-                self._crawler.signals.send_catch_log(stopping)
-                cancel_waiting(self._crawler.engine.downloader, partial(may_cancel, self._crawler))
-            elif before in ENDED and reason not in ENDED and getattr(spider, "hurried_at", None) is None:
-                spider.hurried_at = time.monotonic()
-                self._crawler.signals.send_catch_log(stopping)
-
         async def close_spider_async(*, reason: str = "cancelled") -> None:
-            begin_stop(reason)
+            self._stop.begin(reason)
             if self._closing is None:
                 self._closing = asyncio.ensure_future(close(reason=reason))
             await asyncio.shield(self._closing)  # Scrapy itself would not wait for pipelines that are closing
 
-        spider.begin_stop = begin_stop
         engine.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
+        if self._stop.max_time is not None:
+            self._budget = asyncio.get_running_loop().call_later(self._stop.max_time, self._stop.end, "max_time")
 
-    def _out_of_time(self) -> None:
-        self._budget_over = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason="max_time"))
+    def closed(self) -> None:
+        if self._budget is not None:
+            self._budget.cancel()
 
 
 class ClosingLine:

@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 INDENT = 2
 """Spaces per level in the summary."""
+REPORT_FOLDER = "SITEMAP_REPORT_FOLDER"
+"""Setting that `add_feeds` makes: the folder of the report."""
 LOST = "sitemap/report_lost"
 """Stat: why there is no report."""
 
@@ -104,10 +106,10 @@ class Reporting:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the extension. Raises NotConfigured if no report was requested."""
-        params = getattr(crawler.spider, "params", None)
-        if params is None or params.report is None:
+        folder = crawler.settings.get(REPORT_FOLDER)
+        if folder is None:
             raise NotConfigured
-        reporting = cls(crawler, Path(params.report))
+        reporting = cls(crawler, Path(folder))
         crawler.signals.connect(reporting.finish, signals.feed_exporter_closed)
         return reporting
 
@@ -220,9 +222,9 @@ def report_feeds(settings: BaseSettings) -> list[str]:
     return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
 
 
-def add_feeds(settings: BaseSettings) -> None:
-    """Add the feeds of a report to the FEEDS setting, Parquet only if pyarrow is installed. Options of other feeds do
-    not apply to them."""
+def add_feeds(settings: BaseSettings, folder: str) -> None:
+    """Add the feeds of a report in a folder to the settings, Parquet only if pyarrow is installed. Options of other
+    feeds do not apply to them."""
     feeds: dict[object, object] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     written = {format: exporter_of(format, exporters).requires for format in FORMATS if format in exporters}
@@ -242,3 +244,4 @@ def add_feeds(settings: BaseSettings) -> None:
             "overwrite": True,
         }
     settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+    settings.set(REPORT_FOLDER, folder, priority="spider")

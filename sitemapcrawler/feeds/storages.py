@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING, ParamSpec
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.setup import is_foreign_link, is_stream
 from sitemapcrawler.terminal.streams import is_terminal, silence
 
@@ -128,7 +129,7 @@ def shorten_lost_feed(record: logging.LogRecord) -> bool:
 
 def check_readable(file: FeedFile, spider: Spider | None) -> None:
     """Fail the file if records of the crawl could not be read from its database."""
-    if getattr(spider, "unreadable", False):
+    if spider is not None and Stop.of(spider.crawler).unreadable:
         file.fail(OSError(errno.EIO, "records of the job could not be read"))
 
 

@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.extensions.progress import is_live, logs_elsewhere
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.leases import Running
-from sitemapcrawler.terminal.gauge import Moment, Pace, seconds_left
+from sitemapcrawler.terminal.pace import Moment, Pace, seconds_left
 from sitemapcrawler.terminal.progress import (
     FAINT,
     GAP,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.robots.agents import Agent
+from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import Authority
 
 
@@ -68,7 +73,7 @@ class Arguments(Protocol):
         ...
 
     @property
-    def judged_agents(self) -> Sequence[object]:
+    def judged_agents(self) -> Sequence[Agent]:
         """Crawlers for which robots.txt is checked."""
         ...
 
@@ -87,6 +92,10 @@ class Arguments(Protocol):
         """Names of the arguments that choose the baseline; they may differ once a job is finished."""
         ...
 
+    def as_dict(self) -> dict[str, str]:
+        """Arguments that differ from their defaults, as text."""
+        ...
+
     def asks_for(self) -> dict[str, str]:
         """Arguments that must be the same in all runs of a job, as text."""
         ...
@@ -95,7 +104,7 @@ class Arguments(Protocol):
 class VerdictCounts(Protocol):
     """Counts of listed URLs that robots.txt blocks."""
 
-    agents: tuple[object, ...]
+    agents: tuple[Agent, ...]
 
     def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
         """Add an origin's URLs that an earlier run checked."""
@@ -111,12 +120,77 @@ class ReplyCounts(Protocol):
 
     counts: Counter[str]
 
+    @property
+    def holding(self) -> bool:
+        """True if url records are held back until everything is read."""
+        ...
+
+    def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
+        """Hold url records of an earlier run back again; returns those that need not wait."""
+        ...
+
     def remember(self, method: str, key: str, step: Step) -> None:
         """Keep the result of a request, so that it is not repeated."""
         ...
 
     def count_again(self, url: str, bad: bool) -> None:
         """Count a URL that an earlier run verified."""
+        ...
+
+
+class Crawl(Protocol):
+    """A crawl as its job sees it."""
+
+    stop: Stop
+    policies: Policies
+    judge: Judge
+
+    @property
+    def params(self) -> Arguments: ...
+
+    @property
+    def verdicts(self) -> VerdictCounts: ...
+
+    @property
+    def status(self) -> ReplyCounts | None:
+        """The verification of listed URLs, if any."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """False if the crawl ends with work left to do."""
+        ...
+
+    @property
+    def partial(self) -> str | None:
+        """Why the crawl is incomplete; None if it is complete."""
+        ...
+
+    @property
+    def lost(self) -> set[str]:
+        """Sites that could not be reached."""
+        ...
+
+    @property
+    def narrowed(self) -> set[str]:
+        """Sites of which a limit left sitemaps out."""
+        ...
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """What crawl-wide filters, limits and an early stop skipped, by reason."""
+        ...
+
+    def wants(self, record: UrlRecord) -> bool:
+        """True for a record that the arguments' filters let pass."""
+        ...
+
+    def add_urls(self, count: int) -> None:
+        """Add url records that earlier runs have stored."""
+        ...
+
+    def add_file(self, tally: Mapping[str, object]) -> None:
+        """Add the counts of a file that is not read again."""
         ...
 
 

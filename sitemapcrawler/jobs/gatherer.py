@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.slots import stopping
+from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder
@@ -126,11 +126,11 @@ class Gatherer:
     def _seconds_left(self) -> float | None:
         """Seconds until gathering must end. None if the crawl was not stopped, or by a limit that leaves nothing to
         do."""
-        spider: Any = self._crawler.spider
-        if getattr(spider, "stop_reason", None) is None:
+        stop = Stop.of(self._crawler)
+        if not stop.begun():
             return None
-        stopped_at = spider.hurried_at if spider.complete else spider.stopped_at
-        return None if stopped_at is None else max(0.0, float(stopped_at) + GATHER_S - time.monotonic())
+        stopped_at = stop.since if stop.early else stop.hurried_at
+        return None if stopped_at is None else max(0.0, stopped_at + GATHER_S - time.monotonic())
 
     def _is_late(self) -> bool:
         return self._seconds_left == 0

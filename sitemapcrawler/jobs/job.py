@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -10,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -21,15 +21,15 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import __version__, plugins
 from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.download.slots import stopping
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
-from sitemapcrawler.items import ENDED, FINISHED, MAX_SITE_TIME, FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import FINISHED, MAX_SITE_TIME, FindingRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
-from sitemapcrawler.jobs.crawl import ListedFile
+from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
@@ -57,25 +57,33 @@ JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_RULES", 
 """Prefixes of settings that affect findings."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedJob:
+    """The database of a crawl that has not begun."""
+
+    store: Store
+    folder: Path | None
+    """JOBDIR; None for a temporary database."""
+    program: str
+    """See `program_of`."""
+    comparison: Comparison | None
+    """Comparison with the baseline, if there is one."""
+    only_changes: bool
+    """True to leave entries that are unchanged since the baseline out of the feeds."""
+    reports: bool
+    """True to gather a report."""
+
+
 class Job:
     """Database side of a crawl: recording, comparing, resuming and reporting."""
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        store: Store,
-        folder: Path | None,
-        comparison: Comparison | None = None,
-        only_changes: bool = False,
-        reports: bool = False,
-    ) -> None:
-        """`folder`: JOBDIR, None for a temporary database; `only_changes`: leave entries that are unchanged since the
-        baseline out of the feeds; `reports`: gather a report."""
-        self.store = store
-        self._only_changes = only_changes
-        self.program = program_of(crawler.settings)
-        self.comparison = comparison
-        self.folder = folder
+    def __init__(self, crawler: Crawler, opened: OpenedJob) -> None:
+        self.store = store = opened.store
+        self._only_changes = opened.only_changes
+        self.program = opened.program
+        self.comparison = opened.comparison
+        self.folder = opened.folder
+        """JOBDIR; None for a temporary database."""
         self.skipped: Counter[str] = Counter()
         """Number of URLs of the baseline that may or may not have been removed."""
         self.finished: bool = store.get("state") == FINISHED
@@ -86,28 +94,25 @@ class Job:
         self.holding = False
         """True if url records are held back until everything is read."""
         self._crawler = crawler
+        self._stop = Stop.of(crawler)
         self._writer = Committer(store, self.run, self._lost)
-        self.records = Recorder(self._writer, comparison)
-        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if reports else None
-        self._closing: asyncio.Future[None] | None = None
+        self.records = Recorder(self._writer, self.comparison)
+        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if opened.reports else None
         self._of_site: dict[str, dict[str, int]] = {}
         self._uncompared: set[str] = set()
         self._giving = False
         self._interrupter = Interrupter()
-
-    def _stopping(self) -> bool:
-        return getattr(self._crawler.spider, "stop_reason", None) is not None
 
     @property
     def resumed(self) -> bool:
         """True if earlier runs of the job exist."""
         return self.run > 1
 
-    async def begin(self, spider: Any, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
+    async def begin(self, crawl: Crawl, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
         """Start the run, and restore the crawl's state from earlier runs. `send`: receives url records of earlier runs
         whose final form was unknown."""
         if self.folder is not None:
-            remove_parts(self._crawler.settings, spider.params.report, self.store.get("pid"))
+            remove_parts(self._crawler.settings, crawl.params.report, self.store.get("pid"))
         if self.finished:
             self.store.set(pid=os.getpid())
             logger.info(
@@ -116,23 +121,24 @@ class Job:
                 self.folder,
             )
             return
-        self.holding = spider.status is not None and spider.status.holding
+        status = crawl.status
+        self.holding = status is not None and status.holding
         if self.folder is not None:
-            spider.policies.on_policy = self.records.policy
-        asked = spider.params.asks_for()
+            crawl.policies.on_policy = self.records.policy
+        asked = crawl.params.asks_for()
         program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
         self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
         if self.comparison is not None:
-            await spider.policies.prepare(self.comparison.strange_origins)
+            await crawl.policies.prepare(self.comparison.strange_origins)
         if self.resumed:
             done = counted(len(self.done), "file is", "files are")
             logger.info("the job in %s goes on: %s done", self.folder, done)
-            restore(self.store, spider, self.holding)
+            restore(self.store, crawl, self.holding)
         if self.comparison is not None or (self.resumed and self.holding):
             await self._get_resources()
-        if self.resumed and self.holding:
+        if self.resumed and status is not None and self.holding:
             async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
-                await send(UrlBatch(batch.sitemap, spider.status.hold_again(batch.urls), settled=True))
+                await send(UrlBatch(batch.sitemap, status.hold_again(batch.urls), settled=True))
 
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """See `Comparison.earlier`; None without a baseline."""
@@ -159,35 +165,35 @@ class Job:
         """Wait until all files that were read are committed."""
         await self._writer.flush()
 
-    async def settle(self, spider: Any, narrowed: bool) -> None:
+    async def settle(self, crawl: Crawl, narrowed: bool) -> None:
         """Finish reading: add the removed pages of the baseline, and count copied files. `narrowed`: a limit or filter
         left files out."""
         await self._get_resources(sparing=self.comparison is None and not self.resumed)
         if self.finished:
             return
-        if spider.complete:
+        if crawl.complete:
             await self._writer.run(self.store.purge)
         if self.comparison is not None:
-            await self._compare(self.comparison, spider, narrowed)
+            await self._compare(self.comparison, crawl, narrowed)
 
-    async def _compare(self, comparison: Comparison, spider: Any, narrowed: bool) -> None:
+    async def _compare(self, comparison: Comparison, crawl: Crawl, narrowed: bool) -> None:
         if comparison.copied:
-            restore_verdicts(self.store, spider.verdicts, run_of_copy(self.run))
+            restore_verdicts(self.store, crawl.verdicts, run_of_copy(self.run))
         judged: list[str] = []
         others = comparison.baseline.listed_files()
-        if spider.complete and spider.partial in (None, MAX_SITE_TIME):
-            lost = spider.lost | spider.frontier.narrowed
+        if crawl.complete and crawl.partial in (None, MAX_SITE_TIME):
+            lost = crawl.lost | crawl.narrowed
             judged, others = comparison.judged_files(self.store, narrowed, lost)
         if others:
             self.skipped[REMOVED] = comparison.baseline.count(others)
-            self._uncompared = comparison.baseline.sites(others, complete=not spider.lost)
+            self._uncompared = comparison.baseline.sites(others, complete=not crawl.lost)
             await self._writer.run(partial(comparison.baseline.carry, others))
         if not judged:
             return
         with self._writer.guarded():
             spool = self.store.spool()
             async for lines in self._writer.each(partial(comparison.baseline.missing, judged)):
-                wanted = [line for line in lines if spider.selection.wants(decoded(line))]
+                wanted = [line for line in lines if crawl.wants(decoded(line))]
                 spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
             await self._writer.run(partial(self._put_removed, spool))
 
@@ -201,18 +207,18 @@ class Job:
             self.store.insert("urls", [spool])
         spool.discard()
 
-    async def findings(self, spider: Any) -> AsyncIterator[FindingRecord]:
+    async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
         """Yield the findings of whole-site rules; if nothing has changed, those of the baseline. A stop interrupts the
         rules."""
-        left_out = {name: count for name, count in spider.left_out.items() if count}
-        narrowed = spider.frontier.narrowed
+        left_out = {name: count for name, count in crawl.left_out.items() if count}
+        narrowed = crawl.narrowed
         find = partial(self._site_findings, left_out=left_out, narrowed=narrowed)
         if self.comparison is not None and not (left_out or narrowed):
-            same = self.comparison.same_site(self.store, spider.policies)
+            same = self.comparison.same_site(self.store, crawl.policies)
             find = partial(self._earlier_findings) if same else find
         self._crawler.signals.connect(self._interrupter.begin, signal=stopping)
         try:
-            async for finding in self._writer.each(partial(find, spider.judge)):
+            async for finding in self._writer.each(partial(find, crawl.judge)):
                 yield finding
         finally:
             self._crawler.signals.disconnect(self._interrupter.begin, signal=stopping)
@@ -237,7 +243,7 @@ class Job:
             rows = rows_of(cursor, self.store.give_more_memory)
             if self.holding:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
-            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stopping)
+            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun)
             with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
@@ -245,17 +251,16 @@ class Job:
             if self._gatherer is not None:
                 self._gatherer.keep(facts)
 
-    async def report(self, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
+    async def report(self, crawl: Crawl, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
         """Gather the report; None if the database failed. `names`: files next to its page."""
         if self._gatherer is None:
             return None
         await self._get_resources()
-        spider: Any = self._crawler.spider
-        agents = [agent.name for agent in spider.params.judged_agents]
+        agents = [agent.name for agent in crawl.params.judged_agents]
         report = await self._gatherer.gather(summary, agents, names, self.holding)
         if report is not None:
-            report.arguments = {name: text for name, text in spider.params.as_dict().items() if name != "report"}
-            report.judged = spider.judge.applied
+            report.arguments = {name: text for name, text in crawl.params.as_dict().items() if name != "report"}
+            report.judged = crawl.judge.applied
         return report
 
     async def finish(self, summary: SummaryRecord) -> None:
@@ -295,8 +300,7 @@ class Job:
 
     def _is_late(self) -> bool:
         """True if the feeds must be closed because of an earlier stop."""
-        spider: Any = self._crawler.spider
-        return spider.stop_reason not in ENDED and time.monotonic() - spider.stopped_at > STOP_S
+        return self._stop.early and time.monotonic() - self._stop.since > STOP_S
 
     def summary(self) -> SummaryRecord:
         """Summary of a finished job."""
@@ -308,11 +312,8 @@ class Job:
         advice = "; the same command goes on when there is room" if self.folder is not None and not self._giving else ""
         logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
         self._crawler.stats.set_value("sitemap/store_lost", why)
-        spider: Any = self._crawler.spider
-        spider.unreadable = self._giving
-        if spider.begin_stop is not None:
-            spider.begin_stop(STORE_LOST)
-        self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=STORE_LOST))
+        self._stop.unreadable = self._giving
+        self._stop.end(STORE_LOST)
 
 
 def program_of(settings: BaseSettings) -> str:

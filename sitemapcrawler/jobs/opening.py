@@ -3,73 +3,109 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import duckdb
-from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.crawl import Arguments
-from sitemapcrawler.jobs.job import Job, program_of
+from sitemapcrawler.jobs.job import OpenedJob, program_of
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
 
+ASIDE = ".earlier"
+"""End of the name of a database that `fresh` replaces, until the new one can be used."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""
 
 
-def check_job(settings: BaseSettings, params: Arguments) -> None:
-    """Check that a job can be opened, without losing any of it. Raises StoreError or ValueError, one line."""
+def open_job(settings: BaseSettings, params: Arguments, needed: bool) -> OpenedJob | None:
+    """Open the database of a crawl and import its baseline; None if it needs no database.
+
+    `needed`: use a temporary database if there is no JOBDIR. Raises StoreError or ValueError, one line.
+    """
+    folder = folder_of(settings)
+    if params.fresh and folder is None:
+        raise ValueError("argument fresh='yes': there is no job to begin anew; accepted: beside the setting JOBDIR")
     try:
-        _check(settings, params)
+        return _opened(settings, params, folder, needed)
     except OSError as error:
         raise StoreError(f"{error.filename or 'JOBDIR'} cannot be used: {in_words(error)}") from None
 
 
-def _check(settings: BaseSettings, params: Arguments) -> None:
-    folder = folder_of(settings)
-    if params.fresh and folder is None:
-        raise ValueError("argument fresh='yes': there is no job to begin anew; accepted: beside the setting JOBDIR")
-    if params.baseline is not None and (params.fresh or not _is_finished(folder)):
-        if not settings.getbool("SITEMAP_STORE"):
-            raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
-        _check_baseline(folder, params, program_of(settings))
-    if folder is not None and params.fresh:
-        _check_free(folder / FILE)
-        _check_writable(folder)
-    elif folder is not None:
-        _open(folder, params, None, thorough=True).close()
-
-
-def open_job(crawler: Crawler, params: Arguments, needed: bool) -> Job | None:
-    """Open the job of a crawl; None if it needs no database.
-
-    `needed`: use a temporary database if there is no JOBDIR. Raises StoreError if the database cannot be used.
-    """
-    folder = folder_of(crawler.settings)
+def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, needed: bool) -> OpenedJob | None:
+    stores, goes_on = settings.getbool("SITEMAP_STORE"), not params.fresh and _is_finished(folder)
+    if params.baseline is not None and not stores and not goes_on:
+        raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
     needed |= params.baseline is not None or params.report is not None
-    wanted = crawler.settings.getbool("SITEMAP_STORE") and needed
-    if folder is None and not wanted:
+    if folder is None and not (stores and needed):
         return None
-    if folder is not None and params.fresh:
+    if folder is not None and not goes_on:
         _refuse_itself(folder, params)
-        _remove(folder / FILE)
-    program = program_of(crawler.settings)
-    seed = None if _is_finished(folder) else _seed(params, program)
-    store = _temporary(params, seed) if folder is None else _open(folder, params, seed)
+    program = program_of(settings)
+    seed = None if goes_on else _seed(params, program)
+    with ExitStack() as undoing:
+        if folder is not None and params.fresh:
+            undoing.enter_context(_put_aside(folder))
+        if folder is not None:
+            undoing.enter_context(_unmade(folder))
+        store = _temporary(params, seed) if folder is None else _open(folder, params, seed)
+        try:
+            compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
+        except StoreError:
+            store.close()
+            raise
+        except duckdb.Error as error:
+            store.close()
+            raise refusal(store.path, error) from None
+    return OpenedJob(store, folder, program, compared, params.only is not None, params.report is not None)
+
+
+@contextmanager
+def _put_aside(folder: Path) -> Iterator[None]:
+    """Remove the database of a job, unless the block raises an error. Raises StoreError if a crawl uses it."""
+    path = folder / FILE
+    _check_free(path)
+    _check_writable(folder)
+    # The log first and back last: DuckDB must never find a log alone.
+    moved = [(part, part.with_name(f"{part.name}{ASIDE}")) for part in (path.with_name(f"{path.name}.wal"), path)]
     try:
-        compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
-        return Job(crawler, store, folder, compared, params.only is not None, params.report is not None)
-    except StoreError:
-        store.close()
+        for part, aside in moved:
+            aside.unlink(missing_ok=True)
+            if part.exists():
+                part.replace(aside)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be removed: {in_words(error)}") from None
+    try:
+        yield
+    except BaseException:
+        for part, aside in reversed(moved):
+            if aside.exists():
+                aside.replace(part)
         raise
-    except duckdb.Error as error:
-        store.close()
-        raise refusal(store.path, error) from None
+    for _, aside in moved:
+        aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unmade(folder: Path) -> Iterator[None]:
+    """Remove what the block creates in the folder of a job if it raises an error."""
+    had_folder, had_database = folder.exists(), (folder / FILE).exists()
+    try:
+        yield
+    except BaseException:
+        if not had_database and (folder / FILE).exists():
+            _remove(folder / FILE)
+        if not had_folder:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def folder_of(settings: BaseSettings) -> Path | None:
@@ -93,16 +129,6 @@ def _comparison(store: Store, params: Arguments, program: str) -> Comparison | N
     return Comparison(store, params, program) if params.baseline is not None else None
 
 
-def _check_baseline(folder: Path | None, params: Arguments, program: str) -> None:
-    if folder is not None:
-        _refuse_itself(folder, params)
-    store = _temporary(params)
-    try:
-        _comparison(store, params, program)
-    finally:
-        store.close()
-
-
 def _refuse_itself(folder: Path, params: Arguments) -> None:
     """Raise StoreError if a job would be compared with itself."""
     path = folder / FILE
@@ -110,14 +136,14 @@ def _refuse_itself(folder: Path, params: Arguments) -> None:
         raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
 
 
-def _open(folder: Path, params: Arguments, seed: Path | None, thorough: bool = False) -> Store:
+def _open(folder: Path, params: Arguments, seed: Path | None) -> Store:
     if (folder / FILE).exists():
         job = check(folder / FILE)
         if job.get("run") is None:  # created, but never started
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params, job.get("state") == FINISHED)
-    return Store.open(folder, thorough, seed, _beside(params))
+    return Store.open(folder, seed, _beside(params))
 
 
 def _beside(params: Arguments) -> Path | None:

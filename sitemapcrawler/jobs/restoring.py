@@ -19,7 +19,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
-from sitemapcrawler.jobs.crawl import FileResult, ReplyCounts, VerdictCounts
+from sitemapcrawler.jobs.crawl import Crawl, FileResult, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
@@ -34,27 +34,26 @@ PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode
 
 
-def restore(store: Store, spider: Any, holding: bool) -> None:
+def restore(store: Store, crawl: Crawl, holding: bool) -> None:
     """Restore the state of a crawl. `holding`: url records are counted later, when they are held back again."""
     store.purge()
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # this run determines them again
     store.execute(f"DELETE FROM {CARRIED}")
     store.drop_items()
     for (text,) in store.execute("SELECT tally FROM files"):
-        add(json.loads(text), spider)
+        crawl.add_file(json.loads(text))
     ((count,),) = store.execute("SELECT count(*) FROM urls")
-    spider.selection.count += count
-    spider.selection.earlier = count
-    restore_policies(store, spider.policies)
-    restore_verdicts(store, spider.verdicts)
-    if spider.status is not None:
-        restore_replies(store, spider.status)
+    crawl.add_urls(count)
+    restore_policies(store, crawl.policies)
+    restore_verdicts(store, crawl.verdicts)
+    if crawl.status is not None:
+        restore_replies(store, crawl.status)
         if not holding:
-            restore_counts(store, spider.status)
+            restore_counts(store, crawl.status)
 
 
 def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
-    """What a file adds to the crawl's counts; `add` restores it."""
+    """What a file adds to the crawl's counts; `Crawl.add_file` restores it."""
     file = getattr(record, "file", None)
     tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
     if isinstance(file, FileFacts):
@@ -62,18 +61,6 @@ def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
     if told.trust is not None:
         tally["trust"] = told.trust
     return {name: value for name, value in tally.items() if value}
-
-
-def add(tally: dict[str, Any], spider: Any) -> None:
-    """Add a file's tally to the crawl's counts."""
-    skipped = Counter(tally.get("skipped", {}))
-    spider.frontier.skipped["follow"] += skipped.pop("follow", 0)
-    spider.selection.skipped.update(skipped)
-    spider.judge.counts.update(tally.get("findings", {}))
-    spider.judge.severities.update(tally.get("severities", {}))
-    spider.judge.skipped.update(tally.get("rules_skipped", {}))
-    if spider.status is not None and "trust" in tally:
-        spider.status.trusts.restore(tally["trust"])
 
 
 def restore_policies(store: Store, policies: Policies) -> None:

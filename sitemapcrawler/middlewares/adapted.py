@@ -11,6 +11,7 @@ from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.http import Response
 
 from sitemapcrawler.download.bodies import BODY_KEY
+from sitemapcrawler.download.crawl import Stop
 
 
 class StoppableRetryMiddleware(RetryMiddleware):
@@ -26,7 +27,7 @@ class StoppableRetryMiddleware(RetryMiddleware):
         return middleware
 
     def _retry(self, request: Request, reason: Any) -> Request | None:
-        if getattr(self.crawler.spider, "stop_reason", None) is not None:
+        if Stop.of(self.crawler).begun():
             return None
         return super()._retry(request, reason)
 

@@ -17,6 +17,8 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.argument_values import CONTROL
+from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import removed
 
 AUTH = "SITEMAP_AUTH"
@@ -98,9 +100,9 @@ class CredentialsMiddleware:
         self._forget(request)
 
     @property
-    def _named(self) -> Any:
+    def _named(self) -> set[Authority]:
         """Authorities that may receive credentials."""
-        return getattr(self._crawler.spider, "own_authorities", ())
+        return Named.of(self._crawler).own
 
     def _take_back(self, request: Request) -> None:
         for name, known in self._own.items():

@@ -15,7 +15,8 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 
 from sitemapcrawler.download.connections import pop_response_time
-from sitemapcrawler.download.policies import own_agent, policies_of
+from sitemapcrawler.download.crawl import may_cancel, stopping
+from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.slots import (
     ATTEMPTS_KEY,
     SLOT_KEY,
@@ -25,10 +26,8 @@ from sitemapcrawler.download.slots import (
     Gate,
     HostPauses,
     leave_slot,
-    may_cancel,
     pause,
     raise_delay,
-    stopping,
     too_much,
     without_jitter,
 )
@@ -188,7 +187,7 @@ class PolitenessMiddleware(Gate):
 
     def _hear(self, host: HostPace, url: str) -> None:
         """Store the delay that the robots.txt of a URL asks for."""
-        policy = policies_of(self._crawler).at(url)
+        policy = Policies.of(self._crawler).at(url)
         if policy is None:
             return
         known = host.wishes.get(policy.url)

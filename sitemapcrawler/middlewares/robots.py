@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from sitemapcrawler.download.answers import Forbidden, Unanswered
-from sitemapcrawler.download.policies import own_agent, policies_of
+from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.robots.policy import Verdict
 
 
@@ -34,13 +34,13 @@ class RobotsMiddleware:
         """Wait for the robots.txt; raises IgnoreRequest if it disallows the request."""
         if request.meta.get("dont_obey_robotstxt"):
             return
-        policy = await policies_of(self._crawler).obtain(request.url)
+        policy = await Policies.of(self._crawler).obtain(request.url)
         if policy is None:
             return
         verdict = policy.verdict(request.url, self._agent)
         if not verdict.allowed:
             self._crawler.stats.inc_value("robotstxt/forbidden")
-            raise refusal(verdict, policy.status is not None) from policies_of(self._crawler).failure(request.url)
+            raise refusal(verdict, policy.status is not None) from Policies.of(self._crawler).failure(request.url)
 
 
 def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Self
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
@@ -17,15 +17,16 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler.audit.configuring import at_least_one
 from sitemapcrawler.audit.params import ArgumentError, Params
+from sitemapcrawler.audit.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download.bodies import BODY_KEY
+from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.download.slots import queued, stopping
+from sitemapcrawler.download.slots import queued
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces import declared
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, one_line_errors, page_params
 from sitemapcrawler.pages.walking import Walk
-from sitemapcrawler.urls import Authority
 
 
 class Room:
@@ -70,7 +71,7 @@ AGAIN_KEY = "sitemap_again"
 """Key in `Request.meta` of a cancelled request that goes back into the queue."""
 
 
-class SitemapSpider(Spider):
+class SitemapSpider(ArgumentSpider):
     """Finds the sitemaps of a site, reads them, and crawls the pages that they list, each with its sitemap entry.
 
     A subclass defines where to start, as an attribute or with `-a`, and how to parse a page:
@@ -94,20 +95,7 @@ class SitemapSpider(Spider):
 
     params: Params
     """The validated arguments."""
-    named_authorities: frozenset[Authority]
-    """Hosts and ports that the arguments name; these may have private addresses."""
-    own_authorities: frozenset[Authority]
-    """Those of `named_authorities` that credentials are sent to."""
-    named_files: frozenset[str]
-    """`file:` URLs of local sitemaps in the arguments."""
-    policies: Policies
-    """The robots.txt of each requested authority."""
-    stop_reason: str | None = None
-    """Why the crawl is stopping early; set by the extension `Stopping`."""
-    stopped_at = 0.0
-    """When the stop was decided (`time.monotonic`)."""
-    begin_stop: Callable[[str], None] | None = None
-    """Announces a stop with its reason; set by the extension `Stopping`."""
+    _stop: Stop
 
     # Methods to override.
 
@@ -153,10 +141,8 @@ class SitemapSpider(Spider):
             for name in LOGGERS:
                 logging.getLogger(name).addFilter(one_line_errors)
             raise
-        spider.named_authorities = spider.params.named_authorities
-        spider.own_authorities = spider.params.own_authorities
-        spider.named_files = spider.params.named_files
-        spider.policies = Policies(crawler)
+        spider._stop, *_ = shared_parts(crawler, spider.params)
+        spider._stop.may_cancel = spider.may_cancel
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)
         return spider
 
@@ -164,7 +150,7 @@ class SitemapSpider(Spider):
         """Yield page requests as fast as Scrapy accepts them."""
         if not is_guarded(self.settings):
             logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
-        walk = Walk(self.crawler, self.params, self.policies, self.stopping)
+        walk = Walk(self.crawler, self.params, Policies.of(self.crawler), self._stop.begun)
         requests = PageRequests(self, self._page_failed)
         try:
             async with aclosing(self._pages(walk, requests)) as pages:
@@ -179,7 +165,7 @@ class SitemapSpider(Spider):
             while not requests.full and (item := await anext(items, None)) is not None:
                 for request in requests.for_batch(item) if isinstance(item, UrlBatch) else ():
                     await room.wait()
-                    if self.stopping():
+                    if self._stop.begun():
                         return
                     requests.count_sent(request)
                     yield request
@@ -190,7 +176,7 @@ class SitemapSpider(Spider):
 
     def stopping(self) -> bool:
         """True once the crawl is stopping early."""
-        return self.stop_reason is not None
+        return self._stop.begun()
 
     def may_cancel(self, request: Request) -> bool:
         """True for requests that a stop cancels: those for sitemaps, and page requests, which go back into the queue.
@@ -200,7 +186,7 @@ class SitemapSpider(Spider):
     def _page_failed(self, failure: Failure) -> Any:
         """Errback of page requests: puts one that a stop cancelled back into the queue for the next run."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
-        if self.stopping() and isinstance(failure.value, DownloadCancelledError):
+        if self._stop.begun() and isinstance(failure.value, DownloadCancelledError):
             return request.replace(dont_filter=True, meta={**request.meta, AGAIN_KEY: True})
         return self.page_failed(failure, request.cb_kwargs["entry"])
 

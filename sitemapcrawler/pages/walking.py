@@ -63,7 +63,7 @@ class Walk:
             stopping,
             params.follow.search if params.follow else None,
         )
-        self._visits = Visits(self.frontier, sites, policies, self._reading, None, _forget)
+        self._visits = Visits(self.frontier, sites, policies, self._reading)
         self._running: list[asyncio.Future[Done]] = []
         self._entering = 0
 
@@ -174,10 +174,6 @@ def _let_go(task: asyncio.Future[Done]) -> None:
     """Free a fetched body that will not be read."""
     if not task.cancelled() and task.exception() is None and isinstance(done := task.result(), _Fetched):
         done.close()
-
-
-def _forget(_: dict[str, object]) -> None:
-    """Ignore the counts: without a job, no file is skipped."""
 
 
 def max_fetched(settings: BaseSettings) -> int:

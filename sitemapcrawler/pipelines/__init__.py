@@ -5,12 +5,12 @@ May import Scrapy and the parts of a crawl. Start reading in `structure.py`.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.audit.state import Audit, Audited
 
 
 class CrawlPipeline:
@@ -19,13 +19,15 @@ class CrawlPipeline:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
+    @property
+    def _audit(self) -> Audit:
+        audit = Audit.of(self._crawler)
+        assert audit is not None  # see `from_crawler`
+        return audit
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Create the pipeline. Raises NotConfigured unless the spider is an AuditSpider."""
-        if not issubclass(crawler.spidercls, AuditSpider):
+        """Create the pipeline. Raises NotConfigured unless the spider runs an audit."""
+        if not issubclass(crawler.spidercls, Audited):
             raise NotConfigured
         return cls(crawler)
-
-    async def _send(self, item: Any) -> None:
-        """Send an item through all pipelines to the feeds."""
-        await self._crawler.engine.scraper.start_itemproc_async(item, response=None)

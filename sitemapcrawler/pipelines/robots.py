@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sitemapcrawler.audit.verdicts import Verdicts
 from sitemapcrawler.items import UNREAD, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -15,9 +14,8 @@ class RobotsPipeline(CrawlPipeline):
     """Sets on every url record the agents that robots.txt blocks."""
 
     def open_spider(self) -> None:
-        spider: Any = self._crawler.spider
-        self._verdicts: Verdicts = spider.verdicts
-        self._skips_assets = not spider.params.verify_assets
+        self._verdicts = self._audit.verdicts
+        self._skips_assets = not self._audit.params.verify_assets
 
     async def process_item(self, item: Any) -> Any:
         """Judge url records; other items pass unchanged."""

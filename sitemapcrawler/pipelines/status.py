@@ -11,7 +11,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, DropItem
 
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.status import Status
@@ -38,9 +37,8 @@ class StatusPipeline(CrawlPipeline):
         return pipeline
 
     def open_spider(self) -> None:
-        spider: Any = self._crawler.spider
-        self._status: Status | None = spider.status
-        self._job: Job | None = spider.job
+        self._status = self._audit.status
+        self._job = self._audit.job
 
     async def process_item(self, item: Any) -> Any:
         """Attach replies to url records; other items pass. Records that may be in a sample wait for `idle`."""
@@ -63,7 +61,7 @@ class StatusPipeline(CrawlPipeline):
             self._job.records.listed(item.sitemap, [item])
         for record in done:
             if record is not item:
-                await self._send(record)
+                await self._audit.send(record)
         if not any(record is item for record in done):
             raise DropItem("held back until the sample is known", log_level="DEBUG")
 
@@ -91,14 +89,7 @@ class StatusPipeline(CrawlPipeline):
     async def _draw(self, status: Status) -> None:
         for records, findings in await status.draw():
             for start in range(0, len(records), DRAWN_AT_ONCE):
-                await self._send_settled(records[start : start + DRAWN_AT_ONCE])
+                some = records[start : start + DRAWN_AT_ONCE]
+                await self._audit.send(UrlBatch(some[0].sitemap, some, judged=has_findings(some), settled=True))
             for finding in findings:
-                await self._send(finding)
-
-    async def _send_settled(self, records: list[UrlRecord]) -> None:
-        if self._crawler.settings["SITEMAP_ITEMS"] != "records":
-            batch = UrlBatch(records[0].sitemap, records, judged=has_findings(records), settled=True)
-            await self._send(batch)
-            return
-        for record in records:
-            await self._send(record)
+                await self._audit.send(finding)

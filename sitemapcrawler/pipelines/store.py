@@ -10,7 +10,6 @@ from scrapy.exceptions import DropItem
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import StoredBatch
 from sitemapcrawler.pipelines import CrawlPipeline
 
@@ -26,14 +25,12 @@ class StorePipeline(CrawlPipeline):
 
     def item_failed(self, item: Any) -> None:
         """Mark a file as incomplete if a pipeline failed on its records."""
-        spider: Any = self._crawler.spider
-        spider.internal_errors += 1
+        self._audit.note_failure()
         if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
             self._job.records.spoil(item.sitemap)
 
     def open_spider(self) -> None:
-        spider: Any = self._crawler.spider
-        self._job: Job | None = spider.job
+        self._job = self._audit.job
         if self._job is not None:
             self._job.records.gives_lines = not self._is_followed()
 
@@ -57,7 +54,7 @@ class StorePipeline(CrawlPipeline):
             if not await job.records.url(item, job.holding):
                 raise DropItem("unchanged", log_level="DEBUG")
         elif isinstance(item, SitemapRecord):
-            await job.records.file(item, self._crawler.spider.complete)  # type: ignore[union-attr]  # our spider has it
+            await job.records.file(item, self._audit.complete)
         elif isinstance(item, (FindingRecord, RobotsRecord)):
             job.records.last(item)
         return item

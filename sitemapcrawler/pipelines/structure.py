@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.rules.facts.given import FileFacts
-from sitemapcrawler.rules.judge import Judge
 
 
 class StructurePipeline(CrawlPipeline):
     """Runs the protocol rules on entries and files; attaches findings to their records."""
 
     def open_spider(self) -> None:
-        spider: Any = self._crawler.spider
-        self._judge: Judge = spider.judge
-        self._policies: Policies = spider.policies
+        self._judge = self._audit.judge
+        self._policies = self._audit.policies
 
     async def process_item(self, item: Any) -> Any:
         """Judge items that carry facts; others pass, as do records that return with their reply."""

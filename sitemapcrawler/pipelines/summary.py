@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from sitemapcrawler.audit.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
 from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
@@ -51,13 +51,13 @@ class SummaryPipeline(CrawlPipeline):
         status = self._crawler.get_item_pipeline(StatusPipeline)
         if status is not None:  # Scrapy closes all pipelines at once, and this one may still hold records
             await status.close_spider()
-        spider: Any = self._crawler.spider
-        job: Job | None = spider.job
+        audit = self._audit
+        job = audit.job
         try:
-            summary = await self._conclude(spider, job)
+            summary = await self._conclude(audit, job)
             reporting = self._crawler.get_extension(Reporting) if job is not None else None
             if reporting is not None and job is not None:
-                reporting.report = await job.report(summary, reporting.names)
+                reporting.report = await job.report(audit, summary, reporting.names)
         finally:
             if job is not None:
                 job.close()
@@ -69,33 +69,33 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value(f"sitemap/severities/{severity}", count)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
-        await self._send(summary)
+        await audit.send(summary)
 
-    async def _conclude(self, spider: Any, job: Job | None) -> SummaryRecord:
+    async def _conclude(self, audit: Audit, job: Job | None) -> SummaryRecord:
         """Send the remaining records; returns the summary."""
         if job is not None:
-            spider.phase = "writing feeds"
+            audit.phase = "writing feeds"
             await job.flush()
-            await job.settle(spider, any(spider.frontier.skipped_everywhere.values()))
+            await job.settle(audit, any(audit.frontier.skipped_everywhere.values()))
             async for item in job.stored():
-                await (spider.send(item) if isinstance(item, UrlBatch) else self._send(item))
+                await audit.send(item)
             if job.finished:
                 summary = job.summary()
-                summary.partial = spider.stop_reason or summary.partial
+                summary.partial = audit.stop.reason or summary.partial
                 return summary
-        for record in spider.verdicts.records(spider.starts, spider.given_up):
-            await self._send(record)
-        for finding in spider.judge.crawl(spider.frontier.given_up):
-            await self._send(finding)
-        if job is not None and spider.complete:
-            spider.phase = "judging the site"
-            async for finding in job.findings(spider):
-                await self._send(finding)
+        for record in audit.verdicts.records(audit.starts, audit.given_up):
+            await audit.send(record)
+        for finding in audit.judge.crawl(audit.frontier.given_up):
+            await audit.send(finding)
+        if job is not None and audit.complete:
+            audit.phase = "judging the site"
+            async for finding in job.findings(audit):
+                await audit.send(finding)
         else:
-            spider.judge.skip_site()
+            audit.judge.skip_site()
         summary = self.summary()
-        spider.phase = "writing feeds"
-        if job is not None and spider.complete:
+        audit.phase = "writing feeds"
+        if job is not None and audit.complete:
             await job.finish(summary)
         elif job is not None:
             job.tell_how_to_go_on()
@@ -103,26 +103,25 @@ class SummaryPipeline(CrawlPipeline):
 
     def summary(self) -> SummaryRecord:
         """The summary of the crawl so far."""
-        spider: Any = self._crawler.spider
-        parts = (spider.selection, spider.frontier, spider.judge, spider.verdicts, *filter(None, [spider.job]))
-        skipped: Counter[str] = sum((Counter(part.skipped) for part in parts), Counter())
+        audit, status = self._audit, self._audit.status
+        skipped = audit.skipped
         skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
         return SummaryRecord(
-            domains=[str(start) for start in spider.params.starts],
+            domains=[str(start) for start in audit.params.starts],
             started=iso(self._started.replace(microsecond=0)),
             elapsed_s=round(time.monotonic() - self._clock, 3),
             peak_mb=round(peak_mb(), 1),
             sitemaps=self._stats.get_value("sitemap/files", 0),
             urls=self._stats.get_value("sitemap/urls", 0),
-            rules=dict(sorted(spider.judge.counts.items())),
-            severities=dict(spider.judge.severities),
-            agents=dict(spider.verdicts.blocked),
-            replies=dict(spider.status.counts) if spider.status is not None else {},
-            lastmod=spider.status.trusts.all if spider.status is not None else None,
-            bad=spider.status.bad if spider.status is not None else None,
+            rules=dict(sorted(audit.judge.counts.items())),
+            severities=dict(audit.judge.severities),
+            agents=dict(audit.verdicts.blocked),
+            replies=dict(status.counts) if status is not None else {},
+            lastmod=status.trusts.all if status is not None else None,
+            bad=status.bad if status is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
-            only=spider.params.only,
-            partial=spider.partial,
+            only=audit.params.only,
+            partial=audit.partial,
         )
 
     def _count(self, record: SitemapRecord) -> None:

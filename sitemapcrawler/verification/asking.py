@@ -18,6 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import Unanswered, reason
 from sitemapcrawler.download.bodies import PageHead
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
@@ -133,7 +134,7 @@ class Sender:
         except Exception as error:
             cause = error.__cause__ if isinstance(error, Unanswered) else None
             kind = kind_of(cause or error)
-            if kind is ReplyKind.RESET and getattr(self._crawler.spider, "stop_reason", None) is not None:
+            if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
         return step_of(response, attempts, head if method == "GET" else None)

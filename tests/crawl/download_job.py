@@ -23,7 +23,8 @@ from twisted.internet.address import IPv4Address
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.slots import stopping
+from sitemapcrawler.download.crawl import Named, stopping
+from sitemapcrawler.urls import Authority
 
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
@@ -59,8 +60,6 @@ class JobSpider(Spider):
     def __init__(self, job: dict[str, Any]) -> None:
         super().__init__()
         self.job = job
-        self.named_authorities = {(host, port) for host, port in job.get("named", ())}
-        self.named_files = set(job.get("files", ()))
         self.results: dict[str, dict[str, Any]] = {}
         self.waiting = len(job["requests"])
 
@@ -124,6 +123,9 @@ def crawl(path: Path) -> None:
     job = json.loads(path.read_text())
     process = CrawlerProcess(SETTINGS | job.get("settings", {}))
     crawler = process.create_crawler(JobSpider)
+    named = Named.of(crawler)
+    named.authorities |= {Authority(host, port) for host, port in job.get("named", ())}
+    named.files |= set(job.get("files", ()))
     answer_for_dns(job.get("names", {}), "Hostname" in crawler.settings["TWISTED_DNS_RESOLVER"])
     stop = Stop(crawler, job.get("stop"))
     crawler.signals.connect(stop.headers_received, signal=signals.headers_received)

@@ -15,7 +15,9 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, import_environment
+from sitemapcrawler.urls import Authority
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, environment, launch
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, SiteServer, moved
@@ -217,7 +219,7 @@ def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_request_that_is_sent_again_or_kept_has_no_login() -> None:
     crawler = get_crawler(Spider, {"SITEMAP_AUTH": AUTH})
     crawler.spider = Spider("a")
-    crawler.spider.own_authorities = {("e.com", 443)}  # type: ignore[attr-defined]  # as our spiders have it
+    Named.of(crawler).own.add(Authority("e.com", 443))
     middleware = CredentialsMiddleware.from_crawler(crawler)
     request = Request("https://E.com/")
     assert middleware.process_request(request) is None

@@ -31,12 +31,12 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemapcrawler.download.slots import may_cancel, stopping
+from sitemapcrawler.download.crawl import may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
-from sitemapcrawler.running import check, quieten, run
+from sitemapcrawler.running import plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 LOG = "log.txt"
@@ -80,8 +80,8 @@ def _crawl(job: CrawlJob) -> int:
     arguments = {**job.arguments, "domain": job.domain}
     process = AsyncCrawlerProcess(settings)
     quieten()
-    check(settings, arguments)
-    code = run(process, process.create_crawler(AuditSpider), arguments)
+    planned = plan(settings, arguments)
+    code = run(process, process.create_crawler(AuditSpider), arguments, planned)
     return FAULT if process.bootstrap_failed else code
 
 

@@ -63,16 +63,14 @@ class Store:
             return cls(folder / FILE, stack.pop_all(), beside)
 
     @classmethod
-    def open(
-        cls, folder: Path, thorough: bool = False, baseline: Path | None = None, beside: Path | None = None
-    ) -> Self:
-        """Open the database of a job, or create it. `thorough`: read every row first; `baseline`: database whose
-        entries a new one starts with; `beside`: see `__init__`. Raises StoreError."""
+    def open(cls, folder: Path, baseline: Path | None = None, beside: Path | None = None) -> Self:
+        """Open the database of a job after reading every row of it, or create it. `baseline`: database whose entries
+        a new one starts with; `beside`: see `__init__`. Raises StoreError."""
         path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if path.exists():
-                check(path, thorough)
+                check(path, thorough=True)
             else:
                 make(path, baseline)
             return cls(path, None, beside)

@@ -18,6 +18,8 @@ from sitemapcrawler.download.addresses import (
     spelt,
     why_refused,
 )
+from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.urls import Authority
 
 PUBLIC = [
     "1.1.1.1",
@@ -212,7 +214,7 @@ def test_bad_network_is_named(network: str) -> None:
 def check(**settings: Any) -> AddressCheck:
     crawler = get_crawler(settings_dict=settings)
     crawler.spider = Spider("a")
-    crawler.spider.named_authorities = {("a.test", 80)}
+    Named.of(crawler).authorities.add(Authority("a.test", 80))
     return AddressCheck(crawler)
 
 
@@ -295,7 +297,7 @@ def test_proxy_resolves_other_names_and_what_is_named() -> None:
     checked = check()
     checked.behind_proxy("example.com", 80)
     checked.behind_proxy("local.example.com", 80)
-    checked._crawler.spider.named_authorities = {("localhost", 80)}  # type: ignore[union-attr]  # it has a spider
+    Named.of(checked._crawler).authorities.add(Authority("localhost", 80))
     checked.behind_proxy("localhost", 80)
 
 

@@ -40,7 +40,9 @@ from sitemapcrawler.download.connections import (
     pop_response_time,
     timed,
 )
+from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
+from sitemapcrawler.urls import Authority
 
 
 class Recorder(Clock):
@@ -139,11 +141,11 @@ def test_name_with_a_public_address_too_is_connected_to_there() -> None:
 def test_authority_that_the_spider_names_later_is_allowed() -> None:
     crawler = get_crawler()
     crawler.spider = Spider("a")
-    crawler.spider.named_authorities = named = {("b.test", 80)}
+    named = Named.of(crawler).authorities
     handler = GuardedDownloadHandler(crawler)
     with pytest.raises(AddressForbidden):
         handler._check("A.test.", 80, "10.0.0.1")
-    named.add(("a.test", 80))
+    named.add(Authority("a.test", 80))
     handler._check("A.test.", 80, "10.0.0.1")
 
 

@@ -15,6 +15,7 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored, signature
 from sitemapcrawler.items import Hop
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
@@ -108,7 +109,6 @@ def a_crawl(scenario: Callable[[Policies], Awaitable[None]]) -> None:
     crawler = SimpleNamespace(
         settings=SimpleNamespace(getint=lambda name: 500),
         engine=SimpleNamespace(download_async=download_async),
-        spider=SimpleNamespace(stop_reason=None),
     )
 
     async def run() -> None:
@@ -170,10 +170,9 @@ def test_job_is_told_what_came_of_asking() -> None:
 def test_answer_that_a_stop_has_cut_off_is_not_told() -> None:
     async def scenario(policies: Policies) -> None:
         policies.on_policy = lambda *told: pytest.fail(f"{told}")
-        spider = cast(Any, policies)._crawler.spider
         asking = asyncio.ensure_future(policies.obtain(ORIGIN))
         await asyncio.sleep(0)
-        spider.stop_reason = "shutdown"
+        Stop.of(policies.crawler).reason = "shutdown"
         await asking
 
     a_crawl(scenario)

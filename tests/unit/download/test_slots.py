@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +14,9 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
-from sitemapcrawler.download import slots
-from sitemapcrawler.download.slots import Ending, cancel_waiting, raise_delay, stopping
-from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.download import crawl
+from sitemapcrawler.download.crawl import Ending, Stop, cancel_waiting, stopping
+from sitemapcrawler.download.slots import raise_delay
 
 
 def slot(delay: float) -> Slot:
@@ -85,7 +84,7 @@ class Timer:
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> Timer:
     timer = Timer()
-    monkeypatch.setattr(slots, "call_later", timer.later)
+    monkeypatch.setattr(crawl, "call_later", timer.later)
     return timer
 
 
@@ -134,9 +133,10 @@ def test_nothing_begins_after_the_grace(timer: Timer) -> None:
 
 
 def test_request_that_the_spider_does_not_take_up_again_ends_by_itself(timer: Timer) -> None:
-    end = begun(timer)
-    crawler: Any = end._crawler
-    crawler.spider = SimpleNamespace(may_cancel=lambda request: request is not REQUEST)
+    crawler = get_crawler(settings_dict={"SITEMAP_STOP_GRACE": 3})
+    Stop.of(crawler).may_cancel = lambda request: request is not REQUEST
+    end = Ending(crawler)
+    end.begin()
     with end.running(REQUEST, lambda: pytest.fail("cancelled")):
         timer.calls[0][1]()
     end.admit(REQUEST)
@@ -147,24 +147,3 @@ def test_request_that_the_spider_does_not_take_up_again_ends_by_itself(timer: Ti
 def test_cancelled_task_stays_cancelled(timer: Timer) -> None:
     with pytest.raises(asyncio.CancelledError), begun(timer).running(REQUEST, lambda: None):
         raise asyncio.CancelledError
-
-
-@pytest.mark.parametrize(
-    ("stop_reason", "internal_errors", "partial"),
-    [
-        ("max_urls", 0, "max_urls"),
-        ("max_urls", 1, "internal error"),
-        (None, 1, "internal error"),
-        ("shutdown", 1, "shutdown"),
-    ],
-)
-def test_failure_of_our_own_is_not_hidden_by_a_limit(
-    stop_reason: str | None, internal_errors: int, partial: str
-) -> None:
-    spider = AuditSpider()
-    spider.stop_reason, spider.internal_errors = stop_reason, internal_errors
-    spider.selection, spider.frontier = (
-        SimpleNamespace(full=True),
-        SimpleNamespace(skipped=Counter(), given_up=Counter()),
-    )  # type: ignore[assignment]  # all of them that is asked
-    assert spider.partial == partial

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 
-from sitemapcrawler.download.slots import stopping
+from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.extensions.stopping import BriefFormatter, Stopping, closing_line
 from sitemapcrawler.items import UrlBatch, UrlRecord
 
@@ -92,7 +93,8 @@ class Watched:
         self.signals = SignalManager(self)
         self.engine = Engine()
         self.told: list[str] = []
-        self.spider: Any = SimpleNamespace(stop_reason=None, params=SimpleNamespace(max_time=max_time))
+        self.stop = Stop.of(cast("Crawler", self))
+        self.stop.max_time = max_time
         self.signals.connect(self.tell, stopping)
         self.extension = Stopping.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
 
@@ -103,12 +105,12 @@ class Watched:
 def test_stop_is_told_before_the_engine_waits() -> None:
     async def crawl() -> Watched:
         watched = Watched()
-        watched.extension.opened(watched.spider)
+        watched.extension.opened()
         await watched.engine.close_spider_async(reason="shutdown")
         return watched
 
     watched = asyncio.run(crawl())
-    assert watched.spider.stop_reason == "shutdown"
+    assert watched.stop.reason == "shutdown"
     assert watched.told == ["before 0"]
     assert watched.engine.closed == ["shutdown"]
 
@@ -116,12 +118,12 @@ def test_stop_is_told_before_the_engine_waits() -> None:
 def test_end_of_all_work_is_no_stop() -> None:
     async def crawl() -> Watched:
         watched = Watched()
-        watched.extension.opened(watched.spider)
+        watched.extension.opened()
         await watched.engine.close_spider_async(reason="finished")
         return watched
 
     watched = asyncio.run(crawl())
-    assert watched.spider.stop_reason is None
+    assert watched.stop.reason is None
     assert watched.told == []
     assert watched.engine.closed == ["finished"]
 
@@ -129,21 +131,21 @@ def test_end_of_all_work_is_no_stop() -> None:
 def test_stop_while_a_limit_ends_the_crawl_is_told_and_changes_no_reason() -> None:
     async def crawl() -> Watched:
         watched = Watched()
-        watched.extension.opened(watched.spider)
+        watched.extension.opened()
         for reason in ("max_urls", "shutdown", "shutdown"):
             await watched.engine.close_spider_async(reason=reason)
         return watched
 
     watched = asyncio.run(crawl())
-    assert watched.spider.stop_reason == "max_urls"
-    assert watched.spider.hurried_at > 0
+    assert watched.stop.reason == "max_urls"
+    assert watched.stop.hurried_at is not None
     assert len(watched.told) == 2
 
 
 def test_time_is_up() -> None:
     async def crawl() -> Watched:
         watched = Watched(max_time=0.001)
-        watched.extension.opened(watched.spider)
+        watched.extension.opened()
         async with asyncio.timeout(10):
             while not watched.engine.closed:
                 await asyncio.sleep(0)
@@ -152,13 +154,13 @@ def test_time_is_up() -> None:
 
     watched = asyncio.run(crawl())
     assert watched.engine.closed == ["max_time"]
-    assert watched.spider.stop_reason == "max_time"
+    assert watched.stop.reason == "max_time"
 
 
 def test_clock_stops_with_the_crawl() -> None:
     async def crawl() -> Watched:
         watched = Watched(max_time=3600)
-        watched.extension.opened(watched.spider)
+        watched.extension.opened()
         watched.extension.closed()
         await asyncio.sleep(0)
         return watched
@@ -169,7 +171,7 @@ def test_clock_stops_with_the_crawl() -> None:
 def test_other_spiders_of_a_project_are_left_alone() -> None:
     async def crawl() -> Watched:
         watched = Watched()
-        watched.extension.opened(Spider("other"))
+        watched.extension.opened()
         await watched.engine.close_spider_async(reason="finished")
         watched.extension.closed()
         return watched

@@ -10,11 +10,13 @@ from scrapy.core.downloader import Slot
 from scrapy.http import Response
 from scrapy.settings import Settings
 
+from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.download.slots import Floor, is_loopback
 from sitemapcrawler.extensions.throttling import FlooredThrottle
 from sitemapcrawler.settings import DOWNLOAD_DELAY
+from sitemapcrawler.urls import Authority
 
-NAMED = {("127.0.0.1", 8000), ("localhost", 80), ("::1", 80), ("shop.example", 443)}
+NAMED = {Authority("127.0.0.1", 8000), Authority("localhost", 80), Authority("::1", 80), Authority("shop.example", 443)}
 
 
 def crawler(**settings: float) -> Any:
@@ -23,7 +25,9 @@ def crawler(**settings: float) -> Any:
     chosen.setdict({"DOWNLOAD_DELAY": DOWNLOAD_DELAY, "AUTOTHROTTLE_ENABLED": True}, "project")
     chosen.setdict(settings, "cmdline")
     signals = SimpleNamespace(connect=lambda *_, **__: None)
-    return SimpleNamespace(settings=chosen, spider=SimpleNamespace(named_authorities=NAMED), signals=signals)
+    made: Any = SimpleNamespace(settings=chosen, signals=signals)
+    Named.of(made).authorities |= NAMED
+    return made
 
 
 @pytest.mark.parametrize(

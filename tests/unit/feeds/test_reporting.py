@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import settings
 from sitemapcrawler.audit.params import Params
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.feeds.reporting import add_feeds, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
@@ -48,7 +49,7 @@ def chosen(**changed: Any) -> Settings:
 
 def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() -> None:
     made = chosen(FEEDS={"urls.csv": {"format": "csv", "overwrite": True}}, FEED_EXPORT_FIELDS=["loc"])
-    add_feeds(made)
+    add_feeds(made, "report")
     feeds = made.getdict("FEEDS")
     assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in report_feeds(made))]
     assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES
@@ -61,13 +62,13 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
 def test_feeds_without_pyarrow_are_lines_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemapcrawler.feeds.reporting.find_spec", lambda name: None)
     made = chosen()
-    add_feeds(made)
+    add_feeds(made, "report")
     assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
 
 
 def test_format_that_is_switched_off_is_left_out() -> None:
     made = chosen(FEED_EXPORTERS={**settings.FEED_EXPORTERS, "parquet": None})
-    add_feeds(made)
+    add_feeds(made, "report")
     assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
 
 
@@ -129,7 +130,8 @@ class Crawl:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.spider = SimpleNamespace(stop_reason=None, stopped_at=0.0, hurried_at=None, complete=True)
+        self.crawler: Any = SimpleNamespace(signals=SimpleNamespace(connect=self._connect))
+        self.stop = Stop.of(self.crawler)
         self.failures: list[str] = []
         self.files = 1
         self.spools = 0
@@ -144,8 +146,7 @@ class Crawl:
     ) -> Report | None:
         writer = Committer(self.store, 1, self.failures.append)
         records = Recorder(writer, None)
-        signals = SimpleNamespace(connect=self._connect)
-        made = Gatherer(SimpleNamespace(spider=self.spider, signals=signals), writer, records, 1)  # type: ignore[arg-type]  # of a crawler, this is all it uses
+        made = Gatherer(self.crawler, writer, records, 1)
         try:
             await self._fill(records)
             if facts is not None:
@@ -172,13 +173,12 @@ class Crawl:
         self._stopping = receiver
 
     def _stop(self) -> None:
-        self.spider.stopped_at = time.monotonic()
-        self.stopped("shutdown")
+        self.stopped("shutdown", since=time.monotonic())
         self._stopping()
 
-    def stopped(self, reason: str, complete: bool = False) -> None:
+    def stopped(self, reason: str, since: float = 0.0) -> None:
         """Have the crawl end early."""
-        self.spider.stop_reason, self.spider.complete = reason, complete
+        self.stop.reason, self.stop.since = reason, since
 
 
 @pytest.fixture
@@ -237,25 +237,18 @@ def test_many_files_that_are_to_be_read_again_take_few_descriptors(
 
 
 def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
-    crawl.stopped("max_urls", complete=True)
+    crawl.stopped("max_urls")
     made = asyncio.run(crawl.report())
     assert made is not None
     assert (made.months, made.robots_count, made.left_out) == ({"2024-05": 1}, 1, [])
 
 
 def test_crawl_that_is_stopped_while_it_ends_at_a_limit_is_in_a_hurry(crawl: Crawl) -> None:
-    crawl.stopped("max_urls", complete=True)
-    crawl.spider.hurried_at = time.monotonic() - gatherer.GATHER_S
+    crawl.stopped("max_urls")
+    crawl.stop.hurried_at = time.monotonic() - gatherer.GATHER_S
     made = asyncio.run(crawl.report())
     assert made is not None
     assert {"files", "months"} < set(made.left_out)
-
-
-def test_crawl_with_internal_errors_that_nobody_stopped_takes_its_time(crawl: Crawl) -> None:
-    crawl.spider.complete = False
-    made = asyncio.run(crawl.report())
-    assert made is not None
-    assert made.left_out == []
 
 
 def test_stop_interrupts_inserting_though_its_first_call_comes_between_two_queries(

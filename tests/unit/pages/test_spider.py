@@ -22,7 +22,7 @@ from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.slots import stopping
+from sitemapcrawler.download.crawl import stopping
 from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, one_line_errors, page_params

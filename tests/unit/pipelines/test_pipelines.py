@@ -12,6 +12,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -26,28 +28,34 @@ class Crawl:
         self.stats = MemoryStatsCollector(get_crawler())
         self.sent: list[Any] = []
         self.engine = SimpleNamespace(scraper=self)
-        self.spider = SimpleNamespace(
-            params=Params.parse({"domain": "a.com,http://b.com:8080"}),
-            job=None,
-            selection=SimpleNamespace(skipped=Counter(since=2, include=0)),
-            frontier=SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
-            judge=SimpleNamespace(
+        stop = Stop(get_crawler())
+        stop.reason = partial
+        parts: dict[str, Any] = dict.fromkeys(Audit.__dataclass_fields__)
+        parts |= {
+            "crawler": self,
+            "stop": stop,
+            "sites": [],
+            "policies": SimpleNamespace(at=lambda url: None),
+            "internal_errors": 0,
+            "params": Params.parse({"domain": "a.com,http://b.com:8080"}),
+            "selection": SimpleNamespace(full=False, skipped=Counter(since=2, include=0)),
+            "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
+            "judge": SimpleNamespace(
                 skip_site=lambda: None,
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
                 severities=Counter(error=3),
                 skipped=Counter({"a-rule": 4}),
                 crawl=lambda given_up: [FindingRecord("allow-expired")],
             ),
-            verdicts=SimpleNamespace(
+            "verdicts": SimpleNamespace(
                 skipped=Counter(robots=5),
                 blocked=Counter(GPTBot=2),
                 records=lambda starts, given_up: [RobotsRecord("https://a.com/robots.txt")],
             ),
-            starts=[],
-            given_up=set(),
-            status=None,
-            partial=partial,
-        )
+        }
+        self.settings = {"SITEMAP_ITEMS": "auto"}
+        self.spider = AuditSpider()
+        self.spider.audit = Audit(**parts)
         self.pipeline = SummaryPipeline.from_crawler(self)  # type: ignore[arg-type]  # all of a crawler that it uses
 
     def get_item_pipeline(self, kind: type) -> None:

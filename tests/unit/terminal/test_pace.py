@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.terminal.gauge import SHORTEST_S, Moment, Pace, expected, seconds_left
+from sitemapcrawler.terminal.pace import SHORTEST_S, Moment, Pace, expected, seconds_left
 
 
 def pace(*moments: tuple[float, int], window: float = 10.0) -> Pace:

@@ -12,6 +12,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
 from twisted.internet.defer import AlreadyCalledError
 
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
 from sitemapcrawler.verification.asking import Sender
 
@@ -22,9 +23,9 @@ def failure(error: Exception, stop_reason: str | None) -> str | None:
 
     crawler: Any = SimpleNamespace(
         settings=Settings({"SITEMAP_VERIFY_CERTIFICATES": SITEMAP_VERIFY_CERTIFICATES}),
-        spider=SimpleNamespace(stop_reason=stop_reason),
         engine=SimpleNamespace(download_async=download),
     )
+    Stop.of(crawler).reason = stop_reason
     step = asyncio.run(Sender(crawler, False, 0).send("https://e.com/", "HEAD"))
     return str(step.failure)
 

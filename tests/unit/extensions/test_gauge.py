@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from scrapy import Request
 from scrapy.core.downloader import Slot
+from scrapy.crawler import Crawler
 from twisted.internet.defer import Deferred
 
-from sitemapcrawler.terminal.gauge import RECENT_S, SHOWN_HOSTS, Gauge
+from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.extensions.gauge import RECENT_S, SHOWN_HOSTS, Gauge
 
 
 class Stats(dict[str, Any]):
@@ -36,9 +38,15 @@ def status(checked: dict[str, int], waiting: dict[str, int], offered: int = 0, h
     return SimpleNamespace(by_host=by_host, offered=offered, candidates=held, holding=held > 0)
 
 
-def spider(**parts: Any) -> Any:
+def stop(reason: str | None) -> Stop:
+    made = Stop(cast("Crawler", None))
+    made.reason = reason
+    return made
+
+
+def audit(**parts: Any) -> Any:
     usual = {
-        "stop_reason": None,
+        "stop": stop(None),
         "phase": None,
         "status": None,
         "job": None,
@@ -50,13 +58,13 @@ def spider(**parts: Any) -> Any:
     return SimpleNamespace(**usual | parts)
 
 
-def crawler(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None) -> Any:
+def crawler(stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None) -> Any:
     engine = SimpleNamespace(downloader=SimpleNamespace(slots=slots or {}))
-    return SimpleNamespace(spider=of, stats=Stats(stats or {}), engine=engine)
+    return SimpleNamespace(stats=Stats(stats or {}), engine=engine)
 
 
 def gauge(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None, **more: Any) -> Gauge:
-    return Gauge(crawler(of, stats, slots), True, 10.0, **more)
+    return Gauge(crawler(stats, slots), of, 10.0, **more)
 
 
 # ---- phases
@@ -73,20 +81,20 @@ READ = {"frontier": SimpleNamespace(queued_count=2), "selection": SimpleNamespac
         (READ | {"status": status({}, {})}, "reading"),
         (READ | {"status": status({}, {"e.com": 1})}, "verifying"),
         (READ | {"phase": "judging the site"}, "judging the site"),
-        (READ | {"phase": "judging the site", "stop_reason": "finished"}, "judging the site"),
-        (READ | {"phase": "writing feeds", "stop_reason": "max_urls"}, "writing feeds"),
-        (READ | {"phase": "writing feeds", "stop_reason": "shutdown"}, "stopping"),
+        (READ | {"phase": "judging the site", "stop": stop(None)}, "judging the site"),
+        (READ | {"phase": "writing feeds", "stop": stop("max_urls")}, "writing feeds"),
+        (READ | {"phase": "writing feeds", "stop": stop("shutdown")}, "stopping"),
     ],
 )
 def test_phase(parts: dict[str, Any], phase: str) -> None:
-    assert gauge(spider(**parts)).measure().phase == phase
+    assert gauge(audit(**parts)).measure().phase == phase
 
 
 # ---- counts
 
 
 def test_files_of_a_crawl_that_reads() -> None:
-    reading = spider(
+    reading = audit(
         frontier=SimpleNamespace(queued_count=10),
         reading=SimpleNamespace(begun=4.5),
         selection=SimpleNamespace(count=900, earlier=0),
@@ -99,7 +107,7 @@ def test_files_of_a_crawl_that_reads() -> None:
 
 def test_files_of_earlier_runs_count_as_read() -> None:
     done = {"a": SimpleNamespace(hit=True), "b": SimpleNamespace(hit=False), "c": SimpleNamespace(hit=True)}
-    going_on = spider(frontier=SimpleNamespace(queued_count=5), job=SimpleNamespace(done=done))
+    going_on = audit(frontier=SimpleNamespace(queued_count=5), job=SimpleNamespace(done=done))
     look = gauge(going_on, {"sitemap/files": 1}).measure
     assert look().files == 3
     going_on.frontier.queued_count = 2
@@ -108,12 +116,12 @@ def test_files_of_earlier_runs_count_as_read() -> None:
 
 def test_finished_job_that_is_written_again() -> None:
     job = SimpleNamespace(done={"a": SimpleNamespace(hit=True)})
-    told = gauge(spider(job=job, phase="writing feeds"), {"sitemap/files": 7, "sitemap/urls": 70}).measure()
+    told = gauge(audit(job=job, phase="writing feeds"), {"sitemap/files": 7, "sitemap/urls": 70}).measure()
     assert (told.files, told.known_files, told.urls) == (7, 7, 70)
 
 
 def test_other_spider_is_told_of_by_items() -> None:
-    other = Gauge(crawler(object(), {"response_received_count": 3, "item_scraped_count": 8}), False, 10.0)
+    other = Gauge(crawler({"response_received_count": 3, "item_scraped_count": 8}), None, 10.0)
     told = other.measure()
     assert (told.phase, told.files, told.answers, told.urls) == ("crawling", None, 3, 8)
 
@@ -128,7 +136,7 @@ def verifying(**parts: Any) -> Any:
         "selection": SimpleNamespace(count=500, earlier=0),
         "status": status({"e.com": 30}, {"e.com": 370}, offered=400),
     }
-    return spider(**usual | parts)
+    return audit(**usual | parts)
 
 
 def test_rest_of_the_files_is_estimated() -> None:
@@ -173,15 +181,15 @@ def test_busiest_hosts_come_by_name() -> None:
     slots = {
         f"{name}.com": slot(waiting=count) for name, count in zip("abcdefgh", (1, 9, 8, 7, 6, 5, 4, 3), strict=True)
     }
-    told = gauge(spider(), slots=slots).measure()
+    told = gauge(audit(), slots=slots).measure()
     assert [host.name for host in told.hosts] == [f"{name}.com" for name in "bcdefg"]
     assert (told.other_hosts, told.waiting) == (8 - SHOWN_HOSTS, 43)
-    assert len(gauge(spider(), slots=slots).measure(3).hosts) == 3
+    assert len(gauge(audit(), slots=slots).measure(3).hosts) == 3
 
 
 def test_host_stays_while_it_is_busy() -> None:
     slots = {"a.com": slot(1), "b.com": slot(1)}
-    look = gauge(spider(), slots=slots).measure
+    look = gauge(audit(), slots=slots).measure
     assert [host.name for host in look(1).hosts] == ["b.com"]
     slots["a.com"] = slot(4)
     assert [host.name for host in look(1).hosts] == ["b.com"]
@@ -191,7 +199,7 @@ def test_host_stays_while_it_is_busy() -> None:
 
 def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
     slots = {"a.com": slot(age=RECENT_S / 2, delay=2.0), "idle.com": slot()}
-    told = gauge(spider(), slots=slots, rests=lambda name: 40.0 * (name == "a.com")).measure()
+    told = gauge(audit(), slots=slots, rests=lambda name: 40.0 * (name == "a.com")).measure()
     [host] = told.hosts
     assert (host.name, host.in_flight, host.waiting, host.delay, host.rests, host.url) == (
         "a.com",
@@ -205,5 +213,5 @@ def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
 
 
 def test_one_of_the_requests_in_flight_is_named() -> None:
-    [host] = gauge(spider(), slots={"e.com": slot(1, 2)}).measure().hosts
+    [host] = gauge(audit(), slots={"e.com": slot(1, 2)}).measure().hosts
     assert (host.in_flight, host.waiting, host.url) == (1, 2, "https://e.com/0")

@@ -1,0 +1,268 @@
+"""The state of an audit: all parts of one crawl, built once from its checked plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.configuring import at_least_one, choose, limits, new_frontier, new_status
+from sitemapcrawler.audit.discovery import Discovery, Sites
+from sitemapcrawler.audit.frontier import Frontier, Selection
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.audit.verdicts import Verdicts
+from sitemapcrawler.audit.visiting import Visits
+from sitemapcrawler.download.crawl import Named, Stop
+from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.feeds.reporting import check_report
+from sitemapcrawler.feeds.setup import FeedNameParts, check_places
+from sitemapcrawler.items import MAX_SITE_TIME, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.job import Job, OpenedJob
+from sitemapcrawler.jobs.opening import open_job
+from sitemapcrawler.robots import RobotsOutcome
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.given import MAX_CHILDREN
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import ON_THE_SITE
+from sitemapcrawler.verification.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a crawl is to do: its arguments, rules and job, checked and opened."""
+
+    params: Params
+    choice: Choice
+    opened: OpenedJob | None
+    """The job with its database and baseline; None if none is needed."""
+
+    @classmethod
+    def of(cls, settings: BaseSettings, arguments: Mapping[str, object]) -> Self:
+        """Check the arguments of a crawl, and open its job. Raises ValueError, one line.
+
+        `settings`: those of the crawler, or a copy that `AuditSpider.update_settings` has completed.
+        """
+        params = Params.parse(arguments)
+        check_places(settings, params.named_files)
+        check_report(settings, params.report)
+        choice = choose(settings, params)
+        return cls(params, choice, open_job(settings, params, any(map(choice.rules, ON_THE_SITE))))
+
+    def discard(self) -> None:
+        """Close the job of a plan that is not crawled."""
+        if self.opened is not None:
+            self.opened.store.close()
+
+
+@dataclass
+class Audit:
+    """The parts of one crawl, and what follows from all of them together."""
+
+    crawler: Crawler
+    params: Params
+    stop: Stop
+    named: Named
+    policies: Policies
+    selection: Selection
+    frontier: Frontier
+    sites: Sites
+    discovery: Discovery
+    reading: Reading
+    judge: Judge
+    verdicts: Verdicts
+    status: Status | None
+    """The verification of listed URLs; None for verify=off."""
+    job: Job | None
+    """The database of the crawl; None if nothing needs one."""
+    visits: Visits
+    phase: str | None = None
+    """Current step at the end of the crawl; None before."""
+    internal_errors: int = 0
+    """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
+
+    @classmethod
+    def new(cls, crawler: Crawler, plan: Plan) -> Self:
+        """Build the parts of a crawl. Scrapy has not made the engine yet."""
+        settings, params = crawler.settings, plan.params
+        stop, named, policies = shared_parts(crawler, params)
+        selection, frontier = Selection(params), new_frontier(settings, params)
+        sites = Sites(frontier, params.probe)
+        job = None if plan.opened is None else Job(crawler, plan.opened)
+        reading = Reading(
+            selection,
+            frontier,
+            limits(settings),
+            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
+            stop.begun,
+            params.follow.search if params.follow else None,
+            params.select != ("none",) or params.verify != "off",
+            None if params.offline else policies.prove,
+            params.offline,
+            named.files.add,
+            max_children=max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
+            ran_out=partial(stop.end, "memory"),
+        )
+        judge = Judge(plan.choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
+        verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
+        on_step = job.records.reply if job is not None and job.folder is not None else None
+        status = new_status(crawler, params, policies, judge, stop.begun, on_step)
+        if status is not None:
+            status.is_judged_asset = verdicts.judged_assets_of
+        visits = Visits(frontier, sites, policies, reading, job)
+        audit = cls(
+            crawler, params, stop, named, policies, selection, frontier, sites, Discovery(sites, policies), reading,
+            judge, verdicts, status, job, visits,
+        )  # fmt: skip
+        visits.on_copied = audit.add_file
+        return audit
+
+    @staticmethod
+    def of(crawler: Crawler) -> Audit | None:
+        """Return the state of a crawler's audit; None for a spider that is not ours."""
+        spider = crawler.spider
+        return spider.audit if isinstance(spider, Audited) else None
+
+    @property
+    def complete(self) -> bool:
+        """False once the crawl ends with work left to do."""
+        return not self.stop.early and not self.internal_errors
+
+    @property
+    def starts(self) -> set[str]:
+        """Origins of the sites and sitemaps that the user named, and of sites they led to."""
+        named = {url for start in self.params.starts for url in start.url_candidates}
+        places = (*self.params.sitemaps, self.params.base_url or "")
+        named |= {origin for url in places if (origin := urls.origin(url)) is not None}
+        named |= {url for url in self.params.sitemaps if url.startswith("file:")}
+        return named | {site.origin for site in self.sites}
+
+    @property
+    def given_up(self) -> set[str]:
+        """Origins of sites that answered over http but not over https."""
+        sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.starts)
+        return {
+            url
+            for *others, (_, last) in sites
+            if last is not None and last.outcome is not RobotsOutcome.UNREACHABLE
+            for url, policy in others
+            if policy is not None and policy.status is None
+        }
+
+    @property
+    def lost(self) -> set[str]:
+        """Sites that could not be reached, so that nothing is known about their sitemaps."""
+        return {
+            urls.site_of(start.url_candidates[-1])
+            for start in self.params.starts
+            if all(
+                policy is None or policy.outcome is RobotsOutcome.UNREACHABLE
+                for policy in map(self.policies.at, start.url_candidates)
+            )
+        }
+
+    @property
+    def narrowed(self) -> set[str]:
+        """Sites of which a limit left sitemaps out."""
+        return self.frontier.narrowed
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """What crawl-wide filters, limits and an early stop skipped, by reason; if any, not all listed URLs are known.
+        `narrowed` has the sites affected by per-site limits."""
+        ended = Counter([self.partial] if self.partial not in (None, MAX_SITE_TIME) else [])
+        return self.selection.skipped + self.frontier.skipped_everywhere + ended
+
+    @property
+    def partial(self) -> str | None:
+        """Why the crawl is incomplete; None if it is complete."""
+        limits = {
+            "internal error": self.internal_errors > 0,
+            "max_urls": self.selection.full,
+            "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
+            MAX_SITE_TIME: bool(self.frontier.given_up),
+        }
+        stop = None if self.internal_errors and not self.stop.early else self.stop.reason
+        return stop or next((name for name, reached in limits.items() if reached), None)
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """What the parts have skipped, by reason."""
+        skipped = self.selection.skipped + self.frontier.skipped + self.judge.skipped + self.verdicts.skipped
+        return skipped if self.job is None else skipped + self.job.skipped
+
+    def wants(self, record: UrlRecord) -> bool:
+        """True for a record that the arguments' filters let pass."""
+        return self.selection.wants(record)
+
+    def add_urls(self, count: int) -> None:
+        """Add url records that earlier runs of the job have stored."""
+        self.selection.add_earlier(count)
+
+    def add_file(self, tally: Mapping[str, Any]) -> None:
+        """Add the counts of a file that is not read again; see `jobs.restoring.tally_of`."""
+        skipped = Counter(tally.get("skipped", {}))
+        self.frontier.skip("follow", skipped.pop("follow", 0))
+        self.selection.skip(skipped)
+        self.judge.add({
+            "counts": tally.get("findings", {}),
+            "severities": tally.get("severities", {}),
+            "skipped": tally.get("rules_skipped", {}),
+        })  # fmt: skip
+        if self.status is not None and "trust" in tally:
+            self.status.trusts.restore(tally["trust"])
+
+    def note_failure(self) -> None:
+        """Count an unexpected exception in our code."""
+        self.internal_errors += 1
+
+    async def send(self, item: object) -> None:
+        """Send an item through all pipelines to the feeds, and wait for it."""
+        for one in self.parts(item):
+            await self.crawler.engine.scraper.start_itemproc_async(one, response=None)
+
+    def parts(self, item: object) -> Iterator[object]:
+        """The items to yield for an item: with SITEMAP_ITEMS=records, the single records of a batch, each with the
+        facts of its file; else the item itself."""
+        if not isinstance(item, UrlBatch) or self.crawler.settings["SITEMAP_ITEMS"] != "records":
+            yield item
+            return
+        for record in item.urls:
+            if item.file is not None:
+                record.know(item.file)
+            yield record
+
+
+def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policies]:
+    """Return what downloads need to know of a crawl, with what its arguments say."""
+    stop, named, policies = Stop.of(crawler), Named.of(crawler), Policies.of(crawler)
+    stop.max_time = params.max_time
+    named.authorities |= params.named_authorities
+    named.own |= params.own_authorities
+    named.files |= params.named_files
+    policies.offline = params.offline
+    return stop, named, policies
+
+
+class ArgumentSpider(Spider):
+    """Base of spiders that take our arguments."""
+
+    params: Params
+
+
+class Audited(ArgumentSpider):
+    """Base of spiders that run an audit."""
+
+    audit: Audit
+
+
+def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
+    """FEED_URI_PARAMS: values for `%(name)s` in feed URIs, made safe if the spider takes our arguments."""
+    return FeedNameParts(params) if isinstance(spider, ArgumentSpider) else params

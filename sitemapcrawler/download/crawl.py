@@ -1,0 +1,167 @@
+"""What all parts of a crawl share: whether it is stopping, and what the user named in its arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Self
+
+from scrapy import Request
+from scrapy.core.downloader import Downloader
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.utils.asyncio import call_later
+from twisted.python.failure import Failure
+
+from sitemapcrawler.items import ENDED, FINISHED
+from sitemapcrawler.urls import Authority
+
+stopping = object()
+"""Signal without arguments: the crawl is stopping. Downloads are cancelled after SITEMAP_STOP_GRACE seconds."""
+STOP_GRACE = 10.0  # seconds; a stopped crawl must have its feeds in place within 15
+
+
+class OfCrawler:
+    """Base of what a crawler has one of. Scrapy has no place for such objects, so they are kept in its attributes."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Return that of a crawler, created when it is first asked for."""
+        kept: dict[type, Any] = crawler.__dict__.setdefault("sitemapcrawler", {})
+        if cls not in kept:
+            kept[cls] = cls(crawler)
+        found: Self = kept[cls]
+        return found
+
+
+class Named(OfCrawler):
+    """What the user named in the arguments; for spiders without our arguments, nothing."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.authorities: set[Authority] = set()
+        """Hosts and ports that may have private addresses."""
+        self.own: set[Authority] = set()
+        """Those of `authorities` that credentials are sent to."""
+        self.files: set[str] = set()
+        """`file:` URLs of local files, as `Path.as_uri` writes them, and of those beside them that they list."""
+
+
+class Stop(OfCrawler):
+    """Whether a crawl is ending early: why, since when, and whether the user is in a hurry."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.reason: str | None = None
+        """Why the crawl is ending early; None otherwise."""
+        self.since = 0.0
+        """When that was decided (`time.monotonic`)."""
+        self.hurried_at: float | None = None
+        """When the user stopped a crawl that was already ending at a limit (`time.monotonic`); else None."""
+        self.max_time: float | None = None
+        """Seconds after which the crawl is stopped; None for no limit."""
+        self.may_cancel: Callable[[Request], bool] = lambda _: True
+        """False for a request that a stop must let finish."""
+        self.unreadable = False
+        """True if records of the job's database cannot be read back, so that feeds would be incomplete."""
+        self._closing: asyncio.Future[None] | None = None
+
+    def begun(self) -> bool:
+        """True once the crawl is ending early."""
+        return self.reason is not None
+
+    @property
+    def early(self) -> bool:
+        """True if the crawl is ending before its work is done; a limit that the user set is no such end."""
+        return self.reason not in ENDED
+
+    def begin(self, reason: str) -> None:
+        """Announce the end of the crawl, for which `scrapy.core.engine` waits until running requests are done."""
+        before, engine = self.reason, self.crawler.engine
+        if reason != FINISHED and before is None:
+            self.reason, self.since = reason, time.monotonic()
+            self.crawler.signals.send_catch_log(stopping)
+            if engine is not None:
+                cancel_waiting(engine.downloader, self.may_cancel)
+        elif before in ENDED and reason not in ENDED and self.hurried_at is None:
+            self.hurried_at = time.monotonic()
+            self.crawler.signals.send_catch_log(stopping)
+
+    def end(self, reason: str) -> None:
+        """Announce the end of the crawl, and begin it."""
+        self.begin(reason)
+        engine = self.crawler.engine
+        assert engine is not None
+        self._closing = asyncio.ensure_future(engine.close_spider_async(reason=reason))
+
+
+def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lambda _: True) -> None:
+    """Fail the waiting requests that pass `may` with DownloadCancelledError; Scrapy would send each of them first."""
+    for slot in downloader.slots.values():
+        while ended := [(request, turn) for request, turn in slot.queue if may(request)]:
+            left = [waiting for waiting in slot.queue if not may(waiting[0])]
+            slot.queue.clear()
+            slot.queue.extend(left)
+            for request, turn in ended:
+                error: Any = Failure
+                turn.errback(error(DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")))
+
+
+class Ending:
+    """Cancels the downloads of one handler some time after the signal `stopping`."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._may_cancel = partial(may_cancel, crawler)
+        self._grace = crawler.settings.getfloat("SITEMAP_STOP_GRACE", STOP_GRACE)
+        self._running: set[Callable[[], object]] = set()
+        self._stopping = False
+        self._stopped = False
+        crawler.signals.connect(self.begin, signal=stopping)
+
+    def begin(self) -> None:
+        """Start the grace period: afterwards, running and later downloads are cancelled."""
+        if not self._stopping:
+            self._stopping = True
+            call_later(self._grace, self._abandon)
+
+    def _abandon(self) -> None:
+        self._stopped = True
+        for cancel in tuple(self._running):
+            cancel()
+
+    def admit(self, request: Request) -> None:
+        """Raise DownloadCancelledError if it is too late to start a download."""
+        if self._stopped and self._may_cancel(request):
+            raise _cancelled(request)
+
+    @contextmanager
+    def running(self, request: Request, cancel: Callable[[], object]) -> Iterator[None]:
+        """Context of a download that `cancel` ends. While the crawl stops, any failure becomes DownloadCancelledError.
+        Otherwise a retry would be scheduled, which a closing engine silently drops."""
+        if not self._may_cancel(request):
+            yield
+            return
+        self._running.add(cancel)
+        try:
+            yield
+        except Exception as failure:
+            if self._stopping:
+                raise _cancelled(request) from failure
+            raise
+        finally:
+            self._running.discard(cancel)
+
+
+def may_cancel(crawler: Crawler, request: Request) -> bool:
+    """False for a request that a stop must let finish."""
+    return Stop.of(crawler).may_cancel(request)
+
+
+def _cancelled(request: Request) -> DownloadCancelledError:
+    return DownloadCancelledError(f"{request.url}: the crawl was stopped before the answer was complete")
