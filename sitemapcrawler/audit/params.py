@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
@@ -35,9 +35,6 @@ from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
 

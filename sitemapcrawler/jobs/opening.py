@@ -55,7 +55,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
             undoing.enter_context(_put_aside(folder))
         if folder is not None:
             undoing.enter_context(_unmade(folder))
-        store = _temporary(params, seed) if folder is None else _open(folder, params, seed)
+        store = _store(folder, params, seed)
         try:
             compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
         except StoreError:
@@ -65,6 +65,16 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
             store.close()
             raise refusal(store.path, error) from None
     return OpenedJob(store, folder, program, compared, params.only is not None, params.report is not None)
+
+
+def _store(folder: Path | None, params: Arguments, seed: Path | None) -> Store:
+    """Open or create the database, starting with the entries of `seed`; if that cannot be copied, without them."""
+    try:
+        return _temporary(params, seed) if folder is None else _open(folder, params, seed)
+    except StoreError:
+        if seed is None:
+            raise
+    return _store(folder, params, None)
 
 
 @contextmanager
