@@ -23,6 +23,7 @@ from scrapy.utils.python import to_unicode
 
 from sitemapcrawler.feeds.cells import cells_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
+from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import RECORDS, FindingRecord, UrlBatch, UrlRecord, records
 
@@ -78,7 +79,7 @@ class RecordExporter(BaseItemExporter):
     """Optional package that it imports."""
 
     @classmethod
-    def check_options(cls, options: Mapping[str, Any]) -> None:
+    def check_options(cls, options: FeedOptions) -> None:
         """Raise an exception if `item_export_kwargs` cannot work, ImportError if the optional package is missing."""
 
 
@@ -292,7 +293,7 @@ class ParquetExporter(RecordExporter):
         self._waiting: list[object] = []
 
     @classmethod
-    def check_options(cls, options: Mapping[str, Any]) -> None:
+    def check_options(cls, options: FeedOptions) -> None:
         """Write one record to memory, the only way to find out whether pyarrow accepts the options. Raises what
         `start_exporting` raises."""
         exporter = cls(io.BytesIO(), **options)

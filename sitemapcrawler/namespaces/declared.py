@@ -51,7 +51,7 @@ class Namespace:
     so, such as an expiry date. A crawl with a baseline reads such files again."""
     schema: str | Path = ""
     """XML Schema: a file name in `schemas/`, or a plug-in's path. Empty: the structure is not checked."""
-    read: Callable[[Element], Any] | None = None
+    read: Callable[[Element], object] | None = None
     """Returns the object of an element, None if the namespace does not define the element in an entry. Default: fills
     `kind` from the children of an element named `element`."""
     own: bool = False
@@ -69,10 +69,10 @@ class Namespace:
         for name, value in changes.items():
             object.__setattr__(self, name, value)
 
-    def objects(self, record: Any) -> Sequence[Any]:
+    def objects(self, record: Any) -> Sequence[object]:
         """Objects of this namespace that a url record has, in document order."""
         if not self.own:
-            objects: Sequence[Any] = (record.extra or {}).get(self.field, ())
+            objects: Sequence[object] = (record.extra or {}).get(self.field, ())
             return objects
         held = getattr(record, self.field)
         return (() if held is None else (held,)) if self.single else held
@@ -88,14 +88,14 @@ def readers(kind: type) -> Fields:
     }
 
 
-def _holds_dict(hint: Any) -> bool:
+def _holds_dict(hint: object) -> bool:
     return dict in (hint, get_origin(hint)) or any(map(_holds_dict, get_args(hint)))
 
 
-def _filled(kind: type, name: str, fields: Fields) -> Callable[[Element], Any]:
+def _filled(kind: type, name: str, fields: Fields) -> Callable[[Element], object]:
     """Return a reader for elements called `name`."""
 
-    def read(element: Element) -> Any:
+    def read(element: Element) -> object:
         if element.name != name:
             return None
         target = kind()
@@ -105,7 +105,7 @@ def _filled(kind: type, name: str, fields: Fields) -> Callable[[Element], Any]:
     return read
 
 
-def _row(value: Any) -> Any:
+def _row(value: object) -> object:
     """An object as JSON feeds write it: a dict without empty fields."""
     if not dataclasses.is_dataclass(value):
         return value

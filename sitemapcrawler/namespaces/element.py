@@ -58,7 +58,7 @@ class Element:
             tree["value"] = self.text
         return tree
 
-    def part(self, part: Element | str) -> dict[str, Any] | str:
+    def part(self, part: Element | str) -> dict[str, object] | str:
         """Convert a part of the content: a text, or a child's tree, with its `uri` if that differs."""
         if isinstance(part, str):
             return part.strip()
@@ -76,7 +76,7 @@ class Element:
         return joined
 
 
-Fields = Mapping[str, Callable[[Element], Any]]
+Fields = Mapping[str, Callable[[Element], object]]
 """Element name -> function that reads its value. The field of that name is a list if the element may repeat."""
 
 
@@ -104,7 +104,7 @@ def nested(element: Element) -> dict[str, str]:
 
 
 def fill(target: Any, element: Element, fields: Fields) -> None:
-    """Set the fields of `target` from the children of `element`.
+    """Set the fields of `target`, any dataclass with a list `extra`, from the children of `element`.
 
     What no field can hold (an unknown element, a second value of a single field, attributes of a plain one) is kept as
     a tree in `target.extra`.

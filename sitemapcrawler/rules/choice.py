@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any
 
+from sitemapcrawler.items import JsonObject
 from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
 
 MAX_ALIKE = 12
@@ -148,7 +148,7 @@ def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
     return tuple(_entry(number, entry, rules) for number, entry in enumerate(entries, 1))
 
 
-def _entry(number: int, entry: Mapping[str, Any], rules: Collection[Rule]) -> Allowance:
+def _entry(number: int, entry: JsonObject, rules: Collection[Rule]) -> Allowance:
     try:
         _check(entry, rules)
         return Allowance(entry["rule"], re.compile(entry["url"]), entry["reason"], entry.get("until"))
@@ -158,7 +158,7 @@ def _entry(number: int, entry: Mapping[str, Any], rules: Collection[Rule]) -> Al
         raise ValueError(f"entry {number}: url={entry['url']!r} is no regular expression: {error}") from None
 
 
-def _check(entry: Mapping[str, Any], rules: Collection[Rule]) -> None:
+def _check(entry: JsonObject, rules: Collection[Rule]) -> None:
     for key in TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise ValueError(f"{key} is missing, or no text")
