@@ -270,14 +270,14 @@ class SitemapRecord(Judged):
     parent: str | None = None
     """URL of the index, robots.txt or page that named the file."""
     found_by: str = "argument"
-    """How it was found: robots, common-path, html-link, index or argument."""
+    """How it was found: robots, common-path, html-link, index, argument, or the method of a plug-in."""
     depth: int = 0
     """Number of indexes above the file."""
     offsite: bool | None = None
     """True where the file is on another host than the index, robots.txt or page that names it."""
     format: str = "unknown"
-    """xml-urlset, xml-index, rss, atom, text, html or unknown, decided by content alone; list for one of the argument
-    `urls`."""
+    """xml-urlset, xml-index, rss, atom, text, html, unknown, or the format of a plug-in, decided by content alone; list
+    for one of the argument `urls`."""
     status: int | None = None
     """HTTP status of the last answer."""
     final_url: str | None = None

@@ -14,7 +14,7 @@ from sitemapcrawler.audit.argument_values import Start
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, METHODS, Clue, Method
+from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.words import counted
 
@@ -76,8 +76,8 @@ class Sites:
         origin = urls.origin(url)
         if origin is None or origin in self._sites:
             return None
-        methods = (method for method in METHODS if not method.guesses or self._probe != "never")
-        site = self._sites[origin] = Site(origin, url, deque(methods))
+        chosen = (method for method in methods() if not method.guesses or self._probe != "never")
+        site = self._sites[origin] = Site(origin, url, deque(chosen))
         self._add(site, site.methods.popleft(), Clue(url, named=named))
         self._advance(site)
         return site

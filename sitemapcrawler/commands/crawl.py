@@ -14,7 +14,7 @@ from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
 from sitemapcrawler.commands.targets import target
-from sitemapcrawler.feeds.setup import components_in, named_formats
+from sitemapcrawler.feeds.setup import add_exporters, components_in, named_formats
 from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
@@ -36,6 +36,7 @@ class Command(CrawlCommand):
         assert self.settings is not None
         open_stderr()
         try:
+            add_exporters(self.settings)
             exporters = components_in(self.settings, "FEED_EXPORTERS")
             opts.output = named_formats(opts.output, exporters)
             opts.overwrite_output = named_formats(opts.overwrite_output, exporters)

@@ -32,7 +32,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.early_stops import quiet_interrupts
 from sitemapcrawler.feeds.lines import summary_lines
-from sitemapcrawler.feeds.setup import check_columns, components_in, exporter_of, prepare_feeds
+from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
@@ -101,6 +101,7 @@ def named_in(arguments: Sequence[str]) -> list[str]:
 
 def formats_in(settings: BaseSettings) -> list[str]:
     """Return the output formats, the default first: text, json, and each feed format that holds findings only."""
+    add_exporters(settings)
     exporters = components_in(settings, "FEED_EXPORTERS")
     held = {name: exporter_of(name, exporters).record_types for name in exporters}
     return [TEXT, JSON, *(name for name, types in held.items() if types == (FindingRecord,))]

@@ -18,8 +18,8 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
+from sitemapcrawler import plugins, urls
 from sitemapcrawler import settings as ours
-from sitemapcrawler import urls
 from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
 
 if TYPE_CHECKING:
@@ -304,8 +304,17 @@ def components_in(settings: BaseSettings, setting: str) -> dict[str, str | type]
     return {name: path for name, path in settings.getwithbase(setting).items() if path is not None}
 
 
+def add_exporters(settings: BaseSettings) -> None:
+    """Add the exporters of installed plug-ins to FEED_EXPORTERS, whose own entries take precedence."""
+    added = plugins.paths(plugins.EXPORTERS)
+    if added:
+        exporters = {**added, **settings.getdict("FEED_EXPORTERS")}
+        settings.set("FEED_EXPORTERS", exporters, settings.getpriority("FEED_EXPORTERS") or "project")
+
+
 def prepare_feeds(settings: BaseSettings) -> None:
     """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work."""
+    add_exporters(settings)
     feeds = settings.getdict("FEEDS")
     if feeds:
         schemes = components_in(settings, "FEED_STORAGES").keys() - {REPORT}

@@ -13,6 +13,7 @@ from html import unescape
 from types import MappingProxyType
 from typing import Literal
 
+from sitemapcrawler import plugins
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.media import MEDIA, media_of
@@ -241,7 +242,7 @@ class InputFormat:
     read: TextReader | None = None
     """Reads a document without a root."""
     is_feed: bool = False
-    """True for a feed with the latest pages, for readers: it does not claim to list all, as it may be no sitemap."""
+    """True for a feed for readers, which lists the latest pages only."""
     has_dates: bool = True
     """False if entries cannot have a date."""
     has_relative_urls: bool = False
@@ -284,28 +285,37 @@ def register(format: InputFormat) -> InputFormat:
 @cache
 def root_start() -> re.Pattern[str]:
     """Return the expression for the beginning of a known root's start tag."""
+    declared()
     names = "|".join(map(re.escape, ROOTS))
     return re.compile(rf"<(?:(?P<prefix>[A-Za-z_][\w.-]*):)?(?P<name>{names})(?=[\s/>])")
 
 
+def declared() -> dict[str, InputFormat]:
+    """Return all formats by name, those of installed plug-ins included. Raises ValueError if one cannot be imported."""
+    plugins.load(plugins.FORMATS)
+    return FORMATS
+
+
 def format_named(name: str) -> InputFormat:
     """Return a format; `UNKNOWN` for a name that is not registered, as in the database of a crawl with a plug-in."""
-    return FORMATS.get(name, UNKNOWN)
+    return declared().get(name, UNKNOWN)
 
 
 def format_names(test: Callable[[InputFormat], bool]) -> list[str]:
     """Return the names of the formats that pass a test."""
-    return [format.name for format in FORMATS.values() if test(format)]
+    return [format.name for format in declared().values() if test(format)]
 
 
 def format_label(name: str) -> str:
     """Return the name of a format in reports."""
-    return FORMATS[name].label if name in FORMATS else name
+    format = declared().get(name)
+    return name if format is None else format.label
 
 
 def long_format_label(name: str) -> str:
     """Return the name of a format on the `inspect` screen."""
-    return FORMATS[name].long_label if name in FORMATS else name
+    format = declared().get(name)
+    return name if format is None else format.long_label
 
 
 URLSET = register(

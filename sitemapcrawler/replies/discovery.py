@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sitemapcrawler import urls
+from sitemapcrawler import plugins, urls
 from sitemapcrawler.replies.page.head import Tokens, attributes
 from sitemapcrawler.robots.text import encoding_of, text_of
 
@@ -160,9 +160,16 @@ def register(method: Method, before: str | None = None) -> Method:
     return method
 
 
+def methods() -> Sequence[Method]:
+    """Return the discovery methods in order, those of installed plug-ins included. Raises ValueError if one cannot be
+    imported."""
+    plugins.load(plugins.DISCOVERY)
+    return METHODS
+
+
 def ways() -> dict[str, Way]:
     """Return all ways by name: the methods, and those of files that an index lists or the user named."""
-    return {way.name: way for way in (*METHODS, INDEX, ARGUMENT)}
+    return {way.name: way for way in (*methods(), INDEX, ARGUMENT)}
 
 
 def way_named(name: str) -> Way:

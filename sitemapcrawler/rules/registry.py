@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemapcrawler import plugins
-from sitemapcrawler.namespaces import Namespace, declared
+from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.words import counted
 
@@ -248,8 +248,8 @@ def load_rules(settings: BaseSettings) -> None:
 
 def load_plugins() -> None:
     """Import installed plug-ins, once per process. Raises ValueError, one line, if one cannot be imported."""
-    declared()
-    plugins.load(plugins.RULES)
+    for group in plugins.MODULES:
+        plugins.load(group)
 
 
 def sources(settings: BaseSettings) -> list[bytes]:

@@ -36,7 +36,18 @@ OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project
 COMMANDS = "docs/commands.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
-TO_WRITE = {"depth_rules.py", "toys.py", "pages.py", "shop_pipelines.py", "shop_rules.py", "shop_settings.py"}
+TO_WRITE = {
+    "catalogue.py",
+    "depth_rules.py",
+    "jsonlists.py",
+    "locs.py",
+    "pages.py",
+    "shop_pipelines.py",
+    "shop_rules.py",
+    "shop_settings.py",
+    "toypaths.py",
+    "toys.py",
+}
 """Files that a reader writes."""
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}

@@ -7,7 +7,7 @@ crawl of several sites reports on each site what a separate crawl would report.
 
 from __future__ import annotations
 
-from sitemapcrawler.replies.discovery import METHODS
+from sitemapcrawler.replies.discovery import methods
 
 CARRIED = "carried"
 """Table of baseline entries whose file could not be fetched now. The next crawl is compared with them too."""
@@ -29,7 +29,7 @@ def sites_of(database: str = "main") -> str:
     result does not depend on the order of the crawl.
     """
     # These find files in a robots.txt or a page, which is their `parent`.
-    naming = tuple(method.name for method in METHODS if not method.guesses)
+    naming = tuple(method.name for method in methods() if not method.guesses)
     return f"""
         WITH RECURSIVE found AS (
             SELECT sitemap, parent, found_by IS NOT DISTINCT FROM 'index' AS listed,

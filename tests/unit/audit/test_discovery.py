@@ -165,7 +165,7 @@ def test_methods_run_in_order_until_one_finds_a_sitemap(monkeypatch: pytest.Monk
         return [A] if clue.content else []
 
     added = [ROBOTS_METHOD, Method("toy", "", "", find), Method("toy-page", "", "", find, page="/toy"), HTML_LINK]
-    monkeypatch.setattr(discovery, "METHODS", added)
+    monkeypatch.setattr(discovery, "methods", lambda: added)
     known, queue = sites()
     site = entered(known)
     page = known.next_page(site)
