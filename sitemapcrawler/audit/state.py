@@ -263,6 +263,6 @@ class Audited(ArgumentSpider):
     audit: Audit
 
 
-def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
+def uri_params(params: dict[str, object], spider: Spider) -> dict[str, object]:
     """FEED_URI_PARAMS: values for `%(name)s` in feed URIs, made safe if the spider takes our arguments."""
     return FeedNameParts(params) if isinstance(spider, ArgumentSpider) else params

@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
@@ -86,7 +85,7 @@ class Inspector:
         self._crawler: Crawler | None = None
         self._left = False
 
-    def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, Any], planned: Plan) -> int:
+    def run(self, process: CrawlerProcessBase, crawler: Crawler, arguments: Mapping[str, object], planned: Plan) -> int:
         """Inspect, and return the exit code."""
         self._crawler = crawler
         crawler.signals.connect(self._add, signals.item_scraped)
@@ -99,7 +98,7 @@ class Inspector:
             return FEED_LOST
         return 0 if self.output.gone else code
 
-    async def _add(self, item: Any) -> None:
+    async def _add(self, item: object) -> None:
         rows = self._inspection.add(item)
         if self._show != URLS or not self.output.is_open:
             return
@@ -178,7 +177,7 @@ class Inspector:
             Stop.of(crawler).end(LEFT)
 
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, object] = {
     "SITEMAP_STORE": False,
     "SITEMAP_STOP_GRACE": 0.0,
     "SITEMAP_ITEMS": "batches",
@@ -280,7 +279,7 @@ def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     return own | ({} if opts.expand else {"max_depth": "0"}) | arguments
 
 
-def json_row(record: Any) -> dict[str, Any]:
+def json_row(record: object) -> dict[str, object]:
     """Convert a record to the object of a JSON feed."""
-    row: dict[str, Any] = json.loads(JsonText(Rows()).lines([record]))
+    row: dict[str, object] = json.loads(JsonText(Rows()).lines([record]))
     return row

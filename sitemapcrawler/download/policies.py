@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -27,6 +26,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import OfCrawler, Stop
+from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
@@ -69,7 +69,7 @@ class Policies(OfCrawler):
         self._hasty: set[str] = set()
         self.signatures: dict[str, str] = {}
         """{origin: signature of its robots.txt}, to detect changes."""
-        self.on_policy: Callable[[str, dict[str, Any]], None] | None = None
+        self.on_policy: Callable[[str, JsonObject], None] | None = None
         """Called with each origin and the robots.txt data to pass to `restore` later."""
 
     @property
@@ -125,7 +125,7 @@ class Policies(OfCrawler):
         origin = urls.origin(url)
         return None if origin is None else self._known.get(origin)
 
-    def restore(self, origin: str, age_s: float, told: dict[str, Any]) -> None:
+    def restore(self, origin: str, age_s: float, told: JsonObject) -> None:
         """Restore data that `on_policy` received `age_s` seconds ago.
         An expired or failed robots.txt is fetched again as soon as a request depends on it."""
         policy = restored(told)
@@ -150,7 +150,7 @@ class Policies(OfCrawler):
         """URL that a robots.txt was finally served from."""
         return self._moved.get(urls.origin(policy.url) or "", policy.url)
 
-    async def _obtain(self, origin: str, meta: dict[str, Any]) -> Policy | None:
+    async def _obtain(self, origin: str, meta: JsonObject) -> Policy | None:
         asked = self._asked.get(origin)
         if asked is None or (asked.done() and self._is_old(origin)):
             if meta:
@@ -161,7 +161,7 @@ class Policies(OfCrawler):
     def _is_old(self, origin: str) -> bool:
         return time.monotonic() - self._since[origin] > MAX_AGE_S
 
-    async def _ask(self, origin: str, meta: dict[str, Any]) -> Policy | None:
+    async def _ask(self, origin: str, meta: dict[str, object]) -> Policy | None:
         self._since[origin] = time.monotonic()
         if Stop.of(self.crawler).begun():
             return None
@@ -181,7 +181,7 @@ class Policies(OfCrawler):
         self._tell(policy)
         return policy
 
-    async def _fetch(self, url: str, meta: dict[str, Any]) -> FetchResult:
+    async def _fetch(self, url: str, meta: dict[str, object]) -> FetchResult:
         collected = Body(MAX_SITEMAP_BYTES).meta()
         own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS}
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
@@ -191,12 +191,12 @@ class Policies(OfCrawler):
             self._failures[urls.origin(url) or ""] = bare(error)
             return answers.from_error(request, error)
 
-    def _keep(self, origin: str, kept: dict[str, Any]) -> None:
+    def _keep(self, origin: str, kept: JsonObject) -> None:
         self.signatures[origin] = signature(kept)
         if self.on_policy is not None and not Stop.of(self.crawler).begun():
             self.on_policy(origin, kept)
 
-    def _share(self, answer: FetchResult, policy: Policy, kept: dict[str, Any]) -> None:
+    def _share(self, answer: FetchResult, policy: Policy, kept: JsonObject) -> None:
         """Store a redirected robots.txt for the target's authority as well."""
         origin = urls.origin(answer.final_url)
         if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
@@ -221,7 +221,7 @@ def own_agent(settings: BaseSettings) -> Agent:
     return agent(token[0] if token else EVERYBODY)
 
 
-def kept_of(answer: FetchResult, policy: Policy) -> dict[str, Any]:
+def kept_of(answer: FetchResult, policy: Policy) -> JsonObject:
     """Data that `restored` rebuilds a policy from."""
     body = answer.content(MAX_SITEMAP_BYTES) if policy.outcome is RobotsOutcome.PARSED else b""
     return {
@@ -235,13 +235,13 @@ def kept_of(answer: FetchResult, policy: Policy) -> dict[str, Any]:
     }
 
 
-def signature(kept: dict[str, Any]) -> str:
+def signature(kept: JsonObject) -> str:
     """Digest that is equal for robots.txt files with the same outcome and content."""
     said = f"{kept['outcome']} {kept['body']}"
     return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
 
 
-def restored(kept: dict[str, Any]) -> Policy:
+def restored(kept: JsonObject) -> Policy:
     """Rebuild a policy from the result of `kept_of`."""
     if kept["outcome"] == RobotsOutcome.TOO_MANY_REDIRECTS:
         return Policy.too_many_redirects(kept["url"], kept["status"])

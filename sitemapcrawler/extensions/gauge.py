@@ -64,7 +64,7 @@ class Gauge:
         self._pace.add(Moment(now, items))
         return {"phase": "crawling", "urls": items}
 
-    def _counts(self, audit: Audit, now: float) -> dict[str, Any]:
+    def _counts(self, audit: Audit, now: float) -> dict[str, object]:
         status, earlier = audit.status, self._earlier(audit.job)
         counted = self._stat("sitemap/urls")
         known = max(self._stat("sitemap/files"), audit.frontier.queued_count)

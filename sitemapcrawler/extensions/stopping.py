@@ -129,12 +129,12 @@ class BriefFormatter(LogFormatter):
         """Scrapy's message, only at level DEBUG: making it costs more than a record."""
         return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
 
-    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
+    def scraped(self, item: object, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
         """None: the log names files instead of items."""
         return None
 
     def item_error(
-        self, item: Any, exception: BaseException, response: Response | Failure | None, spider: Spider
+        self, item: object, exception: BaseException, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult:
         """Name only the type of the item."""
         return {"level": logging.ERROR, "msg": "Error processing a %(kind)s", "args": {"kind": type(item).__name__}}

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
-from typing import Any
 
 import duckdb
 from scrapy.crawler import Crawler
@@ -77,7 +76,7 @@ class Gatherer:
         self._writer = writer
         self._records = records
         self._run = run
-        self._known: dict[str, Any] = {}
+        self._known: dict[str, object] = {}
         self._interrupter = Interrupter()
 
     def keep(self, facts: SiteFacts) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from scrapy.crawler import Crawler
@@ -269,7 +268,7 @@ class Job:
         if self._writer.error is None:
             await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
 
-    def _finish(self, summary: dict[str, Any]) -> None:
+    def _finish(self, summary: dict[str, object]) -> None:
         with self.store.transaction():
             self.records.last_rows.put(self.holding)
             self.store.set(state=FINISHED, summary=summary, of_site=self._of_site)
@@ -284,7 +283,7 @@ class Job:
         self.records.close()
         self._writer.close()
 
-    async def stored(self) -> AsyncIterator[Any]:
+    async def stored(self) -> AsyncIterator[object]:
         """Yield records that this run did not read, for the feeds: url batches, files and findings, and all others if
         the job is finished. After a stop, only as many as there is time for."""
         self._giving = True

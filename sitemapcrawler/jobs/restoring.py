@@ -52,10 +52,10 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
             restore_counts(store, crawl.status)
 
 
-def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, Any]:
+def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, object]:
     """What a file adds to the crawl's counts; `Crawl.add_file` restores it."""
     file = getattr(record, "file", None)
-    tally: dict[str, Any] = {"skipped": told.skipped, "alias": told.alias}
+    tally: dict[str, object] = {"skipped": told.skipped, "alias": told.alias}
     if isinstance(file, FileFacts):
         tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
     if told.trust is not None:
@@ -218,7 +218,7 @@ class Asked:
         return condition
 
 
-async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[Any]:
+async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[object]:
     """Yield records for the feeds: url batches, files, findings and robots.txt."""
     async for batch in writer.each(partial(url_batches, store, asked.urls)):
         yield batch

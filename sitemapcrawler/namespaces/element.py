@@ -76,6 +76,8 @@ class Element:
         return joined
 
 
+Tree = dict[str, Any]
+"""An element as a tree of JSON, see `Element.tree`."""
 Fields = Mapping[str, Callable[[Element], object]]
 """Element name -> function that reads its value. The field of that name is a list if the element may repeat."""
 

@@ -6,10 +6,9 @@ Each is a dataclass and a declaration.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from sitemapcrawler.namespaces.declared import Namespace, register
-from sitemapcrawler.namespaces.element import Element, either, nested
+from sitemapcrawler.namespaces.element import Element, Tree, either, nested
 
 IMAGE = "http://www.google.com/schemas/sitemap-image/1.1"
 """Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"""
@@ -29,7 +28,7 @@ class Image:
     """Title (retired 2022-08-06)."""
     license: str | None = None
     """URL of the licence (retired 2022-08-06)."""
-    extra: list[dict[str, Any]] = field(default_factory=list)
+    extra: list[Tree] = field(default_factory=list)
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 
@@ -95,7 +94,7 @@ class Video:
     """Identifiers: {`value`, `type`} (retired)."""
     content_segment_loc: list[dict[str, str]] = field(default_factory=list)
     """Parts of the media file: {`value`: URL, `duration`: seconds} (retired)."""
-    extra: list[dict[str, Any]] = field(default_factory=list)
+    extra: list[Tree] = field(default_factory=list)
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 
@@ -136,7 +135,7 @@ class News:
     """Comma separated tickers (retired)."""
     geo_locations: str | None = None
     """Places (retired)."""
-    extra: list[dict[str, Any]] = field(default_factory=list)
+    extra: list[Tree] = field(default_factory=list)
     """Elements that no field holds: unknown ones, and repetitions of single ones."""
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -99,7 +99,7 @@ class SitemapSpider(ArgumentSpider):
 
     # Methods to override.
 
-    def parse_page(self, response: Response, entry: UrlRecord) -> Any:
+    def parse_page(self, response: Response, entry: UrlRecord) -> object:
         """Parse a page. May be a generator, coroutine or async generator, or return a list of items and requests."""
         raise NotImplementedError(f"{type(self).__name__}.parse_page is not defined")
 
@@ -112,13 +112,13 @@ class SitemapSpider(ArgumentSpider):
         Without a callback, it gets `parse_page` as callback and, by default, an errback that calls `page_failed`."""
         return Request(entry.loc)
 
-    def page_failed(self, failure: Failure, entry: UrlRecord) -> Any:
+    def page_failed(self, failure: Failure, entry: UrlRecord) -> object:
         """Handle a page that failed: an exception of the downloader, `HttpError` for a status that is not handled, or
         `IgnoreRequest` if robots.txt disallows it. By default, Scrapy handles the failure as usual.
         """
         failure.raiseException()
 
-    def sitemap_read(self, record: SitemapRecord) -> Any:
+    def sitemap_read(self, record: SitemapRecord) -> object:
         """Handle the record of a sitemap that was read or failed. May yield or return items and requests."""
         return None
 
@@ -131,7 +131,7 @@ class SitemapSpider(ArgumentSpider):
         complete(settings)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
         """Check the arguments before anything else; raises ArgumentError."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         declared()  # a plug-in that cannot be imported ends the crawl here
@@ -146,7 +146,7 @@ class SitemapSpider(ArgumentSpider):
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)
         return spider
 
-    async def start(self) -> AsyncGenerator[Any, None]:
+    async def start(self) -> AsyncGenerator[object, None]:
         """Yield page requests as fast as Scrapy accepts them."""
         if not is_guarded(self.settings):
             logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
@@ -159,7 +159,7 @@ class SitemapSpider(ArgumentSpider):
         finally:
             requests.conclude(walk)
 
-    async def _pages(self, walk: Walk, requests: PageRequests) -> AsyncGenerator[Any, None]:
+    async def _pages(self, walk: Walk, requests: PageRequests) -> AsyncGenerator[object, None]:
         room = Room(self.crawler, at_least_one(self.settings, "SITEMAP_PAGES_WAITING"))
         async with aclosing(walk.items()) as items:
             while not requests.full and (item := await anext(items, None)) is not None:
@@ -183,7 +183,7 @@ class SitemapSpider(ArgumentSpider):
         All others finish, as in any Scrapy crawl."""
         return BODY_KEY in request.meta or request.errback == self._page_failed
 
-    def _page_failed(self, failure: Failure) -> Any:
+    def _page_failed(self, failure: Failure) -> object:
         """Errback of page requests: puts one that a stop cancelled back into the queue for the next run."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         if self._stop.begun() and isinstance(failure.value, DownloadCancelledError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sitemapcrawler.items import UNREAD, SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
@@ -17,7 +16,7 @@ class RobotsPipeline(CrawlPipeline):
         self._verdicts = self._audit.verdicts
         self._skips_assets = not self._audit.params.verify_assets
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """Judge url records; other items pass unchanged."""
         if isinstance(item, SitemapRecord) and item.outcome not in UNREAD:
             self._verdicts.note_sitemap(item.final_url or item.sitemap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -40,7 +40,7 @@ class StatusPipeline(CrawlPipeline):
         self._status = self._audit.status
         self._job = self._audit.job
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """Attach replies to url records; other items pass. Records that may be in a sample wait for `idle`."""
         if self._status is None or getattr(item, "stored", False):
             return item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -23,7 +23,7 @@ class StorePipeline(CrawlPipeline):
         crawler.signals.connect(pipeline.item_failed, signal=signals.item_error)
         return pipeline
 
-    def item_failed(self, item: Any) -> None:
+    def item_failed(self, item: object) -> None:
         """Mark a file as incomplete if a pipeline failed on its records."""
         self._audit.note_failure()
         if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
@@ -41,7 +41,7 @@ class StorePipeline(CrawlPipeline):
         own = next((order for pipeline, order in pipelines if pipeline is type(self)), 0)
         return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """Store an item, unless it comes from the database."""
         job = self._job
         if isinstance(item, StoredBatch) and job is not None and not job.records.gives_lines:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
@@ -19,7 +18,7 @@ class StructurePipeline(CrawlPipeline):
         self._judge = self._audit.judge
         self._policies = self._audit.policies
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: object) -> object:
         """Judge items that carry facts; others pass, as do records that return with their reply."""
         file = getattr(item, "file", None)
         if not isinstance(file, FileFacts):

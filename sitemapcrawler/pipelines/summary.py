@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from scrapy.crawler import Crawler
 
@@ -36,7 +35,7 @@ class SummaryPipeline(CrawlPipeline):
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: object) -> object:
         """Count an item's records."""
         if isinstance(item, UrlBatch):
             self._stats.inc_value("sitemap/urls", len(item))

@@ -44,7 +44,7 @@ class AuditSpider(Audited):
     """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `sitemapcrawler.audit.params`."""
 
     name = "sitemap"
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: ClassVar[dict[str, object]] = {
         "title": "Sitemap audit",
         "description": "Finds every sitemap of a site, reads all of them, and says what is wrong with what they list.",
         "template": True,
@@ -73,7 +73,7 @@ class AuditSpider(Audited):
             settings.set("JOBDIR", None, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, _plan: Plan | None = None, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: Any) -> Self:
         """Check the arguments before anything else, unless a command has done so and hands over its plan; raises
         ValueError, one line."""
         plan = _plan or Plan.of(crawler.settings, kwargs)
@@ -159,7 +159,7 @@ class AuditSpider(Audited):
             self.audit.frontier.done(visit)
             return self.audit.reading.refused(visit, str(error))
 
-    async def parse_list(self, answer: FetchResult) -> AsyncIterator[Any]:
+    async def parse_list(self, answer: FetchResult) -> AsyncIterator[object]:
         """Read the list of the argument `urls`: yields url records in batches, then a record of the list."""
         listing = Listing(self.audit.selection, self.audit.reading.batch_size, self.audit.stop.begun)
         for item in listing.read(answer.url):
@@ -167,7 +167,7 @@ class AuditSpider(Audited):
                 yield record
         self.end_where_full()
 
-    async def parse_sitemap(self, answer: FetchResult, visit: Visit) -> AsyncIterator[Any]:
+    async def parse_sitemap(self, answer: FetchResult, visit: Visit) -> AsyncIterator[object]:
         """Read one sitemap: yields url records in batches, its own record, then the next requests."""
         self.audit.frontier.end_wait(visit)
         taken = self.audit.visits.take_over(visit, answer)
@@ -209,7 +209,7 @@ class AuditSpider(Audited):
 
     # Requests: one path for all, successful or failed.
 
-    def request(self, url: str, handler: str, limit: int, **arguments: Any) -> Request:
+    def request(self, url: str, handler: str, limit: int, **arguments: object) -> Request:
         """A request that passes its `FetchResult` to the method `handler`; collects up to `limit` bytes of the body."""
         meta = Body(limit).meta()
         if url.startswith("file:"):
@@ -223,16 +223,18 @@ class AuditSpider(Audited):
             cb_kwargs={"handler": handler, "arguments": arguments},
         )
 
-    async def handle_response(self, response: Response, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    async def handle_response(
+        self, response: Response, handler: str, arguments: dict[str, object]
+    ) -> AsyncIterator[object]:
         async for item in self._handled(answers.from_response(response), handler, arguments):
             yield item
 
-    async def handle_failure(self, failure: Failure) -> AsyncIterator[Any]:
+    async def handle_failure(self, failure: Failure) -> AsyncIterator[object]:
         given: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]  # Scrapy sets it
         async for item in self._handled(answers.from_failure(failure), given["handler"], given["arguments"]):
             yield item
 
-    async def _handled(self, answer: FetchResult, handler: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    async def _handled(self, answer: FetchResult, handler: str, arguments: dict[str, object]) -> AsyncIterator[object]:
         try:
             async for item in getattr(self, handler)(answer, **arguments):
                 yield item

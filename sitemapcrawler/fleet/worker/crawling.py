@@ -34,7 +34,7 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemapcrawler.download.crawl import may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
-from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.items import JsonObject, SummaryRecord
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.running import plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -90,7 +90,7 @@ def settings_of(job: CrawlJob) -> Settings:
     for name, (value, priority) in job.settings.items():
         settings.set(name, value, priority)
     folder = Path(job.folder)
-    own: dict[str, Any] = {
+    own: dict[str, object] = {
         "FEEDS": feeds(folder, job.domain),
         "JOBDIR": None,
         "LOG_FILE": str(folder / LOG),
@@ -102,7 +102,7 @@ def settings_of(job: CrawlJob) -> Settings:
     return settings
 
 
-def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
+def feeds(folder: Path, domain: str) -> dict[str, dict[str, object]]:
     """FEEDS setting with the four tables and the summary."""
     place = folder.absolute().as_uri()  # in a path, Scrapy would replace "%20" and "%(time)s"
     common = {"overwrite": True, "store_empty": True, "encoding": "utf-8", "fields": None}
@@ -118,9 +118,9 @@ def feeds(folder: Path, domain: str) -> dict[str, dict[str, Any]]:
     return {**tables, f"{place}/{SUMMARY}": {"format": "jsonlines", "item_classes": [SummaryRecord], **common}}
 
 
-def summary(folder: Path) -> dict[str, Any]:
+def summary(folder: Path) -> JsonObject:
     """Summary record of a finished crawl. Raises OSError or ValueError if there is none."""
-    record: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
+    record: JsonObject = json.loads((folder / SUMMARY).read_bytes())
     return record
 
 
@@ -157,7 +157,7 @@ class WorkerLink:
         """Start handling messages in the event loop."""
         asyncio.get_running_loop().add_reader(self._connection.fileno(), self._handle_message)
 
-    def send(self, *message: Any) -> None:
+    def send(self, *message: object) -> None:
         """Send a message. Ends the process if the worker is gone."""
         try:
             self._connection.send_bytes(json.dumps(message).encode())
