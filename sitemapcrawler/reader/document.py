@@ -10,7 +10,7 @@ from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
-from sitemapcrawler.reader.formats import FORMATS, UNKNOWN, format_named
+from sitemapcrawler.reader.formats import FORMATS, TEXT, UNKNOWN, format_named
 from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
 from sitemapcrawler.reader.xml import XmlReader
 from sitemapcrawler.words import counted
@@ -179,6 +179,8 @@ class Document:
         format = FORMATS[head.format]
         if format.read is not None:
             entries = format.entries(self.url, self._base, self.faults, "")
+            entries.extended = format is not TEXT
+            self._builder = entries
             yield from format.read(chain([text], texts), entries, self.faults)
         elif head.name:
             yield from self._xml(head, text, line, texts)
