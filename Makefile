@@ -52,7 +52,8 @@ fuzz: .venv/.fuzz
 	@printf '%s\n' $(or $(TARGET),$$($(BIN)/python -m fuzz --list)) | \
 		xargs -P 2 -I '{}' $(BIN)/python -m fuzz '{}' $(SECONDS)
 
-lint: .venv/.lint
+# mypy reads the helpers of the tests too, so it needs what they import.
+lint: .venv/.test .venv/.lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
