@@ -61,11 +61,11 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises NotConfigured for an invalid network in SITEMAP_ALLOW_NETWORKS."""
-        super().__init__(crawler)
         try:
             self._check = AddressCheck(crawler)
         except ValueError as error:
             raise NotConfigured(str(error)) from None
+        super().__init__(crawler)
         self._ending = Ending(crawler)
         chosen = is_chosen(crawler.settings)
         self._resolver = None if chosen else DualStackResolver(installed_reactor(), crawler.settings)
