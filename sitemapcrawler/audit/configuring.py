@@ -92,6 +92,12 @@ def at_least_one(settings: BaseSettings, name: str) -> int:
     return max(1, settings.getint(name))
 
 
+def max_fetched(settings: BaseSettings) -> int:
+    """Maximum size of a sitemap in bytes: DOWNLOAD_MAXSIZE, with this project's default instead of Scrapy's."""
+    chosen = (settings.getpriority("DOWNLOAD_MAXSIZE") or 0) > SETTINGS_PRIORITIES["default"]
+    return settings.getint("DOWNLOAD_MAXSIZE") if chosen else ours.DOWNLOAD_MAXSIZE
+
+
 def limits(settings: BaseSettings) -> Limits:
     return Limits(
         max_bytes=settings.getint("SITEMAP_MAX_BYTES"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -175,7 +175,7 @@ class Discovery:
         policy = await self._policies.obtain(last)
         return None if policy is None else self._enter(policy)
 
-    async def enter_all(self, starts: Iterable[Start], at_once: int) -> AsyncIterator[Site | None]:
+    async def enter_all(self, starts: Iterable[Start], at_once: int) -> AsyncGenerator[Site | None, None]:
         """Enter starts, `at_once` at a time; yields the results of `enter` in order of completion."""
         running: set[asyncio.Future[Site | None]] = set()
         waiting = iter(starts)

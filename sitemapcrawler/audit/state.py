@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.configuring import at_least_one, choose, limits, new_frontier, new_status
-from sitemapcrawler.audit.discovery import Discovery, Sites
+from sitemapcrawler.audit.discovery import Sites
 from sitemapcrawler.audit.frontier import Frontier, Selection
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
 from sitemapcrawler.audit.verdicts import Verdicts
-from sitemapcrawler.audit.visiting import Visits
+from sitemapcrawler.audit.walk import Step, Walk
 from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
@@ -74,7 +74,6 @@ class Audit:
     selection: Selection
     frontier: Frontier
     sites: Sites
-    discovery: Discovery
     reading: Reading
     judge: Judge
     verdicts: Verdicts
@@ -82,15 +81,16 @@ class Audit:
     """The verification of listed URLs; None for verify=off."""
     job: Job | None
     """The database of the crawl; None if nothing needs one."""
-    visits: Visits
+    walk: Walk
     phase: str | None = None
     """Current step at the end of the crawl; None before."""
     internal_errors: int = 0
     """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
 
     @classmethod
-    def new(cls, crawler: Crawler, plan: Plan) -> Self:
-        """Build the parts of a crawl. Scrapy has not made the engine yet."""
+    def new(cls, crawler: Crawler, plan: Plan, fetch: Callable[[Step], Request]) -> Self:
+        """Build the parts of a crawl. Scrapy has not made the engine yet.
+        `fetch`: the way to fetch a sitemap, page or list; see `audit.walk.Walk`."""
         settings, params = crawler.settings, plan.params
         stop, named, policies = shared_parts(crawler, params)
         selection, frontier = Selection(params), new_frontier(settings, params)
@@ -116,12 +116,12 @@ class Audit:
         status = new_status(crawler, params, policies, judge, stop.begun, on_step)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
-        visits = Visits(frontier, sites, policies, reading, job)
+        walk = Walk(crawler, params, policies, reading, sites, fetch, lambda: audit.complete, job)
         audit = cls(
-            crawler, params, stop, named, policies, selection, frontier, sites, Discovery(sites, policies), reading,
-            judge, verdicts, status, job, visits,
+            crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, status, job,
+            walk,
         )  # fmt: skip
-        visits.on_copied = audit.add_file
+        walk.on_copied = audit.add_file
         return audit
 
     @staticmethod

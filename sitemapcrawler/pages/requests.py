@@ -15,7 +15,7 @@ from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.pages.walking import Walk
+from sitemapcrawler.pages.walking import SitemapItems
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
 
@@ -121,10 +121,10 @@ class PageRequests:
         except Exception as error:
             self._blame("sitemap_read", record.sitemap, error)
 
-    def conclude(self, walk: Walk) -> None:
+    def conclude(self, sitemaps: SitemapItems) -> None:
         """Store the counts in the stats, and log one line."""
         self._quota.close()
-        for name, count in (walk.selection.skipped + walk.frontier.skipped).items():
+        for name, count in (sitemaps.selection.skipped + sitemaps.frontier.skipped).items():
             self._stats.inc_value(f"sitemap/skipped/{name}", count)
         self._stats.set_value("sitemap/pages", self.count)
         files, stopped = self._stats.get_value("sitemap/files", 0), self._spider.stopping()

@@ -26,7 +26,7 @@ from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces import declared
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, one_line_errors, page_params
-from sitemapcrawler.pages.walking import Walk
+from sitemapcrawler.pages.walking import SitemapItems
 
 
 class Room:
@@ -150,18 +150,18 @@ class SitemapSpider(ArgumentSpider):
         """Yield page requests as fast as Scrapy accepts them."""
         if not is_guarded(self.settings):
             logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
-        walk = Walk(self.crawler, self.params, Policies.of(self.crawler), self._stop.begun)
+        sitemaps = SitemapItems(self.crawler, self.params, Policies.of(self.crawler), self._stop.begun)
         requests = PageRequests(self, self._page_failed)
         try:
-            async with aclosing(self._pages(walk, requests)) as pages:
+            async with aclosing(self._pages(sitemaps, requests)) as pages:
                 async for page in pages:
                     yield page
         finally:
-            requests.conclude(walk)
+            requests.conclude(sitemaps)
 
-    async def _pages(self, walk: Walk, requests: PageRequests) -> AsyncGenerator[object, None]:
+    async def _pages(self, sitemaps: SitemapItems, requests: PageRequests) -> AsyncGenerator[object, None]:
         room = Room(self.crawler, at_least_one(self.settings, "SITEMAP_PAGES_WAITING"))
-        async with aclosing(walk.items()) as items:
+        async with aclosing(sitemaps.read()) as items:
             while not requests.full and (item := await anext(items, None)) is not None:
                 for request in requests.for_batch(item) if isinstance(item, UrlBatch) else ():
                     await room.wait()

@@ -291,6 +291,17 @@ def test_limit_holds_for_all_runs_of_a_job(shop: Path, tmp_path: Path) -> None:
     assert asked == paths[:5]
 
 
+def test_limit_counts_pages_that_are_asked_for(wired: Path) -> None:
+    """Those that the spider does not want are listed and not asked for, and neither are repeated ones."""
+    with SiteServer() as server:
+        home = server.url()
+        listed = ["/unwanted/1", "/unwanted/2", "/a", "/a", "/b", "/c"]
+        server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
+        server.otherwise = page("page")
+        crawl(wired, "shop", "-a", f"sitemap={home}/s.xml", "-a", "max_urls=2")
+    assert [path for path in server.paths if path in listed] == ["/a", "/b"]
+
+
 KINDS = """
     import json
 

@@ -19,6 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
 from sitemapcrawler import settings as ours
+from sitemapcrawler.audit.configuring import max_fetched
 from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
@@ -27,7 +28,6 @@ from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, one_line_errors, page_params
 from sitemapcrawler.pages.spider import Room
-from sitemapcrawler.pages.walking import max_fetched
 
 DATA = Path(__file__).parents[2] / "data/good"
 ROBOTS, OURS = (

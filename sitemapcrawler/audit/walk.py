@@ -1,0 +1,268 @@
+"""The walk through the sitemaps of a crawl: what to fetch next, and what to do with each answer.
+
+How a URL is fetched is up to the spider: the audit yields requests to Scrapy, `SitemapSpider` asks the downloader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from twisted.python.failure import Failure
+
+from sitemapcrawler import urls
+from sitemapcrawler.audit.configuring import at_least_one, max_fetched
+from sitemapcrawler.audit.discovery import Discovery, Site, SitePage, Sites
+from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
+from sitemapcrawler.audit.local_files import Listing
+from sitemapcrawler.audit.params import Params
+from sitemapcrawler.audit.reading import Reading, is_page
+from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.jobs.comparing import NOT_MODIFIED
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.restoring import Done
+from sitemapcrawler.replies.discovery import HTML_BYTES
+from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.words import counted
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlList:
+    """The list of URLs that the argument `urls` names."""
+
+    url: str
+
+
+Step = Visit | SitePage | UrlList
+"""What is fetched: a sitemap, a page that may name sitemaps, or a list of URLs."""
+Item = UrlBatch | SitemapRecord
+"""What reading gives: the records of a file in batches, then the record of the file."""
+
+
+class Walk:
+    """Reads the sitemaps of a crawl, each once, in the order in which they are found and answered."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        params: Params,
+        policies: Policies,
+        reading: Reading,
+        sites: Sites,
+        fetch: Callable[[Step], Request | None],
+        complete: Callable[[], bool],
+        job: Job | None = None,
+    ) -> None:
+        """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
+        None; raises ValueError for a URL that cannot be requested.
+        `complete`: returns False once the crawl is ending with work left.
+        """
+        settings = crawler.settings
+        self._crawler = crawler
+        self._params = params
+        self._policies = policies
+        self._reading = reading
+        self._frontier: Frontier = reading.frontier
+        self._selection: Selection = reading.selection
+        self._sites = sites
+        self._discovery = Discovery(sites, policies)
+        self._fetch = fetch
+        self._complete = complete
+        self._job = job
+        self._max_size = max_fetched(settings)
+        self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
+        self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
+        self._again: set[str] = set()
+        self.on_copied: Callable[[Mapping[str, object]], None] | None = None
+        """Called with the counts of a file whose entries are copied, as an earlier crawl made them."""
+
+    # What to fetch.
+
+    async def start(
+        self, enter_robots: Callable[[str], Awaitable[None]] | None = None
+    ) -> AsyncGenerator[Request | SitemapRecord, None]:
+        """Fetch the sitemaps that the user named, and enter the sites.
+        `enter_robots`: called in place of the method for each robots.txt among the sitemaps."""
+        listed = self._params.urls
+        if listed is not None and (self._job is None or listed not in self._job.done):
+            for request in self._fetched(UrlList(listed)):
+                yield request
+        for url in self._params.sitemaps:
+            if is_robots_url(url):
+                await (enter_robots or self.enter_robots)(url)
+            else:
+                self._frontier.add(Visit(url, "argument", place=self._params.place_of(url)))
+        for request in self._go_on():
+            yield request
+        async with aclosing(self._discovery.enter_all(self._params.starts, self._at_once)) as entered:
+            async for site in entered:
+                for request in self._go_on(site):
+                    yield request
+
+    async def enter_robots(self, url: str) -> None:
+        """Fetch a robots.txt that the user named and queue its sitemaps."""
+        robots, named = await self._discovery.named_by(url, self._params.place_of(url))
+        queued = [self._reading.queue_named(robots, sitemap) for sitemap in named]
+        if self._params.offline and named and not any(queued):
+            logger.error("%s: names %s, none of them fetched: offline=yes", url, counted(len(named), "sitemap"))
+
+    def request(
+        self, step: Step, callback: Callable[..., object], errback: Callable[[Failure], object] | None = None
+    ) -> Request:
+        """The request for a step, which the callback gets as `step`.
+        Raises ValueError for a URL that cannot be requested."""
+        limit, headers = self._max_size, dict[str, str]()
+        if isinstance(step, SitePage):
+            limit = HTML_BYTES
+        elif isinstance(step, UrlList):
+            limit = 1  # it is read from disk, as it stands there
+        else:
+            headers = self._validators(step)
+        meta = Body(limit).meta()
+        if step.url.startswith("file:"):
+            meta["download_slot"] = "file"
+        return Request(
+            urls.as_sent(step.url),
+            callback=callback,
+            errback=errback,
+            headers=headers,
+            meta=meta,
+            dont_filter=True,
+            cb_kwargs={"step": step},
+        )
+
+    def _go_on(self, site: Site | None = None) -> Iterator[Request | SitemapRecord]:
+        """Fetch the next sitemaps, and pages of sites that name more of them; `site` may need such a page."""
+        if self._selection.full:
+            return
+        for step in self._next(site):
+            yield from self._fetched(step)
+
+    def _fetched(self, step: Step) -> Iterator[Request | SitemapRecord]:
+        """Fetch a step. Yields what Scrapy is to send, or the record of a sitemap that cannot be requested."""
+        try:
+            request = self._fetch(step)
+        except ValueError as error:
+            if not isinstance(step, Visit):
+                raise
+            self._frontier.done(step)
+            yield self._reading.refused(step, str(error))
+        else:
+            if request is not None:
+                yield request
+
+    def _next(self, site: Site | None) -> Iterator[Step]:
+        sites = [site]
+        for visit in self._frontier.next_visits():
+            if self._job is not None and visit.url in self._job.done:
+                sites.append(self._pass_by(visit, self._job.done[visit.url]))
+            else:
+                yield visit
+        for one in filter(None, sites):
+            if (page := self._sites.next_page(one)) is not None:
+                yield page
+
+    def _validators(self, visit: Visit) -> dict[str, str]:
+        """Request headers that let the server answer 304 for an unchanged sitemap."""
+        asked = self._job is not None and visit.url not in self._again
+        earlier = self._job.earlier(visit, self._policies) if asked and self._job is not None else None
+        return {} if earlier is None else earlier.validators
+
+    # What to do with the answer.
+
+    def answered(self, step: Step) -> None:
+        """Note that a step has its answer, which may have to wait until it is read."""
+        if isinstance(step, Visit):
+            self._frontier.end_wait(step)
+
+    async def read(self, step: Step, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
+        """Read the answer to a step, and fetch what comes next."""
+        try:
+            self.answered(step)
+            if isinstance(step, Visit):
+                items = self._read_sitemap(step, answer)
+            elif isinstance(step, SitePage):
+                items = self._read_page(step, answer)
+            else:
+                items = self._read_list(answer)
+            async with aclosing(items):
+                async for item in items:
+                    yield item
+        finally:
+            answer.body.close()
+
+    async def _read_list(self, answer: FetchResult) -> AsyncGenerator[Item, None]:
+        for item in Listing(self._selection, self._reading.batch_size, self._reading.stopping).read(answer.url):
+            yield item
+
+    async def _read_page(self, page: SitePage, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
+        """Queue the sitemaps that a page names, or enter the site to which a home page redirects."""
+        for request in self._go_on(await self._discovery.read_page(page, answer)):
+            yield request
+
+    async def _read_sitemap(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
+        earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
+        if earlier is not None and not self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
+            if self.on_copied is not None:
+                self.on_copied(earlier.tally)
+            record = self._reading.unchanged(visit, answer, earlier)
+            done = Done(earlier.digest, True, False, True, earlier.index, answer.final_url)
+            site = self._pass_by(visit, done)
+            yield record
+        elif answer.status == NOT_MODIFIED and visit.url not in self._again:
+            self._again.add(visit.url)  # what it had before cannot be reused
+            for request in self._fetched(visit):
+                yield request
+            return
+        else:
+            hit = False
+            read = self._reading.alias if self._is_alias(visit, answer) else self._reading.read
+            async with self._reading_slots:
+                for item in read(visit, answer):
+                    if item is None:
+                        await asyncio.sleep(0)
+                        continue
+                    hit = True
+                    yield item
+            site = await self._settle(visit, answer, hit)
+        for request in self._go_on(site):
+            yield request
+
+    def _is_alias(self, visit: Visit, answer: FetchResult) -> bool:
+        """True for a sitemap that was read already under another URL."""
+        if not answer.ok:
+            return False
+        known = self._sites.is_known(visit, answer.final_url, answer.body.digest())
+        return known and not is_page(answer)  # each file that redirects to a common HTML page is a problem of its own
+
+    async def _settle(self, visit: Visit, answer: FetchResult, hit: bool) -> Site | None:
+        """Finish a sitemap; `hit`: it was one. Returns the site it is a guess for."""
+        self._frontier.done(visit)
+        if visit.probe and not hit:
+            self._crawler.stats.inc_value("sitemap/probes_missed")
+            if self._job is not None and self._complete():
+                await self._job.records.missed(visit, answer.ok, answer.status)
+        return self._sites.settle(visit, hit, answer.ok)
+
+    def _pass_by(self, visit: Visit, done: Done) -> Site | None:
+        """Apply the effects of reading a file without reading it again."""
+        if done.hit and done.answered and not done.alias:
+            self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
+        self._reading.indexes[visit.judged_with] += done.index
+        if done.index and self._job is not None:
+            for loc, lastmod_at in self._job.children(visit.url):
+                self._reading.queue(visit, loc, lastmod_at)
+        if visit.probe and done.hit:
+            self._frontier.count_guess()
+        self._frontier.done(visit)
+        return self._sites.settle(visit, done.hit, done.answered)
