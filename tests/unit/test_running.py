@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.running import check, check_settings
+from sitemapcrawler.running import check_settings, plan
 
 
 def settings(name: str, value: object) -> Settings:
@@ -34,7 +34,7 @@ def test_interval_is_a_number() -> None:
 def test_refused_arguments_leave_no_log(tmp_path: Path) -> None:
     log = tmp_path / "crawl.log"
     with pytest.raises(ValueError, match=r"^argument verify='perhaps': "):
-        check(settings("LOG_FILE", str(log)), {"domain": "e.com", "verify": "perhaps"})
+        plan(settings("LOG_FILE", str(log)), {"domain": "e.com", "verify": "perhaps"})
     assert not log.exists()
 
 
