@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.formats import format_named
@@ -94,8 +94,8 @@ class JudgedFile:
         if self._judge is not None:
             self.counts, self.skipped = self._judge.counts, self._judge.skipped
 
-    def entries(self, entries: Sequence[UrlRecord | ChildRecord]) -> None:
-        """Check entries in file order; those of an index are checked at its end."""
+    def entries(self, entries: Sequence[UrlRecord | ChildRecord], notes: Notes) -> None:
+        """Check entries in file order, whose findings go to the notes; those of an index are checked at its end."""
         if self._judge is None:
             return
         pages = []
@@ -104,21 +104,22 @@ class JudgedFile:
                 pages.append(entry)
             else:
                 self._file.list_child(entry)
-        if pages and self._judge.urls(pages, self._file):
-            for page in pages:
-                self.findings += getattr(page, "findings", ())
+        if pages:
+            self._judge.urls(pages, self._file, notes)
+            self.findings += notes.findings(pages)
 
-    def conclude(self) -> None:
-        """Check the file itself, once it is read and described."""
+    def conclude(self) -> list[FindingRecord]:
+        """Check the file itself, once it is read and described. Returns the findings on it."""
         if self._judge is None:
-            return
+            return []
         record = self._file.record
         self._file.indexes = int(format_named(record.format).is_index)
-        self._judge.file(record, self._file)
-        self.findings += getattr(record, "findings", ())
+        found = self._judge.file(record, self._file)
+        self.findings += found
         for rule in filter(self._choice.chosen, self._choice.all_rules):
             if not (MET | NEVER_SKIPPED).intersection(rule.needs):
                 self.skipped[rule.id] += 1
+        return found
 
 
 FINDINGS_PER_RULE = 100
@@ -183,6 +184,7 @@ class SitemapFile:
         facts = FileFacts(url, self._record, self._document, fetched_at=at)
         self._judged = JudgedFile(facts, choice, findings_per_rule)
         self._concluded = False
+        self._found: list[FindingRecord] = []
         self._opened = Path(source).open("rb") if isinstance(source, (str, os.PathLike)) else None  # noqa: SIM115 - closed by close()
         self._chunks = chunks_of(self._opened if self._opened is not None else source)
         self._entries = self._read()
@@ -195,9 +197,10 @@ class SitemapFile:
         """Yield all records in feed order: each entry and its findings, then the sitemap and its findings."""
         for entry in self._entries:
             yield entry
-            yield from getattr(entry, "findings", ())
+            if isinstance(entry, UrlRecord):
+                yield from self._document.notes.findings([entry])
         yield self.sitemap
-        yield from getattr(self._record, "findings", ())
+        yield from self._found
 
     @property
     def sitemap(self) -> SitemapRecord:
@@ -249,7 +252,7 @@ class SitemapFile:
     def _read(self) -> Generator[UrlRecord | ChildRecord]:
         try:
             for entries in self._document.read(self._counted()):
-                self._judged.entries(entries)
+                self._judged.entries(entries, self._document.notes)
                 yield from entries
         except Exception as error:
             self._document.cut_short(f"the source failed: {error}")
@@ -274,7 +277,7 @@ class SitemapFile:
         if not self._concluded:
             self._concluded = True
             self._document.describe(self._record)
-            self._judged.conclude()
+            self._found = self._judged.conclude()
 
 
 def _names(chosen: str | Iterable[str]) -> tuple[str, ...]:

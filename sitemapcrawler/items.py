@@ -6,13 +6,18 @@ the description in `docs/records.schema.json`. Field order is column order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sitemapcrawler.namespaces import OWN, plugged
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+
+if TYPE_CHECKING:
+    from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
 JsonObject = dict[str, Any]
 """An object of JSON, whose fields have the types that its writer gave them."""
@@ -70,57 +75,8 @@ class ReplyRecord:
     """What went wrong, in one sentence."""
 
 
-class Stored:
-    """A record that may come from the job's database."""
-
-    __slots__ = ("stored",)
-
-    stored: bool
-    """True where it does: then it is not judged, and not stored again; unset otherwise."""
-
-    def mark_stored(self, stored: bool = True) -> Self:
-        """Say that it does, or that it is a new one from now on."""
-        self.stored = stored
-        return self
-
-
-class Judged(Stored):
-    """What travels with a record through the pipelines and is no part of its row."""
-
-    __slots__ = ("element", "faults", "file", "findings", "place", "told")
-
-    element: Any
-    """The entry as it stands in the XML, where it is not a plain one; unset otherwise."""
-    faults: Sequence[str]
-    """Rules of the faults that the reader found in the entry; unset where there are none."""
-    file: Any
-    """What is known of the file, for the rules (`rules.facts.FileFacts`); unset where nothing is judged."""
-    findings: list[FindingRecord]
-    """Findings on this record; unset where there are none."""
-    place: int
-    """Which entry of its file it is, from 0; unset where no entries are held back."""
-    told: Any
-    """What reading a file told the crawl besides its records (`jobs.crawl.FileResult`); unset for other records."""
-
-    def blame(self, rules: Sequence[str]) -> None:
-        """Say which rules name faults that the reader found in the entry."""
-        self.faults = [*getattr(self, "faults", ()), *rules]
-
-    def know(self, file: Any) -> None:
-        """Give the record what is known of its file."""
-        self.file = file
-
-    def put_at(self, place: int) -> None:
-        """Give the record its place in the file."""
-        self.place = place
-
-    def attach(self, findings: list[FindingRecord]) -> None:
-        """Put findings on the record, which feeds write after it."""
-        self.findings = findings
-
-
 @dataclass(slots=True)
-class UrlRecord(Judged):
+class UrlRecord:
     """One `<url>` of a urlset, one item of a feed, or one line of a text sitemap."""
 
     type: str = field(default="url", init=False)
@@ -219,7 +175,7 @@ def objects_in(record: UrlRecord) -> Mapping[str, int]:
 
 
 @dataclass(slots=True)
-class FindingRecord(Stored):
+class FindingRecord:
     """One thing that a rule found."""
 
     type: str = field(default="finding", init=False)
@@ -260,7 +216,7 @@ class Lastmods:
 
 
 @dataclass(slots=True)
-class SitemapRecord(Judged):
+class SitemapRecord:
     """One sitemap file, also one that could not be read."""
 
     type: str = field(default="sitemap", init=False)
@@ -332,7 +288,7 @@ ENDED = (None, FINISHED, "max_urls")
 
 
 @dataclass(slots=True)
-class RobotsRecord(Judged):
+class RobotsRecord:
     """One robots.txt: that of an authority which the crawl asked, or whose URLs a sitemap lists."""
 
     type: str = field(default="robots", init=False)
@@ -421,6 +377,91 @@ class SummaryRecord:
     """Why the crawl ended early; null when it reached its end."""
 
 
+class SitemapEnd(SitemapRecord):
+    """The record of a file at its end in this crawl, with what is known of the file besides its row."""
+
+    __slots__ = ("facts", "findings", "result")
+
+    def __init__(self, *fields: Any) -> None:
+        """`fields`: those of the record, in order. Any: each has a type of its own."""
+        super().__init__(*fields)
+        self.facts: FileFacts | None = None
+        """What rules are given of the file; None where nothing is judged."""
+        self.findings: list[FindingRecord] = []
+        """Findings on the file itself."""
+        self.result = FileResult()
+        """What reading the file contributes besides records."""
+
+
+@dataclass(slots=True)
+class FileResult:
+    """What reading a file contributes besides records. Stored, since a resumed job does not read the file again."""
+
+    digest: str = ""
+    """Hash of the body as fetched, in hexadecimal."""
+    children: list[tuple[str, str | None]] = field(default_factory=list)
+    """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Number of entries that arguments leave out, by argument."""
+    alias: bool = False
+    """True if it redirects to a file that was already read."""
+    taken: bool = False
+    """True if it is unchanged since the baseline, whose entries are copied."""
+    tally: dict[str, object] = field(default_factory=dict)
+    """What a copied file adds to the crawl's counts, from the baseline."""
+    trust: dict[str, object] | None = None
+    """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""
+
+
+@dataclass(slots=True)
+class Note:
+    """What is known of a url record on its way through a crawl, besides its row."""
+
+    record: UrlRecord
+    """The record, which also keeps its identity from being given to another one."""
+    element: Element | None = None
+    """The entry as it stands in the XML; None for plain entries, feeds and text."""
+    faults: Sequence[str] = ()
+    """Rules of the faults that the reader found in the entry."""
+    findings: list[FindingRecord] = field(default_factory=list)
+    """Findings on the entry, which feeds write after it."""
+    stored: int = 0
+    """How many of the findings are in the job's database."""
+    place: int = 0
+    """Which entry of its file it is, counted from 0, where entries are held back."""
+
+
+class Notes(dict[int, Note]):
+    """The notes on some records, by the identity of each. Most records have none."""
+
+    @classmethod
+    def of(cls, notes: Iterable[Note]) -> Self:
+        """A table of these notes."""
+        return cls({id(note.record): note for note in notes})
+
+    def on(self, record: UrlRecord) -> Note:
+        """The note on a record, made where there is none."""
+        note = self.get(id(record))
+        if note is None:
+            note = self[id(record)] = Note(record)
+        return note
+
+    def element(self, record: UrlRecord) -> Element | None:
+        """The XML element of an entry; None for plain entries, feeds and text."""
+        note = self.get(id(record))
+        return None if note is None else note.element
+
+    def findings(self, records: Iterable[UrlRecord]) -> list[FindingRecord]:
+        """The findings on records, in their order."""
+        found = (self.get(id(record)) for record in records) if self else ()
+        return [finding for note in found if note is not None for finding in note.findings]
+
+    def remove(self, records: Iterable[object]) -> Notes:
+        """Take out the notes on these records, and return them."""
+        removed = ((id(record), self.pop(id(record), None)) for record in records) if self else ()
+        return Notes((key, note) for key, note in removed if note is not None)
+
+
 @dataclass(slots=True)
 class UrlBatch:
     """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
@@ -429,19 +470,34 @@ class UrlBatch:
     """URL of the file all records stand in."""
     urls: list[UrlRecord]
     """The records."""
-    file: Any = None
-    """What is known of the file, for the rules (`rules.facts.FileFacts`)."""
-    judged: bool = False
-    """True where some record of the batch has findings."""
-    settled: bool = False
-    """True for records that were held back and have been judged: they go to the feeds as they are."""
-    listed: list[UrlRecord] | None = None
-    """All records of the batch, where some of them were held back; None where none may be."""
+    notes: Notes = field(default_factory=Notes)
+    """What is known of the records besides their rows."""
     lines: bytes | None = None
     """The records as JSON lines, where they were written so already; None where not, or where some have findings."""
 
+    @property
+    def judged(self) -> bool:
+        """True where some record has findings."""
+        return any(note.findings for note in self.notes.values())
+
     def __len__(self) -> int:
         return len(self.urls)
+
+
+@dataclass(slots=True)
+class FreshBatch(UrlBatch):
+    """A batch as it was read: to be judged, verified and stored."""
+
+    file: FileFacts | Counted | None = None
+    """What rules are given of the file; None where nothing is judged."""
+    listed: list[UrlRecord] | None = None
+    """All records of the batch, where some of them were held back for a sample; None where none may be."""
+
+
+class FinalBatch(UrlBatch):
+    """A batch of records that were held back and have been judged: stored in their final form, and written."""
+
+    __slots__ = ()
 
 
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
@@ -454,11 +510,10 @@ RECORDS: tuple[type, ...] = (UrlRecord, SitemapRecord, RobotsRecord, FindingReco
 
 
 def records(item: object) -> list[Any]:
-    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings."""
+    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings.
+    Any: a user's own items pass too, and who asks for `type` or `loc` knows the kind."""
     if isinstance(item, UrlBatch):
-        return [row for record in item.urls for row in _with_findings(record)] if item.judged else item.urls
-    return _with_findings(item)
-
-
-def _with_findings(item: object) -> list[Any]:
-    return [item, *getattr(item, "findings", ())]
+        if not item.judged:
+            return item.urls
+        return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
+    return [item, *item.findings] if isinstance(item, SitemapEnd) else [item]

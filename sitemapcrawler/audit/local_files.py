@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote_to_bytes
 from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Selection
 from sitemapcrawler.feeds.cells import Cells
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
 from sitemapcrawler.reader.formats import LIST
 from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
@@ -175,9 +175,10 @@ class Listing:
         self._batch_size = batch_size
         self._stopped = stopped
 
-    def read(self, url: str) -> Iterator[UrlBatch | SitemapRecord]:
+    def read(self, url: str) -> Iterator[FreshBatch | SitemapEnd]:
         path = Path(urls.local_path(url) or "")
-        record = SitemapRecord(url, format=LIST.name)
+        record = SitemapEnd(url)
+        record.format = LIST.name
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
@@ -188,7 +189,7 @@ class Listing:
             record.outcome, record.error = "failed", record.error or "lists no URL"
         yield record
 
-    def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord) -> Iterator[UrlBatch]:
+    def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord) -> Iterator[FreshBatch]:
         file = Counted(record.sitemap)
         while batch := list(islice(listed, self._batch_size)):
             if self._stopped() or self._selection.full:
@@ -197,7 +198,7 @@ class Listing:
             record.url_count += len(records)
             kept = self._selection.keep(records)
             if kept:
-                yield UrlBatch(record.sitemap, kept, file)
+                yield FreshBatch(record.sitemap, kept, file=file)
 
 
 def _cells(delimiter: str) -> Callable[[str], str]:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 import msgspec
@@ -16,8 +16,7 @@ from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
 from sitemapcrawler.audit.local_files import file_beside, missing_files
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.crawl import FileResult
+from sitemapcrawler.items import FileResult, FreshBatch, Notes, SitemapEnd, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
@@ -52,7 +51,7 @@ class Reading:
     follow: Callable[[str], object] | None = None
     """Test on the URLs of children; None follows all."""
     judging: bool = False
-    """True if rules run: records then carry their facts."""
+    """True if rules run: batches then carry the facts of their file."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
     """Tests whether a file may list a URL on another host; see `rules.facts.FileFacts.proven`."""
     offline: bool = False
@@ -75,19 +74,19 @@ class Reading:
         """Files finished so far, and the fractions read of open ones."""
         return self.records + sum(body.given / body.size for body in tuple(self.opened) if body.size)
 
-    def read(self, visit: Visit, answer: FetchResult) -> Iterator[UrlBatch | SitemapRecord | None]:
+    def read(self, visit: Visit, answer: FetchResult) -> Iterator[FreshBatch | SitemapEnd | None]:
         """Yield url records in batches, then the sitemap record; nothing for a guess that is not a sitemap.
         Also yields None whenever other tasks should get their turn."""
         record = _record(visit, answer)
-        told = record.told = FileResult(answer.body.digest().hex())
+        record.result.digest = answer.body.digest().hex()
         document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
         if self.judging:
             facts = self._facts(visit, record, document, answer.at, answer.header("Content-Type"))
             facts.content_encoding = answer.content_encoding
-            record.know(facts)
+            record.facts = facts
         if answer.ok:
             with self._open(answer.body):
-                yield from self._read(visit, answer, record, document, told)
+                yield from self._read(visit, answer, record, document)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"
@@ -117,37 +116,37 @@ class Reading:
             self.name_file(beside)
         return self.frontier.add(visit_of(beside, url))
 
-    def refused(self, visit: Visit, reason: str) -> SitemapRecord:
+    def refused(self, visit: Visit, reason: str) -> SitemapEnd:
         """The record of a file whose URL cannot be requested."""
         logger.warning("%s: failed (%s)", visit.url, reason)
-        record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+        record = SitemapEnd(visit.url, visit.parent, visit.found_by, visit.depth)
         record.offsite = is_offsite(visit.url, visit.parent) or None
-        record.outcome, record.error, record.told = "failed", reason, FileResult()
+        record.outcome, record.error = "failed", reason
         self.records += 1
         self._know(visit, record, datetime.now(UTC))
         return record
 
-    def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapRecord]:
+    def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapEnd]:
         """Yield the record of a file that redirects to one that was read already; nothing for a guess."""
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
-            record.told = FileResult(answer.body.digest().hex(), alias=True)
+            record.result = FileResult(answer.body.digest().hex(), alias=True)
             self._know(visit, record, answer.at)
             self.records += 1
             yield record
 
-    def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapRecord:
+    def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapEnd:
         record = unchanged_record(earlier.line, _record(visit, answer))
-        record.told = FileResult(earlier.digest, taken=True, tally=earlier.tally)
+        record.result = FileResult(earlier.digest, taken=True, tally=earlier.tally)
         self.records += 1
         logger.info("%s: unchanged, %s", visit.url, _entries(record))
         return record
 
-    def _know(self, visit: Visit, record: SitemapRecord, at: datetime) -> None:
-        """Attach facts to a record that has no document, so that rules can judge it."""
+    def _know(self, visit: Visit, record: SitemapEnd, at: datetime) -> None:
+        """Give facts to a record that has no document, so that rules can judge it."""
         if self.judging:
-            record.know(self._facts(visit, record, Document(visit.url), at))
+            record.facts = self._facts(visit, record, Document(visit.url), at)
 
     def _facts(
         self, visit: Visit, record: SitemapRecord, document: Document, at: datetime, content_type: str | None = None
@@ -174,10 +173,10 @@ class Reading:
             self.opened.remove(body)
 
     def _read(
-        self, visit: Visit, answer: FetchResult, record: SitemapRecord, document: Document, told: FileResult
-    ) -> Iterator[UrlBatch | None]:
+        self, visit: Visit, answer: FetchResult, record: SitemapEnd, document: Document
+    ) -> Iterator[FreshBatch | None]:
         try:
-            yield from self._batches(visit, document, answer, getattr(record, "file", None), told)
+            yield from self._batches(visit, document, answer, record.facts, record.result)
         except MemoryError:
             logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
             document.cut_short(OUT_OF_MEMORY)
@@ -188,16 +187,17 @@ class Reading:
         document.describe(record)
         if format_named(document.format).is_index:
             self.indexes[visit.judged_with] += 1
-            if self.judging:
-                record.file.indexes = self.indexes[visit.judged_with]
+            if record.facts is not None:
+                record.facts.indexes = self.indexes[visit.judged_with]
                 if self.offline:
-                    record.file.missing = missing_files(visit.url, visit.place, record.file.listed)
+                    record.facts.missing = missing_files(visit.url, visit.place, record.facts.listed)
 
     def _batches(
-        self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, told: FileResult
-    ) -> Iterator[UrlBatch | None]:
+        self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, result: FileResult
+    ) -> Iterator[FreshBatch | None]:
         size = self.batch_size
         waiting: list[UrlRecord] = []
+        notes = Notes()
         taken = 0
         began = time.monotonic()
         for records in document.read(answer.body.chunks(), answer.deflated):
@@ -207,25 +207,27 @@ class Reading:
             if visit.probe and 0 < document.url_count == len(records):
                 self.frontier.count_guess()
             before = self.selection.skipped.copy()
-            pages = self._pages(visit, records, file, told)
+            pages = self._pages(visit, records, file, result)
             self.frontier.earn(visit, len(pages))
-            waiting += self.selection.keep(pages)
-            told.skipped += self.selection.skipped - before
+            kept = self.selection.keep(pages)
+            notes.update(document.notes.remove(kept))
+            waiting += kept
+            result.skipped += self.selection.skipped - before
             while len(waiting) >= size:
-                yield UrlBatch(visit.url, waiting[:size], file)
-                waiting = waiting[size:]
+                full, waiting = waiting[:size], waiting[size:]
+                yield FreshBatch(visit.url, full, notes.remove(full), file=file)
                 taken = document.bytes
             if waiting and document.bytes - taken > BATCH_BYTES:
-                yield UrlBatch(visit.url, waiting, file)
+                yield FreshBatch(visit.url, waiting, notes.remove(waiting), file=file)
                 waiting, taken = [], document.bytes
             if self.selection.full or ((records or paused) and self.stopping()):
                 document.cut_short(FULL if self.selection.full else "the crawl was stopped")
                 break
         if waiting:
-            yield UrlBatch(visit.url, waiting, file)
+            yield FreshBatch(visit.url, waiting, notes, file=file)
 
     def _pages(
-        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, told: FileResult
+        self, visit: Visit, records: list[UrlRecord | ChildRecord], file: FileFacts | None, result: FileResult
     ) -> list[UrlRecord]:
         pages: list[UrlRecord] = []
         for record in records:
@@ -238,19 +240,20 @@ class Reading:
                     file.listed.append((record.loc, record.line))
             if self.follow is not None and not self.follow(record.loc):
                 self.frontier.skipped["follow"] += 1
-                told.skipped["follow"] += 1
+                result.skipped["follow"] += 1
                 continue
-            if len(told.children) < self.max_children:
-                told.children.append((record.loc, record.lastmod_at))
+            if len(result.children) < self.max_children:
+                result.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
             if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
                 file.left_out += self.frontier.skipped - before
         return pages
 
 
-def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
+def unchanged_record(line: str, now: SitemapEnd) -> SitemapEnd:
     """The baseline's record of an unchanged file, with discovery and response data from `now`."""
-    record = msgspec.json.decode(line, type=SitemapRecord)
+    earlier = msgspec.json.decode(line, type=SitemapRecord)
+    record = SitemapEnd(*(getattr(earlier, one.name) for one in fields(earlier) if one.init))
     for name in ("parent", "found_by", "depth", "offsite", "status", "final_url", "hops", "bytes_fetched"):
         setattr(record, name, getattr(now, name))
     record.outcome = "unchanged"
@@ -259,8 +262,8 @@ def unchanged_record(line: str, now: SitemapRecord) -> SitemapRecord:
     return record
 
 
-def _record(visit: Visit, answer: FetchResult) -> SitemapRecord:
-    record = SitemapRecord(visit.url, visit.parent, visit.found_by, visit.depth)
+def _record(visit: Visit, answer: FetchResult) -> SitemapEnd:
+    record = SitemapEnd(visit.url, visit.parent, visit.found_by, visit.depth)
     record.offsite = is_offsite(visit.url, visit.parent) or None
     record.status = None if visit.url.startswith("file:") else answer.status
     record.final_url = answer.final_url if answer.hops else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, UrlBatch, UrlRecord
+from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.robots import RobotsOutcome
@@ -84,6 +84,8 @@ class Audit:
     walk: Walk
     phase: str | None = None
     """Current step at the end of the crawl; None before."""
+    stages: list[Callable[[object], Awaitable[object]]] = field(default_factory=list)
+    """`process_item` of the audit's own pipelines, in order."""
     internal_errors: int = 0
     """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
 
@@ -207,7 +209,7 @@ class Audit:
         self.selection.add_earlier(count)
 
     def add_file(self, tally: Mapping[str, Any]) -> None:
-        """Add the counts of a file that is not read again; see `jobs.restoring.tally_of`."""
+        """Add the counts of a file that is not read again, see `jobs.restoring.tally_of`. Any: values of JSON."""
         skipped = Counter(tally.get("skipped", {}))
         self.frontier.skip("follow", skipped.pop("follow", 0))
         self.selection.skip(skipped)
@@ -225,19 +227,33 @@ class Audit:
 
     async def send(self, item: object) -> None:
         """Send an item through all pipelines to the feeds, and wait for it."""
-        for one in self.parts(item):
+        for one in await self.unpacked(item):
             await self.crawler.engine.scraper.start_itemproc_async(one, response=None)
 
-    def parts(self, item: object) -> Iterator[object]:
-        """The items to yield for an item: with SITEMAP_ITEMS=records, the single records of a batch, each with the
-        facts of its file; else the item itself."""
+    async def send_last(self, record: FindingRecord | RobotsRecord) -> None:
+        """Store a record on the whole crawl, and send it."""
+        if self.job is not None:
+            self.job.records.last(record)
+        await self.send(record)
+
+    async def unpacked(self, item: object) -> Sequence[object]:
+        """The items to yield for an item: itself, or with SITEMAP_ITEMS=records the rows of a batch. That passes our
+        own pipelines here; its rows then pass them untouched."""
         if not isinstance(item, UrlBatch) or self.crawler.settings["SITEMAP_ITEMS"] != "records":
-            yield item
-            return
-        for record in item.urls:
-            if item.file is not None:
-                record.know(item.file)
-            yield record
+            return [item]
+        try:
+            for process in self.stages:
+                await process(item)
+        except Exception:
+            self.spoil(item.sitemap)
+            raise
+        return records(item)
+
+    def spoil(self, sitemap: str) -> None:
+        """Note that records of a file were lost: it counts as incomplete."""
+        self.note_failure()
+        if self.job is not None:
+            self.job.records.spoil(sitemap)
 
 
 def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policies]:

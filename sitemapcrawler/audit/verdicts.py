@@ -11,7 +11,7 @@ from scrapy.exceptions import DownloadCancelledError
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import RobotsRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, RobotsOutcome
 from sitemapcrawler.robots.agents import agent
@@ -56,11 +56,10 @@ class Verdicts:
         """Blocked URLs by agent, over all authorities; agents that nothing is blocked for are absent."""
         return sum((authority.blocked for authority in self._judges.values()), Counter())
 
-    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> bool:
-        """Set on each record the agents that robots.txt blocks; returns True if any record got findings."""
+    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
+        """Set on each record the agents that robots.txt blocks."""
         if not self.agents:
-            return False
-        found = False
+            return
         by = list(by_origin(records))
         await self._policies.prepare(origin for origin, _ in by if self._policies.at(origin) is None)
         for origin, alike in by:
@@ -72,15 +71,16 @@ class Verdicts:
             if file is not None:
                 facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
                 for together in denied:
-                    found |= self._rules.verdicts(together, facts_of)
-        return found
+                    self._rules.verdicts(together, facts_of, notes)
 
     def note_sitemap(self, url: str) -> None:
         """Note that the sitemap at a URL was read."""
         self._with_sitemap.add(urls.origin(url))
 
-    def judge_assets(self, records: Sequence[UrlRecord], file: FileFacts | Counted, count_skipped: bool = True) -> bool:
-        """Judge the images and video files of entries without requesting them; returns True if any entry got findings.
+    def judge_assets(
+        self, records: Sequence[UrlRecord], file: FileFacts | Counted, notes: Notes, count_skipped: bool = True
+    ) -> None:
+        """Judge the images and video files of entries without requesting them.
 
         Hosts with an unknown robots.txt are left to `Status`, which may request the files; with `count_skipped`, they
         are counted as skipped instead.
@@ -89,14 +89,12 @@ class Verdicts:
         by: dict[str, list[tuple[UrlRecord, str, str]]] = {}
         for asset in named if self._rules.judges(ASSET_RULES.values()) else ():
             by.setdefault(urls.origin(asset[2]) or "", []).append(asset)
-        found = False
         for origin, alike in by.items():
             judge = self._asset_judge(origin, keep_unknown=not count_skipped)
             if judge is not None:
-                found |= self._rules.assets(_denied(judge, alike), file)
+                self._rules.assets(_denied(judge, alike, notes), file, notes)
             elif count_skipped:
                 self._rules.skip({ASSET_RULES[role] for _, role, _ in alike}, file)
-        return found
 
     def judged_assets_of(self, url: str) -> bool:
         """True for an image or video file on a host that `judge_assets` has verdicts for."""
@@ -134,8 +132,8 @@ class Verdicts:
             if policy is not None:
                 self._authority(urls.origin(url) or "", policy).compare(url, tuple(agents))
 
-    def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord]:
-        """Yield the record of each requested robots.txt, with findings.
+    def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord | FindingRecord]:
+        """Yield the record of each requested robots.txt, and after it the findings on it.
         `starts`: origins the crawl starts from; `given_up`: those crawled over http instead of https."""
         asked = set(starts)
         for origin, policy in self._policies.by_origin.items():
@@ -146,8 +144,9 @@ class Verdicts:
                 record.robots = origin
             disagreements = authority.disagreements() if start else []
             facts = RobotsFacts(record, policy, self.agents, start, authority.nobody, over_http, found, disagreements)
-            self._rules.robots(facts)
+            findings = self._rules.robots(facts)
             yield record
+            yield from findings
 
     def _authority(self, origin: str, policy: Policy) -> AuthorityVerdicts:
         known = self._judges.get(origin)
@@ -158,12 +157,13 @@ class Verdicts:
         return known
 
 
-def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]]) -> Iterator[AssetFacts]:
+def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]], notes: Notes) -> Iterator[AssetFacts]:
     """The assets that robots.txt blocks for Google's crawler of their kind."""
     verdicts = judge.judge([url for _, _, url in named])
     for (record, role, url), denied in zip(named, verdicts, strict=True):
         if ASSET_AGENTS[role].name in denied:
-            yield AssetFacts(record, url, role, Unchecked(reason=Reason.BLOCKED), [ASSET_AGENTS[role].name])
+            reply, agents = Unchecked(reason=Reason.BLOCKED), [ASSET_AGENTS[role].name]
+            yield AssetFacts(record, url, role, reply, agents, notes.element(record))
 
 
 class AuthorityVerdicts:

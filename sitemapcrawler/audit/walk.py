@@ -25,7 +25,7 @@ from sitemapcrawler.audit.reading import Reading, is_page
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.items import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
@@ -45,7 +45,7 @@ class UrlList:
 
 Step = Visit | SitePage | UrlList
 """What is fetched: a sitemap, a page that may name sitemaps, or a list of URLs."""
-Item = UrlBatch | SitemapRecord
+Item = FreshBatch | SitemapEnd
 """What reading gives: the records of a file in batches, then the record of the file."""
 
 
@@ -90,7 +90,7 @@ class Walk:
 
     async def start(
         self, enter_robots: Callable[[str], Awaitable[None]] | None = None
-    ) -> AsyncGenerator[Request | SitemapRecord, None]:
+    ) -> AsyncGenerator[Request | SitemapEnd, None]:
         """Fetch the sitemaps that the user named, and enter the sites.
         `enter_robots`: called in place of the method for each robots.txt among the sitemaps."""
         listed = self._params.urls
@@ -141,14 +141,14 @@ class Walk:
             cb_kwargs={"step": step},
         )
 
-    def _go_on(self, site: Site | None = None) -> Iterator[Request | SitemapRecord]:
+    def _go_on(self, site: Site | None = None) -> Iterator[Request | SitemapEnd]:
         """Fetch the next sitemaps, and pages of sites that name more of them; `site` may need such a page."""
         if self._selection.full:
             return
         for step in self._next(site):
             yield from self._fetched(step)
 
-    def _fetched(self, step: Step) -> Iterator[Request | SitemapRecord]:
+    def _fetched(self, step: Step) -> Iterator[Request | SitemapEnd]:
         """Fetch a step. Yields what Scrapy is to send, or the record of a sitemap that cannot be requested."""
         try:
             request = self._fetch(step)

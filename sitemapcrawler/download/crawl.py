@@ -33,7 +33,7 @@ class OfCrawler:
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
         """Return that of a crawler, created when it is first asked for."""
-        kept: dict[type, Any] = crawler.__dict__.setdefault("sitemapcrawler", {})
+        kept: dict[type, Any] = crawler.__dict__.setdefault("sitemapcrawler", {})  # Any: an object of the key
         if cls not in kept:
             kept[cls] = cls(crawler)
         found: Self = kept[cls]
@@ -109,7 +109,7 @@ def cancel_waiting(downloader: Downloader, may: Callable[[Request], bool] = lamb
             slot.queue.clear()
             slot.queue.extend(left)
             for request, turn in ended:
-                error: Any = Failure
+                error: Any = Failure  # Any: Twisted has no types
                 turn.errback(error(DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")))
 
 

@@ -73,7 +73,7 @@ def raise_delay(slot: Slot, seconds: float) -> None:
     """Enforce a minimum delay between two requests of a slot, without jitter, which could shorten it."""
     if 0 < seconds >= slot.delay:
         slot.delay = seconds
-        still: Any = slot
+        still: Any = slot  # Any: one of the two attributes is unknown to each version of Scrapy
         if hasattr(slot, "jitter"):
             still.jitter = 0.0
         else:  # Scrapy 2.18
@@ -82,7 +82,7 @@ def raise_delay(slot: Slot, seconds: float) -> None:
 
 def without_jitter(slot: Slot) -> None:
     """Apply `DOWNLOAD_DELAY_JITTER = 0`, which Scrapy 2.18 does not support."""
-    still: Any = slot
+    still: Any = slot  # Any: Scrapy 2.19 does not know the attribute
     if not hasattr(slot, "jitter"):
         still.randomize_delay = False
 
@@ -124,8 +124,8 @@ class Floor:
 
 def is_default(settings: BaseSettings) -> bool:
     """True if DOWNLOAD_DELAY has this project's default and was not set by the user."""
-    priority: Any = settings.getpriority("DOWNLOAD_DELAY")
-    return priority <= SETTINGS_PRIORITIES["project"] and settings.getfloat("DOWNLOAD_DELAY") == ours.DOWNLOAD_DELAY
+    unchosen = (settings.getpriority("DOWNLOAD_DELAY") or 0) <= SETTINGS_PRIORITIES["project"]
+    return unchosen and settings.getfloat("DOWNLOAD_DELAY") == ours.DOWNLOAD_DELAY
 
 
 def is_loopback(host: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.items import JsonObject
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.terminal.pace import Moment, Pace, expected, seconds_left
@@ -59,7 +59,7 @@ class Gauge:
     def _stat(self, name: str) -> int:
         return int(self._crawler.stats.get_value(name) or 0)
 
-    def _other(self, now: float) -> dict[str, Any]:
+    def _other(self, now: float) -> JsonObject:
         items = self._stat("item_scraped_count")
         self._pace.add(Moment(now, items))
         return {"phase": "crawling", "urls": items}

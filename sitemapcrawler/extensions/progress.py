@@ -44,7 +44,7 @@ class ProgressDisplay:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._interval = crawler.settings.getfloat("SITEMAP_PROGRESS_INTERVAL")
-        self._lines: Any = None
+        self._lines: Any = None  # Any: a LoopingCall; Twisted has no types
         self._display: Display | None = None
 
     @classmethod

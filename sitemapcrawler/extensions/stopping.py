@@ -17,7 +17,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.items import UNREAD
+from sitemapcrawler.items import UNREAD, JsonObject
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import findings
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -88,7 +88,7 @@ class ClosingLine:
         crawler.signals.connect(extension.closed, signals.engine_stopped)
         return extension
 
-    def wrote(self, slot: Any) -> None:
+    def wrote(self, slot: Any) -> None:  # Any: what Scrapy sends has no public type
         """Log a finished feed, unless it could not be stored: Scrapy has logged and counted that."""
         kind = type(slot.storage).__name__
         failed = self._stats.get_value(f"feedexport/failed_count/{kind}", 0)
@@ -100,7 +100,7 @@ class ClosingLine:
         logger.info("%s", closing_line(self._stats.get_stats(), time.monotonic() - self._started))
 
 
-def closing_line(stats: dict[str, Any], seconds: float) -> str:
+def closing_line(stats: JsonObject, seconds: float) -> str:
     """The result of a crawl in one line."""
     files, urls = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls"))
     partial = stats.get("sitemap/partial")
@@ -110,7 +110,7 @@ def closing_line(stats: dict[str, Any], seconds: float) -> str:
     return f"{line}; stopped before the end: {partial}" if partial else line
 
 
-def problems(stats: dict[str, Any]) -> Iterator[str]:
+def problems(stats: JsonObject) -> Iterator[str]:
     """Number of errors and warnings; without errors, the number of unread and truncated files."""
     for severity in (Severity.ERROR, Severity.WARNING):
         if number := stats.get(f"sitemap/severities/{severity}"):

@@ -24,7 +24,7 @@ class TimerSweep:
     """Makes the reactor drop cancelled timers, of which each download leaves two: it does so when any timer is due."""
 
     def __init__(self) -> None:
-        self._due: Any = LoopingCall(lambda: None)
+        self._due: Any = LoopingCall(lambda: None)  # Any: Twisted has no types
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

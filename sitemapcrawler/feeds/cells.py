@@ -81,7 +81,7 @@ class Cells:
         return structure(value) if value else ""
 
     def column(self, values: Sequence[Any], structure: Callable[[object], str]) -> Iterable[object]:
-        """Convert a column; same result as `cell` for each value, but faster."""
+        """Convert a column; same result as `cell` for each value, but faster. Any: a feed may hold any item."""
         kinds = set(map(type, values))
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
             return values

@@ -12,7 +12,7 @@ from sh_scrapy.extension import HubstorageExtension
 
 from sitemapcrawler.feeds.exporters import is_ours
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import JsonObject, records
+from sitemapcrawler.items import RECORDS, JsonObject, records
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +23,8 @@ LONGEST = 4
 LEFT_OUT = "_left_out"
 """Field that names the dropped fields of an item."""
 STAT = "sitemap/items_cut"
+NAMES = {kind().type: kind.__name__ for kind in RECORDS}
+"""{`type` of a record: name of its class, which Scrapy Cloud shows as the type of an item}."""
 
 
 class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
@@ -39,7 +41,7 @@ class ItemStorage(HubstorageExtension):  # type: ignore[misc] # ships no types
             return
         rows = records(item)
         for record, line in zip(rows, self._json.lines(rows).splitlines(), strict=True):
-            row = {**json.loads(line), "_type": type(record).__name__}
+            row = {**json.loads(line), "_type": NAMES[record.type]}
             self._write_item(row if LONGEST * len(line) < MAX_ITEM else self._cut(row))
 
     def _cut(self, row: JsonObject) -> JsonObject:

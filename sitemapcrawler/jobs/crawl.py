@@ -1,16 +1,15 @@
-"""What a job needs from its crawl: protocols for classes of higher layers, and the result of reading a file."""
+"""What a job needs from its crawl: protocols for classes of higher layers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import FinalBatch, UrlRecord
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.rules.judge import Judge
@@ -125,8 +124,8 @@ class ReplyCounts(Protocol):
         """True if url records are held back until everything is read."""
         ...
 
-    def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold url records of an earlier run back again; returns those that need not wait."""
+    def hold_again(self, batch: FinalBatch) -> None:
+        """Hold url records of an earlier run back again; the batch keeps those that need not wait."""
         ...
 
     def remember(self, method: str, key: str, step: Step) -> None:
@@ -192,23 +191,3 @@ class Crawl(Protocol):
     def add_file(self, tally: Mapping[str, object]) -> None:
         """Add the counts of a file that is not read again."""
         ...
-
-
-@dataclass(slots=True)
-class FileResult:
-    """What reading a file contributes besides records. Stored, since a resumed job does not read the file again."""
-
-    digest: str = ""
-    """Hash of the body as fetched, in hexadecimal."""
-    children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """Number of entries that arguments leave out, by argument."""
-    alias: bool = False
-    """True if it redirects to a file that was already read."""
-    taken: bool = False
-    """True if it is unchanged since the baseline, whose entries are copied."""
-    tally: dict[str, object] = field(default_factory=dict)
-    """What a copied file adds to the crawl's counts, from the baseline."""
-    trust: dict[str, object] | None = None
-    """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""

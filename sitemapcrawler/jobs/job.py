@@ -25,7 +25,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
-from sitemapcrawler.items import FINISHED, MAX_SITE_TIME, FindingRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import FINISHED, MAX_SITE_TIME, FinalBatch, FindingRecord, SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
@@ -107,7 +107,7 @@ class Job:
         """True if earlier runs of the job exist."""
         return self.run > 1
 
-    async def begin(self, crawl: Crawl, send: Callable[[UrlBatch], Awaitable[None]]) -> None:
+    async def begin(self, crawl: Crawl, send: Callable[[FinalBatch], Awaitable[None]]) -> None:
         """Start the run, and restore the crawl's state from earlier runs. `send`: receives url records of earlier runs
         whose final form was unknown."""
         if self.folder is not None:
@@ -137,7 +137,9 @@ class Job:
             await self._get_resources()
         if self.resumed and status is not None and self.holding:
             async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
-                await send(UrlBatch(batch.sitemap, status.hold_again(batch.urls), settled=True))
+                again = FinalBatch(batch.sitemap, batch.urls)
+                status.hold_again(again)
+                await send(again)
 
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """See `Comparison.earlier`; None without a baseline."""

@@ -12,10 +12,20 @@ import duckdb
 import msgspec
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import (
+    FinalBatch,
+    FindingRecord,
+    FreshBatch,
+    Note,
+    Notes,
+    RobotsRecord,
+    SitemapEnd,
+    UrlBatch,
+    UrlRecord,
+)
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
-from sitemapcrawler.jobs.crawl import FileResult, ListedFile
+from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
@@ -39,20 +49,19 @@ class LastRows:
 
     def add(self, record: FindingRecord | RobotsRecord) -> None:
         """Add a record about the whole crawl. Raises OSError if the disk is full."""
-        found: Sequence[object] = [record]
+        line = self._json.lines([record])
         if isinstance(record, RobotsRecord):
-            self._tables["robots"].write(self._json.lines([record]), 1)
-            found = getattr(record, "findings", ())
-        lines = self._json.lines(found) if found else b""
-        self._tables["findings"].write(lines.replace(b"}\n", b',"whole_site":true}\n'), len(found))
+            self._tables["robots"].write(line, 1)
+        else:
+            self._tables["findings"].write(line.replace(b"}\n", b',"whole_site":true}\n'), 1)
 
-    def settle(self, records: Sequence[UrlRecord], lines: bytes) -> None:
+    def settle(self, notes: Sequence[Note], lines: bytes) -> None:
         """Add the final form of url records that were written before; `lines`: their JSON. Raises OSError if the disk
         is full."""
-        new = [finding for one in records for finding in getattr(one, "findings", ())[getattr(one, "told", 0) :]]
-        placed = zip(fitting(lines).splitlines(), records, strict=True)
+        new = [finding for note in notes for finding in note.findings[note.stored :]]
+        placed = zip(fitting(lines).splitlines(), notes, strict=True)
         self._urls.write(
-            b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, one.place) for line, one in placed), len(records)
+            b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, note.place) for line, note in placed), len(notes)
         )
         self._tables["findings"].write(self._json.lines(new) if new else b"", len(new))
 
@@ -121,52 +130,43 @@ class Recorder:
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
-    async def urls(self, batch: UrlBatch) -> None:
-        """Add url records. The batch keeps their JSON lines if none has findings."""
-        if batch.listed is None and not batch.settled:
+    async def fresh(self, batch: FreshBatch) -> None:
+        """Add url records that were read. The batch keeps their JSON lines if none has findings."""
+        if batch.listed is None:
             await self._judge(batch.urls)
             lines = self._json.lines(batch.urls)
-            self._keep(batch.sitemap, batch.urls, lines)
+            self._keep(batch.sitemap, batch.urls, lines, batch.notes)
+            self._reduce(batch, lines)
         else:
-            if batch.listed is not None:
-                self.listed(batch.sitemap, batch.listed)
-            lines = await self._finally(batch.urls)
+            self._keep(batch.sitemap, batch.listed, self._json.lines(batch.listed), batch.notes)
+            for record in batch.listed:
+                note = batch.notes.on(record)
+                note.stored = len(note.findings)
+            await self.final(batch)
+
+    async def final(self, batch: FreshBatch | FinalBatch) -> None:
+        """Add the final form of url records that were held back, or might have been."""
+        await self._judge(batch.urls)
+        lines = self._json.lines(batch.urls) if batch.urls else b""
+        with self._writer.guarded():
+            self.last_rows.settle([batch.notes.on(record) for record in batch.urls], lines)
+        self._reduce(batch, lines)
+
+    def _reduce(self, batch: UrlBatch, lines: bytes) -> None:
+        """Leave to the feeds what they write of a batch."""
         if self._only_changes:
             batch.urls = [record for record in batch.urls if record.change != UNCHANGED]
         elif not batch.judged and self.gives_lines:
             batch.lines = lines
 
-    async def url(self, record: UrlRecord, holding: bool) -> bool:
-        """Add one url record. Returns False if the feeds leave it out. `holding`: it was passed to `listed` before."""
-        if holding:
-            await self._finally([record])
-        else:
-            await self._judge([record])
-            self._keep(record.sitemap, [record], self._json.lines([record]))
-        return not (self._only_changes and record.change == UNCHANGED)
-
-    def listed(self, sitemap: str, records: Sequence[UrlRecord]) -> None:
-        """Add url records of which some are held back; they come again when more is known."""
-        self._keep(sitemap, records, self._json.lines(records))
-        for record in records:
-            record.told = len(getattr(record, "findings", ()))
-
-    async def _finally(self, records: Sequence[UrlRecord]) -> bytes:
-        """Add the final form of url records that were passed to `listed`. Returns their JSON lines."""
-        await self._judge(records)
-        lines = self._json.lines(records) if records else b""
-        with self._writer.guarded():
-            self.last_rows.settle(records, lines)
-        return lines
-
-    async def file(self, record: SitemapRecord, complete: bool) -> None:
+    async def file(self, record: SitemapEnd, complete: bool) -> None:
         """Add the record of a file, after those of its URLs. `complete`: False if another run must read it again."""
         rows = self._rows(record.sitemap)
         del self._reading[record.sitemap]
-        told = getattr(record, "told", None) or FileResult()
+        result = record.result
         if self._comparison is not None:
             self._comparison.forget(record.sitemap)
-            if told.taken and complete:
+            if result.taken and complete:
                 self._comparison.count_copied()
         whole = complete and record.sitemap not in self._spoilt
         if not whole and self.unfinished is None:
@@ -174,12 +174,12 @@ class Recorder:
             return
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
-            rows.findings.write(*self._findings([record]))
-        rows.tally = told.tally if told.taken else tally_of(record, told)
+            rows.findings.write(*self._lines(record.findings))
+        rows.tally = result.tally if result.taken else tally_of(record)
         if not whole and self.unfinished is not None:
             self._hold(rows, self.unfinished)
             return
-        rows.digest, rows.children, rows.taken = told.digest, told.children, told.taken
+        rows.digest, rows.children, rows.taken = result.digest, result.children, result.taken
         await self._writer.add(rows)
 
     def _hold(self, rows: FileRows, unfinished: list[FileRows]) -> None:
@@ -243,11 +243,11 @@ class Recorder:
             for sitemap, alike in groupby(records, attrgetter("sitemap")):
                 await self._comparison.judge(self._writer, sitemap, list(alike))
 
-    def _keep(self, sitemap: str, records: Sequence[UrlRecord], lines: bytes) -> None:
+    def _keep(self, sitemap: str, records: Sequence[UrlRecord], lines: bytes, notes: Notes) -> None:
         rows = self._rows(sitemap)
         with self._writer.guarded():
             rows.urls.write(lines, len(records))
-            rows.findings.write(*self._findings(records))
+            rows.findings.write(*self._lines(notes.findings(records)))
 
     def _rows(self, sitemap: str) -> FileRows:
         rows = self._reading.get(sitemap)
@@ -255,9 +255,8 @@ class Recorder:
             rows = self._reading[sitemap] = FileRows(sitemap, self._spool(), self._spool(), self._spool())
         return rows
 
-    def _findings(self, records: Sequence[object]) -> tuple[bytes, int]:
-        found = [finding for record in records for finding in getattr(record, "findings", ())]
-        return (self._json.lines(found) if found else b"", len(found))
+    def _lines(self, findings: Sequence[FindingRecord]) -> tuple[bytes, int]:
+        return (self._json.lines(findings) if findings else b"", len(findings))
 
 
 def _now() -> str:

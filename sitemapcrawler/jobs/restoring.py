@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import SitemapEnd, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
-from sitemapcrawler.jobs.crawl import Crawl, FileResult, ReplyCounts, VerdictCounts
+from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
@@ -27,7 +26,6 @@ from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
-from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 PREFIX = prefix_of("loc")
@@ -52,14 +50,14 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
             restore_counts(store, crawl.status)
 
 
-def tally_of(record: SitemapRecord, told: FileResult) -> dict[str, object]:
+def tally_of(record: SitemapEnd) -> dict[str, object]:
     """What a file adds to the crawl's counts; `Crawl.add_file` restores it."""
-    file = getattr(record, "file", None)
-    tally: dict[str, object] = {"skipped": told.skipped, "alias": told.alias}
-    if isinstance(file, FileFacts):
+    file, result = record.facts, record.result
+    tally: dict[str, object] = {"skipped": result.skipped, "alias": result.alias}
+    if file is not None:
         tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
-    if told.trust is not None:
-        tally["trust"] = told.trust
+    if result.trust is not None:
+        tally["trust"] = result.trust
     return {name: value for name, value in tally.items() if value}
 
 
@@ -130,7 +128,7 @@ class StoredBatch(UrlBatch):
 
     def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
         """`rows`: JSON of url records."""
-        super().__init__(sitemap, [], settled=True)
+        super().__init__(sitemap, [])
         self._count = len(rows)
         self._urls: list[UrlRecord] | None = None
         self.lines = "\n".join([*rows, ""]).encode()
@@ -152,10 +150,9 @@ class StoredBatch(UrlBatch):
 def decoded(line: bytes | str) -> UrlRecord:
     """Decode a url record."""
     try:
-        record = _decode(line)
+        return _decode(line)
     except msgspec.DecodeError:  # a lone surrogate
-        record = msgspec.convert(json.loads(line), UrlRecord)
-    return record.mark_stored()
+        return msgspec.convert(json.loads(line), UrlRecord)
 
 
 PARTS = ("sitemaps", "findings", "robots")
@@ -223,10 +220,10 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
     async for batch in writer.each(partial(url_batches, store, asked.urls)):
         yield batch
     for table in PARTS:
-        decode: Callable[[str], Any] = msgspec.json.Decoder(RECORDS[table]).decode
+        decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode
         async for lines in writer.each(partial(store.lines, table, asked.others(table))):
             for record in map(decode, lines):
-                yield record.mark_stored()
+                yield record
 
 
 def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:

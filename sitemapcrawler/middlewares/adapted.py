@@ -26,7 +26,7 @@ class StoppableRetryMiddleware(RetryMiddleware):
         middleware.crawler = crawler
         return middleware
 
-    def _retry(self, request: Request, reason: Any) -> Request | None:
+    def _retry(self, request: Request, reason: Any) -> Request | None:  # Any: as in Scrapy
         if Stop.of(self.crawler).begun():
             return None
         return super()._retry(request, reason)

@@ -59,7 +59,7 @@ class Namespace:
     fields: Fields = dataclasses.field(init=False, repr=False)
     """Parts of the element, each with the function that reads it."""
     object_of: Callable[[Element], Any] = dataclasses.field(init=False, repr=False)
-    """Returns the object of an element as a record holds it, or None."""
+    """Returns the object of an element as a record holds it, or None. Any: a plug-in brings its own class."""
 
     def __post_init__(self) -> None:
         changes: dict[str, Any] = {"noun": self.noun or self.prefix, "element": self.element or self.prefix}
@@ -70,7 +70,7 @@ class Namespace:
             object.__setattr__(self, name, value)
 
     def objects(self, record: Any) -> Sequence[object]:
-        """Objects of this namespace that a url record has, in document order."""
+        """Objects of this namespace that a url record has, in document order. Any: records are declared above."""
         if not self.own:
             objects: Sequence[object] = (record.extra or {}).get(self.field, ())
             return objects

@@ -105,7 +105,7 @@ def nested(element: Element) -> dict[str, str]:
     return values
 
 
-def fill(target: Any, element: Element, fields: Fields) -> None:
+def fill(target: Any, element: Element, fields: Fields) -> None:  # Any: a plug-in brings its own class
     """Set the fields of `target`, any dataclass with a list `extra`, from the children of `element`.
 
     What no field can hold (an unknown element, a second value of a single field, attributes of a plain one) is kept as

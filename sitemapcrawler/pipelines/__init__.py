@@ -14,7 +14,16 @@ from sitemapcrawler.audit.state import Audit, Audited
 
 
 class CrawlPipeline:
-    """An item pipeline of one crawl."""
+    """An item pipeline of one crawl. What it does with an item depends on the type of the item alone:
+
+    - `FreshBatch`: url records as they were read, to be judged, verified and stored;
+    - `FinalBatch`: url records that were held back until they could be verified, to be stored in their final form;
+    - `StoredBatch`: url records from the job's database;
+    - `SitemapEnd`: the end of a file, to be judged and stored.
+
+    Everything else passes: records that come from the database, those that are stored before they are sent, and with
+    SITEMAP_ITEMS=records the rows of a batch, which has passed before (`Audit.unpacked`).
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -30,4 +39,10 @@ class CrawlPipeline:
         """Create the pipeline. Raises NotConfigured unless the spider runs an audit."""
         if not issubclass(crawler.spidercls, Audited):
             raise NotConfigured
-        return cls(crawler)
+        pipeline = cls(crawler)
+        pipeline._audit.stages.append(pipeline.process_item)
+        return pipeline
+
+    async def process_item(self, item: object) -> object:
+        """Process an item, and pass it on."""
+        return item

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider, DropItem
+from scrapy.exceptions import DontCloseSpider
 
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.status import Status
 
 DRAWN_AT_ONCE = 1000
 """Batch size for the records of a sample."""
-
-
-def has_findings(records: Sequence[UrlRecord]) -> bool:
-    return any(getattr(record, "findings", None) for record in records)
 
 
 class StatusPipeline(CrawlPipeline):
@@ -38,32 +33,15 @@ class StatusPipeline(CrawlPipeline):
 
     def open_spider(self) -> None:
         self._status = self._audit.status
-        self._job = self._audit.job
 
     async def process_item(self, item: object) -> object:
-        """Attach replies to url records; other items pass. Records that may be in a sample wait for `idle`."""
-        if self._status is None or getattr(item, "stored", False):
-            return item
-        if isinstance(item, UrlBatch) and not item.settled:
-            item.listed = item.urls if self._status.holding else None
-            item.urls = await self._status.judge(item.urls, item.file)
-            item.judged = item.judged or has_findings(item.urls)
-        elif isinstance(item, UrlRecord) and item.reply is None:
-            await self._judge_single(self._status, item)
-        elif isinstance(item, SitemapRecord) and isinstance(getattr(item, "file", None), FileFacts):
-            self._status.conclude(item, item.file)
+        """Attach replies to url records. Those that may be in a sample are held back until `idle`."""
+        match item:
+            case FreshBatch() if self._status is not None:
+                await self._status.judge(item)
+            case SitemapEnd(facts=FileFacts() as file) if self._status is not None:
+                self._status.conclude(item, file)
         return item
-
-    async def _judge_single(self, status: Status, item: UrlRecord) -> None:
-        """Verify a single record. Raises DropItem if it is held back."""
-        done = await status.judge([item], getattr(item, "file", None))
-        if status.holding and self._job is not None:
-            self._job.records.listed(item.sitemap, [item])
-        for record in done:
-            if record is not item:
-                await self._audit.send(record)
-        if not any(record is item for record in done):
-            raise DropItem("held back until the sample is known", log_level="DEBUG")
 
     def idle(self) -> None:
         """Verify the sample once everything is read; raises DontCloseSpider until it is done."""
@@ -87,9 +65,9 @@ class StatusPipeline(CrawlPipeline):
             self._status.close()
 
     async def _draw(self, status: Status) -> None:
-        for records, findings in await status.draw():
-            for start in range(0, len(records), DRAWN_AT_ONCE):
-                some = records[start : start + DRAWN_AT_ONCE]
-                await self._audit.send(UrlBatch(some[0].sitemap, some, judged=has_findings(some), settled=True))
+        for batch, findings in await status.draw():
+            for start in range(0, len(batch), DRAWN_AT_ONCE):
+                some = batch.urls[start : start + DRAWN_AT_ONCE]
+                await self._audit.send(FinalBatch(batch.sitemap, some, batch.notes.remove(some)))
             for finding in findings:
-                await self._audit.send(finding)
+                await self._audit.send_last(finding)

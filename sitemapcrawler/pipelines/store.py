@@ -6,10 +6,9 @@ from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FinalBatch, FreshBatch, SitemapEnd, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.restoring import StoredBatch
 from sitemapcrawler.pipelines import CrawlPipeline
 
@@ -25,9 +24,10 @@ class StorePipeline(CrawlPipeline):
 
     def item_failed(self, item: object) -> None:
         """Mark a file as incomplete if a pipeline failed on its records."""
-        self._audit.note_failure()
-        if self._job is not None and isinstance(item, (UrlBatch, UrlRecord)):
-            self._job.records.spoil(item.sitemap)
+        if isinstance(item, (UrlBatch, UrlRecord)):
+            self._audit.spoil(item.sitemap)
+        else:
+            self._audit.note_failure()
 
     def open_spider(self) -> None:
         self._job = self._audit.job
@@ -42,19 +42,17 @@ class StorePipeline(CrawlPipeline):
         return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
 
     async def process_item(self, item: object) -> object:
-        """Store an item, unless it comes from the database."""
+        """Store what does not come from the database."""
         job = self._job
-        if isinstance(item, StoredBatch) and job is not None and not job.records.gives_lines:
-            item.urls = list(item.urls)
-        if job is None or getattr(item, "stored", False) or isinstance(item, StoredBatch):
+        if job is None:
             return item
-        if isinstance(item, UrlBatch):
-            await job.records.urls(item)
-        elif isinstance(item, UrlRecord):
-            if not await job.records.url(item, job.holding):
-                raise DropItem("unchanged", log_level="DEBUG")
-        elif isinstance(item, SitemapRecord):
-            await job.records.file(item, self._audit.complete)
-        elif isinstance(item, (FindingRecord, RobotsRecord)):
-            job.records.last(item)
+        match item:
+            case FreshBatch():
+                await job.records.fresh(item)
+            case FinalBatch():
+                await job.records.final(item)
+            case StoredBatch() if not job.records.gives_lines:
+                item.urls = list(item.urls)
+            case SitemapEnd():
+                await job.records.file(item, self._audit.complete)
         return item

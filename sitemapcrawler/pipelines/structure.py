@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FreshBatch, SitemapEnd, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.rules.facts.given import FileFacts
 
 
 class StructurePipeline(CrawlPipeline):
-    """Runs the protocol rules on entries and files; attaches findings to their records."""
+    """Runs the protocol rules on entries and files."""
 
     def open_spider(self) -> None:
         self._judge = self._audit.judge
         self._policies = self._audit.policies
 
     async def process_item(self, item: object) -> object:
-        """Judge items that carry facts; others pass, as do records that return with their reply."""
-        file = getattr(item, "file", None)
-        if not isinstance(file, FileFacts):
-            return item
-        if isinstance(item, UrlBatch):
-            await self._know_hosts(file, item.urls)
-            item.judged = self._judge.urls(item.urls, file)
-        elif isinstance(item, UrlRecord) and item.reply is None:
-            await self._know_hosts(file, [item])
-            self._judge.urls([item], file)
-        elif isinstance(item, SitemapRecord):
-            await self._know_hosts(file, file.children)
-            self._judge.file(item, file)
+        """Judge entries and files."""
+        match item:
+            case FreshBatch(file=FileFacts() as file):
+                await self._know_hosts(file, item.urls)
+                self._judge.urls(item.urls, file, item.notes)
+            case SitemapEnd(facts=FileFacts() as file):
+                await self._know_hosts(file, file.children)
+                item.findings += self._judge.file(item, file)
         return item
 
     async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:

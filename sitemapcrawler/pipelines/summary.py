@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.audit.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
@@ -35,12 +35,10 @@ class SummaryPipeline(CrawlPipeline):
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
-    def process_item(self, item: object) -> object:
+    async def process_item(self, item: object) -> object:
         """Count an item's records."""
         if isinstance(item, UrlBatch):
             self._stats.inc_value("sitemap/urls", len(item))
-        elif isinstance(item, UrlRecord):
-            self._stats.inc_value("sitemap/urls")
         elif isinstance(item, SitemapRecord):
             self._count(item)
         return item
@@ -83,13 +81,13 @@ class SummaryPipeline(CrawlPipeline):
                 summary.partial = audit.stop.reason or summary.partial
                 return summary
         for record in audit.verdicts.records(audit.starts, audit.given_up):
-            await audit.send(record)
+            await audit.send_last(record)
         for finding in audit.judge.crawl(audit.frontier.given_up):
-            await audit.send(finding)
+            await audit.send_last(finding)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
-                await audit.send(finding)
+                await audit.send_last(finding)
         else:
             audit.judge.skip_site()
         summary = self.summary()

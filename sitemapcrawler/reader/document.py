@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
-from sitemapcrawler.items import Counts, SitemapRecord, objects_in
+from sitemapcrawler.items import Counts, Notes, SitemapRecord, objects_in
 from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
@@ -81,6 +81,8 @@ class Document:
         self.prolog = ""
         """First `MAX_PROLOG` characters before the root."""
         self.ignored: IgnoredElements = {}
+        self.notes = Notes()
+        """Notes on the records that were yielded last."""
         self.compressed = False
         """True if the bytes were gzip."""
         self.faults = Faults()
@@ -107,6 +109,7 @@ class Document:
                 self.faults.add("limit-entries", f"more than {most}: the rest was not read")
                 records = records[:left]
             self._note(records)
+            self.notes = self._builder.notes.remove(records) if self._builder is not None else Notes()
             yield records
             if "limit-entries" in self.faults:
                 return

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sitemapcrawler.items import ElementTree, UrlRecord
+from sitemapcrawler.items import ElementTree, Notes, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import utc
@@ -145,6 +145,8 @@ class Entries:
         self.expected = ""
         """Entry name that belongs under the root; empty: any."""
         self.faults = faults
+        self.notes = Notes()
+        """Notes on records that have not been yielded."""
         self.ignored: IgnoredElements = {}
         """Extension elements in wrong namespaces."""
         self.extended = type(self) is not Entries

@@ -167,8 +167,9 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
         faults.recent.clear()
         faults.add("txt-has-metadata", "only one URL may stand in a line of a text sitemap", number, value=fields[1])
         rules = faults.place(records[0].loc) if records else []
-        for record in records:
-            record.blame(rules)
+        for record in records if rules else ():
+            note = entries.notes.on(record)
+            note.faults = [*note.faults, *rules]
     yield from records
 
 

@@ -309,7 +309,7 @@ def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
         yield Unread(done + 1, f"{_first_line(error)}: the rest was not read")
 
 
-def _opened(file: BinaryIO) -> Any:
+def _opened(file: BinaryIO) -> Any:  # pyarrow ships no types
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:

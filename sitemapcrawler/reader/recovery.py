@@ -294,7 +294,8 @@ class Builder:
         """Attribute the faults noted since the last entry to `record`."""
         rules = self.entries.faults.place(record.loc)
         if rules and isinstance(record, UrlRecord):
-            record.blame(rules)
+            note = self.entries.notes.on(record)
+            note.faults = [*note.faults, *rules]
 
     def note_padding(self, record: UrlRecord, line: int) -> None:
         """Note white space around the URL of a plain entry; `line` is that of its `<loc>`."""
@@ -311,7 +312,7 @@ class Builder:
 
     def _add(self, record: Entry, element: Element | None) -> None:
         if self._keep_elements and element is not None and isinstance(record, UrlRecord):
-            record.element = element
+            self.entries.notes.on(record).element = element
         self.records.append(record)
 
 

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.choice import Choice
@@ -43,6 +43,8 @@ WHOLE = ("ok", "recovered")
 
 RuleMessage = tuple[Rule, Message]
 """A message and its rule."""
+Placed = tuple[Rule, Message, int | None, str | None]
+"""The same with the line and the listed URL that it is about."""
 
 
 class Judge:
@@ -71,47 +73,42 @@ class Judge:
         self._on_odd: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
 
-    def urls(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
-        """Judge entries. Returns True if some of them have findings now."""
+    def urls(self, urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> None:
+        """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
-        found = False
         repeats: set[int] = set()
-        for record, repeated in file.suspects.odd_entries(urls):
-            found |= self._judge_url(record, file, repeated)
+        for record, repeated in file.suspects.odd_entries(urls, notes):
+            facts = UrlFacts(record, file, repeated, notes.element(record))
+            self._note_on_entry(record, file, notes, self._messages(self._rules_on(record), facts))
             if repeated:
                 repeats.add(id(record))
         for record in urls if self._on_every else ():
-            found |= self._attach_to_entry(
-                record, file, self._messages(self._on_every, UrlFacts(record, file, id(record) in repeats))
-            )
+            facts = UrlFacts(record, file, id(record) in repeats, notes.element(record))
+            self._note_on_entry(record, file, notes, self._messages(self._on_every, facts))
         if file.document.faults.in_entries:
-            self._mark(urls)
-        return self._judge_structure(urls, file) or found
+            self._mark(notes)
+        self._judge_structure(urls, file, notes)
 
-    def _mark(self, urls: Sequence[UrlRecord]) -> None:
+    def _mark(self, notes: Notes) -> None:
         """Add the ids of the reader's faults to the issues of their entries. The findings come with the file."""
         rules = self._on_faults_in_entries
-        for record in urls:
-            for id in getattr(record, "faults", ()):
+        for note in notes.values():
+            record = note.record
+            for id in note.faults:
                 if id in rules and id not in record.issues and not self._choice.allowed(rules[id], record.loc):
                     record.issues = [*record.issues, id]
 
-    def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts) -> bool:
-        """Check entries against the XML schemas. Returns True if some of them have findings now."""
-        rules, found = self._on_structure, False
+    def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> None:
+        """Check entries against the XML schemas."""
+        rules = self._on_structure
         try:
-            for record, faults in schema_faults(urls, file) if rules else ():
+            for record, faults in schema_faults(urls, file, notes) if rules else ():
                 chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
                 said = ((*said, fault.line, record.loc) for rule, fault in chosen for said in self._run(rule, fault))
-                found |= self._attach(record, file, said)
+                self._note(record, file, notes, said)
         except Exception as error:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
-            found |= self._attach(urls[0], file, failed)
-        return found
-
-    def _judge_url(self, record: UrlRecord, file: FileFacts, repeated: bool) -> bool:
-        said = self._messages(self._rules_on(record), UrlFacts(record, file, repeated))
-        return self._attach_to_entry(record, file, said)
+            self._note(urls[0], file, notes, failed)
 
     def _rules_on(self, record: UrlRecord) -> list[Rule]:
         """Return the rules for an odd entry: those on odd ones, and those on the namespaces that it has objects of."""
@@ -123,26 +120,25 @@ class Judge:
             self._on_odd[held] = rules
         return rules
 
-    def file(self, record: SitemapRecord, file: FileFacts) -> None:
-        """Judge a complete file: its faults, its children and the file itself."""
-        self._attach(record, file, self._file_messages(record, file))
+    def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
+        """Judge a complete file: its faults, its children and the file itself. Returns the findings."""
+        return self._findings(record, file, self._file_messages(record, file))
 
-    def verdicts(self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts]) -> bool:
-        """Judge entries that robots.txt disallows for the same crawlers. Returns True if some of them have findings
-        now.
+    def verdicts(
+        self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts], notes: Notes
+    ) -> None:
+        """Judge entries that robots.txt disallows for the same crawlers.
 
         Which rules report depends on the crawlers alone. Once no more findings become records, and unless the allowlist
         looks at URLs, the result for one entry applies to the rest.
         """
-        found = False
         for number, record in enumerate(denied):
             facts = facts_of(record)
             said = self._verdict(facts)
-            found |= self._attach_to_entry(record, facts.file, said)
+            self._note_on_entry(record, facts.file, notes, said)
             if not self._choice.looks_at_urls and not any(self._becomes_record(facts.file, rule) for rule, _ in said):
                 self._repeat(said, denied[number + 1 :], facts.file)
                 break
-        return found
 
     def _verdict(self, facts: VerdictFacts) -> list[RuleMessage]:
         said = []
@@ -163,13 +159,13 @@ class Judge:
         for record in records if issues else ():
             record.issues = [*record.issues, *issues] if record.issues else issues
 
-    def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted) -> bool:
-        """Judge entries whose URLs were requested. Returns True if some of them have new findings."""
-        return self._each(Needs.REPLY, replies, file)
+    def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted, notes: Notes) -> None:
+        """Judge entries whose URLs were requested."""
+        self._each(Needs.REPLY, replies, file, notes)
 
-    def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted) -> bool:
-        """Judge images and video files. Returns True if some of their entries have new findings."""
-        return self._each(Needs.ASSET, assets, file)
+    def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted, notes: Notes) -> None:
+        """Judge images and video files."""
+        self._each(Needs.ASSET, assets, file, notes)
 
     def judges(self, rules: Iterable[str]) -> bool:
         """True if one of these asset rules is selected."""
@@ -183,17 +179,16 @@ class Judge:
                 file.skipped[rule] += 1
                 self.skipped[rule] += 1
 
-    def _each(self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted) -> bool:
-        found = False
+    def _each(
+        self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted, notes: Notes
+    ) -> None:
         for facts in many:
-            found |= self._attach_to_entry(facts.record, file, self._messages(self._rules[needs], facts))
-        return found
+            self._note_on_entry(facts.record, file, notes, self._messages(self._rules[needs], facts))
 
-    def robots(self, facts: RobotsFacts) -> None:
-        file = Counted(facts.record.robots)
-        self._attach(
-            facts.record, file, ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
-        )
+    def robots(self, facts: RobotsFacts) -> list[FindingRecord]:
+        """Judge a robots.txt. Returns the findings."""
+        said = ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
+        return self._findings(facts.record, Counted(facts.record.robots), said)
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Return findings on a file based on its entries in the sample."""
@@ -259,9 +254,7 @@ class Judge:
             self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
         ]
 
-    def _file_messages(
-        self, record: SitemapRecord, file: FileFacts
-    ) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
+    def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:
         yield from self._on_faults(file)
         for child in file.children:
             for said in self._messages(self._rules[Needs.CHILD], ChildFacts(child, file)):
@@ -276,7 +269,7 @@ class Judge:
             self.skipped.update(skipped)
             file.skipped.update(skipped)
 
-    def _on_faults(self, file: FileFacts) -> Iterator[tuple[Rule, Message, int | None, str | None]]:
+    def _on_faults(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults. Faults beyond those kept in full are only counted."""
         by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
         uncounted = Counter({id: file.document.faults.counts[id] for id in by_id})
@@ -310,16 +303,20 @@ class Judge:
             for message in internal.check(Failure(rule, error))
         ]
 
-    def _attach_to_entry(self, record: UrlRecord, file: FileFacts | Counted, said: Iterable[RuleMessage]) -> bool:
-        return self._attach(record, file, ((*one, record.line, record.loc) for one in said))
+    def _note_on_entry(
+        self, record: UrlRecord, file: FileFacts | Counted, notes: Notes, said: Iterable[RuleMessage]
+    ) -> None:
+        self._note(record, file, notes, ((*one, record.line, record.loc) for one in said))
 
-    def _attach(
-        self,
-        record: UrlRecord | SitemapRecord | RobotsRecord,
-        file: FileFacts | Counted,
-        said: Iterable[tuple[Rule, Message, int | None, str | None]],
-    ) -> bool:
-        """Add issues and findings to a record. Returns True if it received findings."""
+    def _note(self, record: UrlRecord, file: FileFacts | Counted, notes: Notes, said: Iterable[Placed]) -> None:
+        findings = self._findings(record, file, said)
+        if findings:
+            notes.on(record).findings += findings
+
+    def _findings(
+        self, record: UrlRecord | SitemapRecord | RobotsRecord, file: FileFacts | Counted, said: Iterable[Placed]
+    ) -> list[FindingRecord]:
+        """Add the issues of messages to a record. Returns the findings, up to the limit per rule and file."""
         issues: dict[str, None] = {}
         findings: list[FindingRecord] = []
         for rule, message, line, url in said:
@@ -331,9 +328,7 @@ class Judge:
                 findings.append(self._record(rule, severity, message, file.url, line, url))
         if issues:
             record.issues = [*record.issues, *issues]
-        if findings:
-            record.attach([*getattr(record, "findings", ()), *findings])
-        return bool(findings)
+        return findings
 
     def _count(
         self, rule: Rule, file: FileFacts | Counted | None, severity: Severity | None = None, times: int = 1
@@ -368,19 +363,15 @@ SCHEMA_RULE = "xml-schema-violation"
 """Rule to report as failed if validation against the schemas raises an exception."""
 
 
-def schema_faults(urls: Sequence[UrlRecord], file: FileFacts) -> Iterator[tuple[UrlRecord, list[Fault]]]:
-    """Yield entries of a urlset that violate a schema, with their faults. Plain entries are valid by definition."""
-    records = [record for record in urls if _is_judged(record)]
-    if not records:
+def schema_faults(urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> Iterator[tuple[UrlRecord, list[Fault]]]:
+    """Yield entries of a urlset that violate a schema, with their faults. Plain entries are valid by definition, and
+    the problems of repaired ones are already reported."""
+    written = ((record, notes.element(record)) for record in urls if not record.recovered) if notes else ()
+    judged = [(record, element) for record, element in written if element is not None and element.name == ENTRIES[ROOT]]
+    if not judged:
         return
-    core = core_namespaces(file.document.root_uri, records[0].element.uri)
-    elements = [record.element for record in records]
-    found = chain(violations(ROOT, elements, core), plugged_violations(elements))
+    elements = [element for _, element in judged]
+    found = chain(violations(ROOT, elements, core_namespaces(file.document.root_uri, elements[0].uri)),
+                  plugged_violations(elements))  # fmt: skip
     for place, same in groupby(found, itemgetter(0)):
-        yield records[place], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]
-
-
-def _is_judged(record: UrlRecord) -> bool:
-    """True for entries with XML as written. The problems of repaired entries are already reported."""
-    element = getattr(record, "element", None)
-    return element is not None and not record.recovered and element.name == ENTRIES[ROOT]
+        yield judged[place][0], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]

@@ -21,7 +21,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
-from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.registry import load_rules
 
 
@@ -106,10 +106,7 @@ class AuditSpider(Audited):
         audit = self.audit
         try:
             async for item in audit.walk.read(step, answer):
-                parts = list(audit.parts(item))
-                if parts != [item] and isinstance(item, UrlBatch) and audit.status is not None:
-                    await audit.status.prepare(item.urls, item.file)
-                for part in parts:
+                for part in await audit.unpacked(item):
                     yield part
         except Exception:
             audit.note_failure()

@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Note
 
 MAX_COUNT = 100_000
 """Maximum fixed sample size: its records wait in memory, and it estimates a share to within 0.3 points."""
@@ -156,9 +156,9 @@ class Holding:
     def __init__(self, count: int, seed: int) -> None:
         self.listed: Counter[str] = Counter()
         """Records offered, by sitemap."""
-        self._drawn: Smallest[list[UrlRecord]] = Smallest(count, seed)
+        self._drawn: Smallest[list[Note]] = Smallest(count, seed)
         self._repeats = 0
-        self.left: list[UrlRecord] = []
+        self.left: list[Note] = []
         """Records that were held but did not make it into the sample."""
 
     def __len__(self) -> int:
@@ -170,14 +170,14 @@ class Holding:
         """Distinct URLs offered; an estimate unless all of them are held."""
         return min(self._drawn.distinct, self.listed.total())
 
-    def offer(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold records back; returns those released because they cannot be drawn or too many wait."""
-        released: list[UrlRecord] = []
-        for record in records:
-            key = urls.visit_key(record.loc)
+    def offer(self, notes: Sequence[Note]) -> list[Note]:
+        """Hold records back, with their notes; returns those released because they cannot be drawn or too many wait."""
+        released: list[Note] = []
+        for note in notes:
+            key = urls.visit_key(note.record.loc)
             alike = self._drawn.find(key)
             if alike is None:
-                mine = [record]
+                mine = [note]
                 out = self._drawn.offer(key, mine)
                 if out is mine or len(self.left) >= MAX_REPEATS:
                     released += out or ()
@@ -185,20 +185,20 @@ class Holding:
                     self.left += out or ()
             elif self._repeats < MAX_REPEATS:
                 self._repeats += 1
-                alike.append(record)
+                alike.append(note)
             else:
-                released.append(record)
-        self.listed.update(record.sitemap for record in records)
+                released.append(note)
+        self.listed.update(note.record.sitemap for note in notes)
         return released
 
-    def draw(self) -> dict[str, list[UrlRecord]]:
-        """The records of the sample: {sitemap: its records in order}."""
-        return by_file(record for _, alike in self._drawn.chosen() for record in alike)
+    def draw(self) -> dict[str, list[Note]]:
+        """The records of the sample: {sitemap: notes on its records in order}."""
+        return by_file(note for _, alike in self._drawn.chosen() for note in alike)
 
 
-def by_file(records: Iterable[UrlRecord]) -> dict[str, list[UrlRecord]]:
-    """{sitemap: its records in order}."""
-    found: dict[str, list[UrlRecord]] = {}
-    for record in records:
-        found.setdefault(record.sitemap, []).append(record)
+def by_file(notes: Iterable[Note]) -> dict[str, list[Note]]:
+    """{sitemap: notes on its records in order}."""
+    found: dict[str, list[Note]] = {}
+    for note in notes:
+        found.setdefault(note.record.sitemap, []).append(note)
     return {url: sorted(alike, key=attrgetter("place")) for url, alike in found.items()}

@@ -9,7 +9,21 @@ from datetime import UTC, datetime
 from math import prod
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, SitemapRecord, UrlRecord
+from sitemapcrawler.items import (
+    FinalBatch,
+    FindingRecord,
+    FreshBatch,
+    JsonObject,
+    Lastmods,
+    Note,
+    Notes,
+    ReplyRecord,
+    Share,
+    SitemapEnd,
+    UrlBatch,
+    UrlRecord,
+)
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
@@ -51,15 +65,14 @@ class Trusts:
         changed = outcome.page.modified if outcome.page is not None else None
         trust.compare(record.lastmod, datetime.now(UTC), reply.last_modified, changed)
 
-    def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
+    def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
         """Add the trust in its dates to the record of a finished file."""
         trust = self._files.pop(file.url, None)
         if trust is not None:
             trust.close(file.tally, record.format)
             record.lastmod = lastmods([trust.evidence()], file.tally.entries)
             state = {"entries": file.tally.entries, "site": file.site, **trust.state()}
-            if (told := getattr(record, "told", None)) is not None:
-                told.trust = state
+            record.result.trust = state
             self.restore(state)
 
     def restore(self, state: JsonObject) -> None:
@@ -115,34 +128,27 @@ class Status:
         """Trust in dates, by file and site."""
         self._checked = 0
         self._bad = 0
-        self._prepared = False
         self.offered = 0
         """Records verified or being verified."""
 
-    async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> list[UrlRecord]:
-        """Verify the URLs of a file's records. Returns the records that are final.
-        With a sample of a fixed size, candidates are held back, and earlier ones that drop out are returned."""
+    async def judge(self, batch: FreshBatch) -> None:
+        """Verify the URLs of a batch. With a sample of a fixed size, candidates are held back: then the batch keeps
+        what is final, and gets earlier candidates that have dropped out."""
+        records, file = batch.urls, batch.file
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
-        self.offered += 0 if self._prepared else len(records)
-        self._number(records)
+        self.offered += len(records)
         refused = await self._admission.refuse(records, file)
         admitted = [record for record in records if id(record) not in refused]
         for one in records:
             if id(one) in refused:
                 self._leave(one, refused[id(one)], file)
         if self._holding is None:
-            await self._ask(admitted, file)
-            return list(records)
-        return self._hold(self._holding, admitted, records)
-
-    async def prepare(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
-        """Verify the URLs of records concurrently before they arrive one by one."""
-        if self._holding is None:
-            self._prepared = True
-            self.offered += len(records)
-            refused = await self._admission.refuse(records, file)
-            await self._verifier.verify(record.loc for record in records if id(record) not in refused)
+            await self._ask(admitted, file, batch.notes)
+        else:
+            batch.listed = records
+            self._number(batch)
+            self._hold(self._holding, admitted, batch)
 
     def remember(self, method: str, key: str, step: Step) -> None:
         """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
@@ -159,34 +165,36 @@ class Status:
         """True if records are held back until everything is read."""
         return self._holding is not None
 
-    def hold_again(self, records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold back the records that an earlier run held; returns the final ones, as `judge` does."""
-        self._number(records)
+    def hold_again(self, batch: FinalBatch) -> None:
+        """Hold back the records of a batch that an earlier run held; the batch keeps the final ones, as in `judge`."""
+        self._number(batch)
         again = []
-        for record in records:
-            record.mark_stored(False)  # it is stored again in its final form
+        for record in batch.urls:
             if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
                 record.reply = None
                 again.append(record)
             else:
                 self.counts[kind_of(record.reply)] += 1
-        return list(records) if self._holding is None else self._hold(self._holding, again, records)
+        if self._holding is not None:
+            self._hold(self._holding, again, batch)
 
-    def _number(self, records: Sequence[UrlRecord]) -> None:
-        """Number records within their files, if some are held back."""
-        for one in records if self._holding is not None else ():
-            one.put_at(self._listed[one.sitemap])
+    def _number(self, batch: UrlBatch) -> None:
+        """Number records within their files."""
+        for one in batch.urls:
+            batch.notes.on(one).place = self._listed[one.sitemap]
             self._listed[one.sitemap] += 1
 
-    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], records: Sequence[UrlRecord]) -> list[UrlRecord]:
-        """Hold back some of these records. Returns the final ones in order, after earlier ones now released."""
-        released = holding.offer(offered)
-        for one in released:
-            self._leave(one, Reason.SAMPLED_OUT, None)
-        own, held = set(map(id, records)), set(map(id, offered)) - set(map(id, released))
-        return [*(one for one in released if id(one) not in own), *(one for one in records if id(one) not in held)]
+    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: UrlBatch) -> None:
+        """Hold back some of a batch's records. It keeps the final ones in order, after earlier ones now released."""
+        released = holding.offer([batch.notes.on(one) for one in offered])
+        for note in released:
+            self._leave(note.record, Reason.SAMPLED_OUT, None)
+        own, held = set(map(id, batch.urls)), set(map(id, offered)) - {id(note.record) for note in released}
+        earlier = [note for note in released if id(note.record) not in own]
+        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) not in held)]
+        batch.notes.update(Notes.of(earlier))
 
-    def conclude(self, record: SitemapRecord, file: FileFacts) -> None:
+    def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
         """Add the replies and the trust in dates to the record of a finished file."""
         record.replies = dict(file.replies)
         self.trusts.conclude(record, file)
@@ -209,21 +217,25 @@ class Status:
         """URLs verified, and URLs waiting to be, by host."""
         return self._verifier.checked, self._verifier.waiting
 
-    async def draw(self) -> list[tuple[list[UrlRecord], list[FindingRecord]]]:
+    async def draw(self) -> list[tuple[FinalBatch, list[FindingRecord]]]:
         """Verify the sample. Returns all held records file by file, in order, with the findings on each file."""
         if self._holding is None or self._done:
             return []
         self._done = True
         drawn = self._holding.draw()
-        await self._verifier.verify(record.loc for records in drawn.values() for record in records)
-        findings = {url: await self._settle(Drawn(url), records) for url, records in drawn.items()}
-        for one in self._holding.left:
-            self._leave(one, Reason.SAMPLED_OUT, None)
-        held = by_file([*self._holding.left, *(record for records in drawn.values() for record in records)])
-        return [(records, findings.get(url, [])) for url, records in held.items()]
+        await self._verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
+        findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
+        for note in self._holding.left:
+            self._leave(note.record, Reason.SAMPLED_OUT, None)
+        held = by_file([*self._holding.left, *(note for notes in drawn.values() for note in notes)])
+        return [
+            (FinalBatch(url, [note.record for note in notes], Notes.of(notes)), findings.get(url, []))
+            for url, notes in held.items()
+        ]
 
-    async def _settle(self, file: Drawn, records: list[UrlRecord]) -> list[FindingRecord]:
-        await self._ask(records, file)
+    async def _settle(self, file: Drawn, notes: list[Note]) -> list[FindingRecord]:
+        records = [note.record for note in notes]
+        await self._ask(records, file, Notes.of(notes))
         listed = self._holding.listed[file.url] if self._holding is not None else 0
         file.replies.update(kind_of(record.reply) for record in records if record.reply is not None)
         file.replies[Reason.SAMPLED_OUT] = listed - len(records)
@@ -253,16 +265,17 @@ class Status:
         if isinstance(file, FileFacts):
             file.replies[kind_of(reply)] += 1
 
-    async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None) -> None:
-        outcomes = await self._verifier.verify((one.loc for one in records), again=self._prepared or self._done)
+    async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
+        outcomes = await self._verifier.verify((one.loc for one in records), again=self._done)
         canonicals = await self._canonicals(outcomes, file)
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)
             self.trusts.compare(one, outcomes[one.loc], file)
         self._sum_up(outcomes)
         if file is not None:
-            self._judge.replies((self._facts(one, outcomes[one.loc], canonicals) for one in records), file)
-            await self._ask_assets(records, outcomes, file)
+            facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
+            self._judge.replies(facts, file, notes)
+            await self._ask_assets(records, outcomes, file, notes)
 
     def _sum_up(self, outcomes: Mapping[str, Verification]) -> None:
         for url, outcome in outcomes.items():
@@ -270,7 +283,9 @@ class Status:
                 self._checked += 1
                 self._bad += outcome.reply.kind is not ReplyKind.OK or outcome.soft_404 is not None
 
-    def _facts(self, one: UrlRecord, outcome: Verification, canonicals: Mapping[str, Verification]) -> ReplyFacts:
+    def _facts(
+        self, one: UrlRecord, outcome: Verification, canonicals: Mapping[str, Verification], element: Element | None
+    ) -> ReplyFacts:
         page = outcome.page
         canonical = canonicals.get(page.canonical) if page is not None and page.canonical else None
         targets = {other.href: self._asker.cached_reply(other.href) for other in one.alternates if other.href}
@@ -283,6 +298,7 @@ class Status:
             outcome.soft_404,
             canonical.reply if canonical is not None else None,
             {url: reply for url, reply in targets.items() if reply is not None},
+            element,
         )
 
     async def _canonicals(
@@ -298,7 +314,11 @@ class Status:
         return await self._verifier.verify(wanted) if wanted else {}
 
     async def _ask_assets(
-        self, records: Sequence[UrlRecord], outcomes: Mapping[str, Verification], file: FileFacts | Counted
+        self,
+        records: Sequence[UrlRecord],
+        outcomes: Mapping[str, Verification],
+        file: FileFacts | Counted,
+        notes: Notes,
     ) -> None:
         if not self._scope.assets:
             return
@@ -310,11 +330,18 @@ class Status:
         ]
         replies = await self._verifier.verify((url for _, _, url in wanted), asset=True)
         facts = (
-            AssetFacts(one, url, role, reply, [] if self.is_judged_asset(url) and not reply.hops else None)
+            AssetFacts(
+                one,
+                url,
+                role,
+                reply,
+                [] if self.is_judged_asset(url) and not reply.hops else None,
+                notes.element(one),
+            )
             for one, role, url in wanted
             for reply in (replies[url].reply,)
         )
-        self._judge.assets(facts, file)
+        self._judge.assets(facts, file, notes)
 
 
 def recorded(outcome: Verification) -> ReplyRecord:

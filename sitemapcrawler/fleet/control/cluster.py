@@ -93,7 +93,7 @@ class Remote:
     def __init__(self, actor: object) -> None:
         self._actor = actor
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # a method of any name and result
         method = getattr(self._actor, name)
         return lambda *arguments: ray.get(method.remote(*arguments))
 

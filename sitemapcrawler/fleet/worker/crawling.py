@@ -146,7 +146,7 @@ class WorkerLink:
         WorkerLink.current = self
 
     def job(self) -> Any:
-        """Wait for the job and return it."""
+        """Wait for the job and return it. Any: what was pickled; the task knows its type."""
         return self._connection.recv()
 
     def listen(self, word: str, handler: Handler) -> None:
@@ -177,7 +177,7 @@ class ProgressMessages:
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
-        self._calls: Any = None
+        self._calls: Any = None  # Any: a LoopingCall; Twisted has no types
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

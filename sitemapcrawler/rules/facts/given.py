@@ -300,11 +300,8 @@ class UrlFacts(EntryFacts):
     record: UrlRecord
     repeated: bool = False
     """True if the same URL occurred earlier in the file."""
-
-    @property
-    def element(self) -> Element | None:
-        """The XML element of the entry; None for plain entries, feeds and text."""
-        return getattr(self.record, "element", None)
+    element: Element | None = None
+    """The XML element of the entry; None for plain entries, feeds and text."""
 
     def children(self, name: str) -> Iterator[Element]:
         """Yield the entry's elements with this local name, in any namespace."""
@@ -356,6 +353,8 @@ class ReplyFacts:
     """The reply to the page's canonical URL; None if that is the page itself, or was not requested."""
     targets: Mapping[str, Reply] = field(default_factory=dict)
     """Replies to the entry's language versions, by URL as listed. Contains those requested so far."""
+    element: Element | None = None
+    """The XML element of the entry; None for plain entries, feeds and text."""
 
 
 @dataclass
@@ -369,6 +368,8 @@ class AssetFacts:
     reply: Reply
     blocked_for: Sequence[str] | None = None
     """Crawlers that robots.txt disallows it for; empty for none, or if already reported; None if not checked."""
+    element: Element | None = None
+    """The XML element of the entry; None for plain entries, feeds and text."""
 
 
 def assets(one: UrlRecord) -> Iterable[tuple[str, str]]:

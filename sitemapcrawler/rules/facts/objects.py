@@ -147,7 +147,7 @@ def is_in_feed(entry: EntryFacts) -> bool:
 
 def field(entry: EntryFacts, name: str) -> Element | None:
     """Return the element that a field was read from; None if it is missing or the XML is not available."""
-    element: Element | None = getattr(entry.record, "element", None)
+    element = entry.element if isinstance(entry, UrlFacts) else None
     return None if element is None or is_in_feed(entry) else _fields(element).get(name)
 
 
@@ -166,7 +166,7 @@ def date_of(entry: EntryFacts) -> Element | None:
     """Return the element that dates an entry: its lastmod, or in a feed the first date that is not empty."""
     if not is_in_feed(entry):
         return field(entry, "lastmod")
-    element: Element | None = getattr(entry.record, "element", None)
+    element = entry.element if isinstance(entry, UrlFacts) else None
     return None if element is None else _date(element)
 
 

@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import exp, lgamma
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import (
     AddressRefused,
@@ -142,9 +141,8 @@ def trouble(reply: Reply) -> str | None:
     return f"gives a part of its answer: {reply.error}" if isinstance(reply, Cut) else None
 
 
-def line_of(record: UrlRecord, means: Callable[[Element], bool]) -> int | None:
+def line_of(element: Element | None, means: Callable[[Element], bool]) -> int | None:
     """Line of the first child or grandchild of an entry for which `means` is true; None if the XML is not available."""
-    element: Element | None = getattr(record, "element", None)
     for child in element.children if element is not None else ():
         for part in (child, *child.children):
             if means(part):

@@ -342,7 +342,7 @@ class SiteFacts:
         return bool(list(self.query(f"SELECT 1 FROM urls WHERE {column} IS NOT NULL LIMIT 1")))
 
     def query(self, sql: str, *parameters: object) -> Iterator[Any]:
-        """Run a query and fetch its rows lazily. Starting another query ends this one."""
+        """Run a query and fetch its rows lazily. Starting another query ends this one. Any: the query names columns."""
         return self._rows(sql, parameters)
 
     def run(self, sql: str, *parameters: object) -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import quote
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Notes, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
@@ -135,13 +135,13 @@ class Suspects:
         """False if the file has too many entries to find all duplicates."""
         return not self._seen.full
 
-    def odd_entries(self, urls: Sequence[UrlRecord]) -> Iterator[tuple[UrlRecord, bool]]:
+    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool]]:
         """Yield the entries that need a closer look, each with whether it repeats an earlier entry."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
         odd = find_telling(locs).union(repeated, self.similar)
-        clean, now = self._clean, self._now
+        clean, now, note_on = self._clean, self._now, notes.get
         for record, loc in zip(urls, locs, strict=True):
             moment = record.lastmod_at
             if (
@@ -149,7 +149,7 @@ class Suspects:
                 or not MIN_LENGTH <= len(loc) <= MAX_LENGTH
                 or (record.lastmod is not None if moment is None else not OLDEST <= moment <= now)
                 or record.recovered
-                or ((element := getattr(record, "element", None)) is not None and not is_plain(element, record))
+                or ((note := note_on(id(record))) is not None and note.element and not is_plain(note.element, record))
                 or loc in odd
                 or record.loc_raw is not None
             ):

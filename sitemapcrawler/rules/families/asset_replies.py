@@ -99,7 +99,7 @@ def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
 
 def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = None) -> Message:
     element = "image:loc" if asset.role == IMAGE else f"video:{asset.role}"
-    line = line_of(asset.record, lambda part: part.text == asset.url)
+    line = line_of(asset.element, lambda part: part.text == asset.url)
     return Message(f"<{element}> {quoted(asset.url)} {said}", line, value=asset.url, severity=severity)
 
 

@@ -457,7 +457,7 @@ def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -
     (alternate, _), said = found[0]
     href, more = alternate.href, len({target.alternate.href for target, _ in found}) - 1
     rest = f" (and {more} more of its language versions)" if more else ""
-    line = line_of(facts.record, lambda element: element.attributes.get("href", "").strip() == href)
+    line = line_of(facts.element, lambda element: element.attributes.get("href", "").strip() == href)
     yield Message(f"the {alternate.hreflang or 'alternate'} version {quoted(href)} {said}{rest}", line, value=href)
 
 

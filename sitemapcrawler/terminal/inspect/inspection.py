@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
 
-from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, objects_in, records
+from sitemapcrawler.items import (
+    READ,
+    RobotsRecord,
+    SitemapEnd,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+    objects_in,
+    records,
+)
 from sitemapcrawler.replies.discovery import INDEX
 
 Child = tuple[str, str | None]
@@ -77,9 +86,8 @@ class Files:
 
     def add(self, record: SitemapRecord) -> None:
         self.records.append(record)
-        told = getattr(record, "told", None)
-        if told is not None and told.children:
-            self._children[record.sitemap] = told.children
+        if isinstance(record, SitemapEnd) and record.result.children:
+            self._children[record.sitemap] = record.result.children
 
     def children(self, sitemap: str) -> Sequence[Child]:
         """Return what an index lists, in its order."""

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sitemapcrawler.items import UNREAD, SitemapRecord
+from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
 from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect import facts
@@ -300,7 +300,7 @@ def _count(record: SitemapRecord) -> str:
 def _remarks(record: SitemapRecord) -> Iterator[str]:
     if record.format not in USUAL and record.outcome != "failed":
         yield long_format_label(record.format)
-    if getattr(getattr(record, "told", None), "alias", False):
+    if isinstance(record, SitemapEnd) and record.result.alias:
         yield f"read already as {facts.place(record.final_url or '', record.sitemap)}"
     elif record.outcome != "ok":
         yield outcome(record)

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from sitemapcrawler.audit.verdicts import ASSET_AGENTS, Verdicts
-from sitemapcrawler.items import Image, UrlRecord
+from sitemapcrawler.items import Image, Notes, UrlRecord
 from sitemapcrawler.robots import Policy
 
 HOSTS = 50
@@ -16,13 +16,15 @@ RECORDS = [UrlRecord(loc=f"https://e.com/{one}", images=[Image(loc=f"https://i{o
 
 def verdicts(policies: dict[str, Policy]) -> Verdicts:
     """Verdicts that know these policies, by origin, and find whatever is denied."""
-    rules = Mock(judges=lambda names: True, assets=lambda facts, file: bool(list(facts)))
+    found: list[object] = []
+    rules = Mock(judges=lambda names: True, assets=lambda facts, file, notes: found.extend(facts), found=found)
     return Verdicts(Mock(at=policies.get), [], ASSET_AGENTS["image"], rules)
 
 
 def test_nothing_is_kept_of_hosts_whose_robots_txt_is_not_known() -> None:
     judged = verdicts({})
-    assert not judged.judge_assets(RECORDS, Mock())
+    judged.judge_assets(RECORDS, Mock(), Notes())
+    assert not judged._rules.found  # type: ignore[attr-defined]  # of the mock
     assert not judged._asset_judges
 
 
@@ -30,8 +32,9 @@ def test_nothing_is_kept_of_hosts_whose_robots_txt_is_not_known() -> None:
 def test_host_that_becomes_known_is_judged_unless_its_files_are_requested(count_skipped: bool) -> None:
     policies: dict[str, Policy] = {}
     judged = verdicts(policies)
-    judged.judge_assets(RECORDS, Mock(), count_skipped)
+    judged.judge_assets(RECORDS, Mock(), Notes(), count_skipped)
     robots = "https://i0.com/robots.txt"
     policies["https://i0.com"] = Policy.from_response(robots, 200, b"User-agent: *\nDisallow: /")
-    assert judged.judge_assets(RECORDS, Mock(), count_skipped) is count_skipped
+    judged.judge_assets(RECORDS, Mock(), Notes(), count_skipped)
+    assert bool(judged._rules.found) is count_skipped  # type: ignore[attr-defined]  # of the mock
     assert judged.judged_assets_of("https://i0.com/a") is count_skipped

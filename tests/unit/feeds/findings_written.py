@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
-from sitemapcrawler.items import FindingRecord, SitemapRecord
+from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapEnd, SitemapRecord, UrlBatch
 
 SITEMAP = "https://e.com/sitemap.xml"
 
@@ -19,9 +20,12 @@ def a_finding(**values: Any) -> FindingRecord:
 
 
 def with_findings(record: Any, *findings: FindingRecord) -> Any:
-    """A record on which findings ride."""
-    record.attach(list(findings))
-    return record
+    """The item of a record with findings: the end of a file, or a batch of one entry."""
+    if isinstance(record, SitemapRecord):
+        end = SitemapEnd(*(getattr(record, each.name) for each in fields(record) if each.init))
+        end.findings += findings
+        return end
+    return UrlBatch(record.sitemap, [record], Notes.of([Note(record, findings=list(findings))]))
 
 
 class Nowhere(io.BytesIO):

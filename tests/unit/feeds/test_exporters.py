@@ -21,7 +21,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.items import Hop, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
@@ -441,7 +441,7 @@ class TestRecordFilter:
         ],
     )
     def test_a_batch_passes_where_its_records_would(self, item_classes: list[Any], accepted: list[str]) -> None:
-        judged = UrlBatch(SITEMAP, [], judged=True)
+        judged = UrlBatch(SITEMAP, [], Notes.of([Note(UrlRecord(), findings=[FindingRecord()])]))
         assert RecordFilter({"item_classes": item_classes}).accepts(judged) == bool(
             {"judged", "UrlBatch"}.intersection(accepted)
         )

@@ -15,6 +15,8 @@ from sitemapcrawler.feeds.item_storage import LEFT_OUT, MAX_ITEM, STAT, ItemStor
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
 
+from .findings_written import with_findings
+
 
 @pytest.fixture
 def storage(monkeypatch: pytest.MonkeyPatch) -> ItemStorage:
@@ -40,8 +42,7 @@ def rows(item: Any) -> list[dict[str, Any]]:
 
 
 def judged(record: Any) -> Any:
-    record.attach([FindingRecord(rule="loc-empty", severity="error"), FindingRecord(rule="loc-relative")])
-    return record
+    return with_findings(record, FindingRecord(rule="loc-empty", severity="error"), FindingRecord(rule="loc-relative"))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def judged(record: Any) -> Any:
     [
         judged(UrlRecord(loc="https://e.com/\u00e9\u2028\U0001f600", images=[Image(loc="i")], priority=float("nan"))),
         UrlRecord(loc="https://e.com/", blocked_for=(), extra={"urn:x": [{"name": "\ud800"}]}),
-        UrlBatch("https://e.com/s.xml", [judged(UrlRecord(loc="a")), UrlRecord(loc="b")], judged=True),
+        UrlBatch("https://e.com/s.xml", [UrlRecord(loc="a"), UrlRecord(loc="b")]),
         judged(SitemapRecord(sitemap="https://e.com/s.xml")),
         RobotsRecord(robots="https://e.com/robots.txt", agents={"GPTBot": 3}),
         SummaryRecord(domains=["https://e.com"], partial="max_urls"),

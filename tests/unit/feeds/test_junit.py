@@ -13,7 +13,7 @@ from lxml import etree
 
 from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
 
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
@@ -100,14 +100,15 @@ def test_a_report_on_nothing_is_whole() -> None:
 
 
 def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
-    entry = with_findings(UrlRecord(), a_finding(line=3, column=7, url="https://e.com/x"))
+    entry = UrlRecord()
+    notes = Notes.of([Note(entry, findings=[a_finding(line=3, column=7, url="https://e.com/x")])])
     file = with_findings(
         SitemapRecord(sitemap=SITEMAP),
         a_finding(line=9),
         a_finding(rule="xml-empty-urlset", severity="warning", message="no entry"),
         a_finding(rule="doc-bom", severity="info", message="a byte order mark", line=1),
     )
-    items = [UrlBatch(SITEMAP, [UrlRecord(), entry], judged=True), file, {"name": "no record"}]
+    items = [UrlBatch(SITEMAP, [UrlRecord(), entry], notes), file, {"name": "no record"}]
     assert cases(*items) == [
         (SITEMAP, "loc-relative", "failure"),
         (SITEMAP, "xml-empty-urlset", "failure"),
@@ -123,9 +124,10 @@ def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
 
 
 def test_batches_and_single_records_give_the_same_bytes() -> None:
-    batch = UrlBatch(SITEMAP, [with_findings(UrlRecord(), a_finding(line=line)) for line in (3, 4)], judged=True)
+    notes = [Note(UrlRecord(), findings=[a_finding(line=line)]) for line in (3, 4)]
+    batch = UrlBatch(SITEMAP, [note.record for note in notes], Notes.of(notes))
     file = SitemapRecord(sitemap=SITEMAP)
-    assert export(batch, file) == export(*batch.urls, file)
+    assert export(batch, file) == export(*records(batch), file)
 
 
 @pytest.mark.parametrize(

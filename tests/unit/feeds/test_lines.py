@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.lines import LinesExporter
-from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlRecord
 
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
@@ -79,8 +79,7 @@ def test_files_stand_together_in_the_order_they_were_named() -> None:
 
 
 def test_findings_ride_on_batches_and_files() -> None:
-    record = with_findings(UrlRecord(loc="https://e.com/x"), a_finding(line=2, message="on the entry"))
-    batch = UrlBatch(SITEMAP, [record], judged=True)
+    batch = with_findings(UrlRecord(loc="https://e.com/x"), a_finding(line=2, message="on the entry"))
     file = with_findings(SitemapRecord(sitemap=SITEMAP), a_finding(line=1, message="on the file"))
     assert [line.partition("relative ")[2] for line in lines(batch, file)] == ["on the file", "on the entry"]
 

@@ -27,6 +27,8 @@ from sitemapcrawler.items import (
     FindingRecord,
     Hop,
     Lastmods,
+    Note,
+    Notes,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
@@ -137,7 +139,7 @@ class TestOtherRecords:
     def test_table_has_the_fields_of_the_record_that_is_named(self, kind: type) -> None:
         filled = SitemapRecord(SITEMAP, hops=[Hop(301, SITEMAP)], replies={"ok": 3}, lastmod=Lastmods(0.5, 3))
         records = [filled, RobotsRecord(agents={"GPTBot": 7}, sitemaps=[SITEMAP]), SummaryRecord(rules={"a": 2}), PLAIN]
-        items = [*records, *self.FINDINGS, UrlBatch(SITEMAP, RECORDS, judged=True)]
+        items = [*records, *self.FINDINGS, UrlBatch(SITEMAP, RECORDS)]
         table = pq.read_table(export(*items, item_classes=[kind]))
         assert table.column_names == [each.name for each in fields(kind)]  # type: ignore[arg-type]  # a record
         alike = [item for item in items if isinstance(item, kind)]
@@ -145,8 +147,7 @@ class TestOtherRecords:
 
     def test_findings_of_a_batch_are_rows(self) -> None:
         found = UrlRecord("https://e.com/3")
-        found.attach(list(self.FINDINGS))
-        batch = UrlBatch(SITEMAP, [PLAIN, found], judged=True)
+        batch = UrlBatch(SITEMAP, [PLAIN, found], Notes.of([Note(found, findings=list(self.FINDINGS))]))
         name = "sitemapcrawler.items.FindingRecord"
         assert [row["rule"] for row in rows(batch, item_classes=[name])] == ["loc-relative", "robots-missing"]
         assert rows(UrlBatch(SITEMAP, [found]), item_classes=[name]) == []
@@ -356,9 +357,9 @@ class TestValues:
 class TestItems:
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         judged = UrlRecord(loc="https://e.com/3")
-        judged.findings = [FindingRecord()]
-        items = [SitemapRecord(), UrlBatch(SITEMAP, [PLAIN], judged=True), judged, {"loc": "x"}, SummaryRecord()]
-        assert [row["loc"] for row in rows(*items)] == [PLAIN.loc, judged.loc]
+        notes = Notes.of([Note(judged, findings=[FindingRecord()])])
+        items = [SitemapRecord(), UrlBatch(SITEMAP, [PLAIN]), UrlBatch(SITEMAP, [judged], notes), {"loc": "x"}]
+        assert [row["loc"] for row in rows(*items, SummaryRecord())] == [PLAIN.loc, judged.loc]
 
     def test_an_empty_crawl_has_all_columns_and_no_rows(self) -> None:
         for file in (export(), export(SummaryRecord(), UrlBatch(SITEMAP, []))):

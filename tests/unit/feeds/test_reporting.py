@@ -20,7 +20,16 @@ from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
 from sitemapcrawler.feeds.reporting import add_feeds, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import (
+    FindingRecord,
+    FreshBatch,
+    Note,
+    Notes,
+    RobotsRecord,
+    SitemapEnd,
+    SummaryRecord,
+    UrlRecord,
+)
 from sitemapcrawler.jobs import gatherer
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.committing import Committer
@@ -163,9 +172,9 @@ class Crawl:
     async def _fill(self, records: Recorder) -> None:
         for file in (FILE, *(f"https://e.com/{number}.xml" for number in range(1, self.files))):
             entry = UrlRecord("https://e.com/1", sitemap=file, lastmod_at="2024-05-01T00:00:00Z")
-            entry.attach([FindingRecord("loc-relative", "error", "it is", file)])
-            await records.urls(UrlBatch(file, [entry], judged=True))
-            await records.file(SitemapRecord(file), complete=False)
+            note = Note(entry, findings=[FindingRecord("loc-relative", "error", "it is", file)])
+            await records.fresh(FreshBatch(file, [entry], Notes.of([note])))
+            await records.file(SitemapEnd(file), complete=False)
         self.spools = len([*self.store.spools.iterdir()])
         records.last(RobotsRecord("https://e.com/robots.txt"))
 

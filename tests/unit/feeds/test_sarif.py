@@ -19,7 +19,7 @@ from jsonschema.validators import validator_for
 from sitemapcrawler import __version__
 from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, descriptor, findings_of
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
@@ -93,8 +93,9 @@ def fingerprints(*items: Any) -> list[str]:
 
 def a_batch(*findings: FindingRecord) -> UrlBatch:
     """A batch of which every second entry has one of the findings."""
-    entries = (entry for each in findings for entry in (UrlRecord(), with_findings(UrlRecord(), each)))
-    return UrlBatch(SITEMAP, list(entries), judged=True)
+    notes = [Note(UrlRecord(), findings=[each]) for each in findings]
+    entries = [entry for note in notes for entry in (UrlRecord(), note.record)]
+    return UrlBatch(SITEMAP, entries, Notes.of(notes))
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -130,12 +131,12 @@ def test_findings_of_a_batch_an_entry_a_file_and_the_crawl_are_written_in_order(
 
 def test_batches_and_single_records_give_the_same_bytes() -> None:
     batch = a_batch(a_finding(line=3), a_finding(line=4, url="https://e.com/x"))
-    assert export(batch) == export(*batch.urls)
+    assert export(batch) == export(*records(batch))
     assert export(batch).count(b'"ruleId"') == 2
 
 
-def test_an_unjudged_batch_is_not_even_looked_at() -> None:
-    assert findings_of(UrlBatch(SITEMAP, [with_findings(UrlRecord(), a_finding())])) == []
+def test_a_batch_without_findings_has_no_results() -> None:
+    assert findings_of(UrlBatch(SITEMAP, [UrlRecord()])) == []
 
 
 def test_a_result_is_a_line_of_utf_8() -> None:

@@ -14,7 +14,16 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.state import Audit
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import (
+    FinalBatch,
+    FindingRecord,
+    FreshBatch,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlBatch,
+    UrlRecord,
+)
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -37,6 +46,7 @@ class Crawl:
             "sites": [],
             "policies": SimpleNamespace(at=lambda url: None),
             "internal_errors": 0,
+            "stages": [],
             "params": Params.parse({"domain": "a.com,http://b.com:8080"}),
             "selection": SimpleNamespace(full=False, skipped=Counter(since=2, include=0)),
             "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
@@ -70,7 +80,7 @@ class Crawl:
 
     def pass_on(self, *items: Any) -> None:
         for item in items:
-            assert self.pipeline.process_item(item) is item
+            assert asyncio.run(self.pipeline.process_item(item)) is item
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -83,8 +93,16 @@ def sitemap(outcome: str, error: str | None = None) -> SitemapRecord:
 
 def test_records_are_counted_whatever_the_batch() -> None:
     crawl = Crawl()
-    crawl.pass_on(UrlBatch("s", [UrlRecord("a"), UrlRecord("b")]), UrlRecord("c"), UrlBatch("s", []))
+    crawl.pass_on(
+        FreshBatch("s", [UrlRecord("a"), UrlRecord("b")]), FinalBatch("s", [UrlRecord("c")]), FreshBatch("s", [])
+    )
     assert crawl.counts == {"urls": 3}
+
+
+def test_rows_of_a_batch_that_has_passed_are_not_counted_again() -> None:
+    crawl = Crawl()
+    crawl.pass_on(UrlRecord("a"), FindingRecord("loc-empty"))
+    assert crawl.counts == {}
 
 
 def test_files_are_counted_by_outcome_and_format() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader import Document, Limits
 
 URL = "https://e.com/sitemap.xml"
@@ -23,6 +25,8 @@ class Reading:
 
     document: Document
     records: list[Any] = field(default_factory=list)
+    elements: list[Element | None] = field(default_factory=list)
+    """The XML element of each record; None where none was kept."""
 
     @property
     def locs(self) -> list[str]:
@@ -69,6 +73,7 @@ def read(data: str | bytes, size: int | None = None, limits: Limits | None = Non
     reading = Reading(document)
     for records in document.read(pieces(body, size or max(1, len(body)))):
         reading.records += records
+        reading.elements += [document.notes.element(one) if isinstance(one, UrlRecord) else None for one in records]
     return reading
 
 

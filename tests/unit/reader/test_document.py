@@ -206,8 +206,8 @@ def test_the_start_tag_that_entries_were_read_under_is_known() -> None:
 def test_elements_are_kept_on_request() -> None:
     text = urlset(url("https://e.com/1", "<x/>"), url("https://e.com/?a&b", "<x/>"), GOOD)
     reading = read(text, keep_elements=True)
-    assert [record.element.name for record in reading.records[:1]] == ["url"]
-    assert not any(getattr(record, "element", None) for record in read(text).records)
+    assert [element.name for element in reading.elements[:1] if element] == ["url"]
+    assert not any(read(text).elements)
 
 
 def test_a_document_is_read_where_it_is_not_where_it_was_asked_for() -> None:

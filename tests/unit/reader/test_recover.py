@@ -349,10 +349,9 @@ def test_an_entry_that_is_whole_keeps_its_element_in_a_broken_piece(fault: str) 
     declared = URLSET[:-2] + f' xmlns:i="{IMAGE}">\n'
     whole = url(ONE, "<i:image><i:loc>https://e.com/i</i:loc></i:image>")
     body = f"{declared}<g>\n{whole}{url('https://e.com/?a&b', '<x/>')}{whole}{fault}\n{whole}</g>{END}"
-    records = read(body, keep_elements=True).records
-    assert [record.loc for record in records][:3] == [ONE, "https://e.com/?a&b", ONE]
-    for record in records:
-        element = getattr(record, "element", None)
+    reading = read(body, keep_elements=True)
+    assert reading.locs[:3] == [ONE, "https://e.com/?a&b", ONE]
+    for record, element in zip(reading.records, reading.elements, strict=True):
         assert (element is None) == record.recovered
         if element is not None:
             assert (element.name, element.line) == ("url", record.line)

@@ -29,12 +29,11 @@ def judge(
         for child in records:
             if not isinstance(child, UrlRecord):
                 file.list_child(child)
-        judging.urls(urls, file)
-        findings += [finding for entry in urls for finding in getattr(entry, "findings", ())]
+        judging.urls(urls, file, document.notes)
+        findings += document.notes.findings(urls)
     sitemap.status = status
     for name in ("format", "outcome", "url_count", "bytes", "encoding", "counts", "namespaces", "error"):
         setattr(sitemap, name, getattr(document, name))
     for name, value in record.items():
         setattr(sitemap, name, value)
-    judging.file(sitemap, file)
-    return findings + list(getattr(sitemap, "findings", ()))
+    return findings + judging.file(sitemap, file)

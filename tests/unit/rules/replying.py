@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import FindingRecord, Hop, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.replies import (
     AddressRefused,
@@ -85,8 +85,9 @@ def findings(asked: ReplyFacts | AssetFacts) -> list[FindingRecord]:
     """Findings on a reply by all rules; that a rule raised is one too."""
     judge = Judge(Choice(RULES), per_rule=1_000_000)
     file, asked = Counted(SITEMAP), replace(asked, record=copy(asked.record))
-    judge.replies([asked], file) if isinstance(asked, ReplyFacts) else judge.assets([asked], file)
-    return list(getattr(asked.record, "findings", ()))
+    notes = Notes()
+    judge.replies([asked], file, notes) if isinstance(asked, ReplyFacts) else judge.assets([asked], file, notes)
+    return notes.findings([asked.record])
 
 
 def told(asked: ReplyFacts | AssetFacts) -> Told:
@@ -107,8 +108,7 @@ def told_of_file(**replies: int) -> list[FindingRecord]:
     record = SitemapRecord(SITEMAP, format="xml-urlset", status=200)
     counted = Counter({kind.replace("_", "-"): number for kind, number in replies.items()})
     file = FileFacts(SITEMAP, record, Document(SITEMAP), replies=counted)
-    Judge(Choice(RULES, select=("status",)), per_rule=100).file(record, file)
-    return list(getattr(record, "findings", ()))
+    return Judge(Choice(RULES, select=("status",)), per_rule=100).file(record, file)
 
 
 URLS = st.one_of(

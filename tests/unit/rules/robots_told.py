@@ -47,8 +47,7 @@ def told(
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
     facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements)
-    Judge(Choice(all_rules()), 1_000_000).robots(facts)
-    return list(getattr(record, "findings", ()))
+    return Judge(Choice(all_rules()), 1_000_000).robots(facts)
 
 
 def short(findings: Iterable[FindingRecord]) -> Found:

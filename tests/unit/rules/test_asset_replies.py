@@ -103,8 +103,10 @@ def test_the_message_names_the_element_and_its_line() -> None:
 <i:image>
 <i:loc>{JPG}</i:loc></i:image></url></urlset>"""
     document = Document(SITEMAP, keep_elements=True)
-    [record] = [entry for batch in document.read([data.encode()]) for entry in batch]
-    [found] = findings(AssetFacts(record, JPG, "image", error(404)))
+    [(record, element)] = [
+        (note.record, note.element) for _ in document.read([data.encode()]) for note in document.notes.values()
+    ]
+    [found] = findings(AssetFacts(record, JPG, "image", error(404), element=element))
     assert (found.line, found.value) == (6, JPG)
     assert found.message == "<image:loc> 'https://cdn.example.net/a.jpg' answers 404"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.audit.verdicts import AuthorityVerdicts
-from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.rules import all_rules
@@ -27,11 +27,12 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     sitemap = "https://example.com/s.xml"
     file = FileFacts(sitemap, SitemapRecord(sitemap), Document(sitemap))
     records = [UrlRecord(f"https://example.com{path}", line=7) for _ in range(2)]
+    notes = Notes()
     for alike in AuthorityVerdicts(policy, judged).judge(records):
-        judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged))
+        judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged), notes)
     counted = sum(judge.counts.values())
     assert counted == sum(len(record.issues) for record in records)
-    return [finding for record in records for finding in getattr(record, "findings", ())]
+    return notes.findings(records)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +90,9 @@ def test_an_unreachable_robots_says_nothing_of_urls() -> None:
     [denied_to_all] = AuthorityVerdicts(gone, AGENTS).judge([record])
     file = FileFacts(URL, SitemapRecord(URL), Document(URL))
     facts_of = partial(VerdictFacts, file=file, policy=gone, agents=AGENTS)
-    assert not Judge(Choice(all_rules()), 100).verdicts(denied_to_all, facts_of)
-    assert not record.issues
+    notes = Notes()
+    Judge(Choice(all_rules()), 100).verdicts(denied_to_all, facts_of, notes)
+    assert not notes and not record.issues
     assert short(told(gone, [record.loc])) == [("robots-unreachable", None, "error")]
 
 

@@ -35,14 +35,13 @@ def judged(
     body = data.encode("latin-1")
     for records in document.read(body[start : start + size] for start in range(0, len(body), size)):
         urls = [one for one in records if isinstance(one, UrlRecord)]
-        judge.urls(urls, file)
+        judge.urls(urls, file, document.notes)
         rows |= {one.loc: [*one.issues] for one in urls}
         for one in records:
             if not isinstance(one, UrlRecord):
                 file.list_child(one)
     document.describe(record)
-    judge.file(record, file)
-    return rows, list(getattr(record, "findings", ())), judge
+    return rows, judge.file(record, file), judge
 
 
 def urlset(entry: str) -> str:

@@ -79,8 +79,10 @@ def test_the_line_is_that_of_the_link() -> None:
 <xhtml:link rel="alternate" hreflang="de" href="{DE}"/>
 </url></urlset>"""
     document = Document(SITEMAP, keep_elements=True)
-    [record] = [entry for batch in document.read([data.encode()]) for entry in batch]
-    [found] = findings(facts(record=record, targets={DE: error(404)}))
+    [(record, element)] = [
+        (note.record, note.element) for _ in document.read([data.encode()]) for note in document.notes.values()
+    ]
+    [found] = findings(facts(record=record, targets={DE: error(404)}, element=element))
     assert (found.rule, found.line) == ("hreflang-target-status", 5)
 
 

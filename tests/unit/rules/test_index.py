@@ -11,7 +11,7 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.rules import all_rules
@@ -72,9 +72,8 @@ def crawl(
         body.write(site.get(path, b"not found"))
         answer = FetchResult(visit.url, visit.url, body, 200 if path in site else 404)
         for item in reading.read(visit, answer):
-            if isinstance(item, SitemapRecord):
-                judging.file(item, item.file)
-                found += [(path, one.rule, one.line) for one in getattr(item, "findings", ())]
+            if isinstance(item, SitemapEnd) and item.facts is not None:
+                found += [(path, one.rule, one.line) for one in judging.file(item, item.facts)]
         frontier.done(visit)
         body.close()
     return [one for one in found if one[1] != "index-only-one-child"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.items import Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
@@ -58,8 +58,9 @@ def suspects(number: int) -> list[UrlRecord]:
 def test_a_finding_carries_what_the_rule_cannot_misstate() -> None:
     judge, file = judge_of(says("loc-x", Needs.URL)), facts()
     [record] = suspects(1)
-    assert judge.urls([record], file)
-    [finding] = record.findings
+    notes = Notes()
+    judge.urls([record], file, notes)
+    [finding] = notes.findings([record])
     assert (finding.rule, finding.severity, finding.message) == ("loc-x", "warning", "loc-x 0")
     assert (finding.sitemap, finding.line, finding.url) == (URL, 1, "https://example.com/#1")
     assert finding.source == "https://example.com/source"
@@ -71,11 +72,11 @@ def test_rows_are_capped_by_rule_and_file_and_counts_are_complete() -> None:
     judge = judge_of(says("loc-x", Needs.URL), says("loc-y", Needs.FILE, times=7), per_rule=5)
     for file in (facts(), facts()):
         records = suspects(8)
-        judge.urls(records, file)
-        judge.file(file.record, file)
-        assert [len(getattr(record, "findings", ())) for record in records] == [1] * 5 + [0] * 3
+        notes = Notes()
+        judge.urls(records, file, notes)
+        assert [len(notes.findings([record])) for record in records] == [1] * 5 + [0] * 3
         assert all(record.issues == ["loc-x"] for record in records)
-        assert len(file.record.findings) == 5
+        assert len(judge.file(file.record, file)) == 5
     assert judge.counts == {"loc-x": 16, "loc-y": 14}
     assert judge.severities == {"warning": 30}
 
@@ -84,8 +85,7 @@ def test_faults_that_the_reader_only_counted_are_counted() -> None:
     judge, file = judge_of(says("xml-x", Needs.FAULT)), facts()
     for line in range(MAX_KEPT + 500):
         file.document.faults.add("xml-x", "a fault", line)
-    judge.file(file.record, file)
-    assert len(file.record.findings) == 100
+    assert len(judge.file(file.record, file)) == 100
     assert judge.counts == {"xml-x": MAX_KEPT + 500}
 
 
@@ -109,10 +109,10 @@ def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Needs, caplo
     file.document.faults.add("loc-y", "a fault", 4)
     with caplog.at_level(logging.ERROR):
         [record] = suspects(1)
-        judge.urls([record], file)
-        judge.file(file.record, file)
+        notes = Notes()
+        judge.urls([record], file, notes)
+        finding = [*notes.findings([record]), *judge.file(file.record, file)][0]
     assert judge.counts == {"internal-rule-failed": 1, "loc-y": 1}
-    finding = [*getattr(record, "findings", ()), *getattr(file.record, "findings", ())][0]
     assert (finding.rule, finding.value, finding.sitemap) == ("internal-rule-failed", "loc-bad", URL)
     assert "the rule loc-bad failed with ZeroDivisionError" in finding.message
     assert "by hand" in caplog.text
@@ -120,7 +120,7 @@ def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Needs, caplo
 
 def test_a_rule_that_always_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     judge, file = judge_of(fails("loc-bad", Needs.URL)), facts()
-    judge.urls(suspects(50), file)
+    judge.urls(suspects(50), file, Notes())
     assert caplog.text.count("rule loc-bad failed") == 1
     assert judge.counts == {"internal-rule-failed": 50}
 
@@ -129,7 +129,7 @@ def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
     allowance = Allowance("loc-x", re.compile("#1$"), "known")
     judge, file = judge_of(says("loc-x", Needs.URL), allowances=(allowance,)), facts()
     first, second = suspects(2)
-    judge.urls([first, second], file)
+    judge.urls([first, second], file, Notes())
     assert (first.issues, second.issues) == ((), ["loc-x"])
     assert judge.counts == {"loc-x": 1}
 
@@ -146,8 +146,9 @@ def test_an_expired_allowance_is_a_finding_on_the_crawl() -> None:
 def test_severities_that_are_set_are_counted() -> None:
     judge, file = judge_of(says("loc-x", Needs.URL), severities={"loc": Severity.ERROR}), facts()
     [record] = suspects(1)
-    judge.urls([record], file)
-    assert record.findings[0].severity == "error"
+    notes = Notes()
+    judge.urls([record], file, notes)
+    assert notes.findings([record])[0].severity == "error"
     assert judge.severities == {"error": 1}
 
 
@@ -165,7 +166,7 @@ def test_a_rule_that_is_not_asked_would_have_nothing_to_say(namespace: Namespace
         file = FileFacts(URL, SitemapRecord(URL), document, fetched_at=NOW)
         for entry in (entry for entries in document.read([path.read_bytes()]) for entry in entries):
             if isinstance(entry, UrlRecord):
-                present = bool(namespace.objects(entry))
-                told[present] += sum(len([*rule.check(UrlFacts(entry, file))]) for rule in rules)
+                present, element = bool(namespace.objects(entry)), document.notes.element(entry)
+                told[present] += sum(len([*rule.check(UrlFacts(entry, file, False, element))]) for rule in rules)
     assert told[True] > len(rules) > 0
     assert told[False] == 0

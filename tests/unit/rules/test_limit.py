@@ -13,7 +13,7 @@ from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -140,10 +140,9 @@ def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
         visit = Visit("https://example.com/s.xml", "argument")
         judging = Judge(Choice(all_rules(), ("limit", "doc-partly-read")), per_rule=100)
         *_, record = reading.read(visit, FetchResult(visit.url, visit.url, body, 200, at=at))
-        assert isinstance(record, SitemapRecord)
-        assert record.file.fetched_at == at
-        judging.file(record, record.file)
-        told[most] = [(one.rule, one.severity) for one in getattr(record, "findings", ())]
+        assert isinstance(record, SitemapEnd) and record.facts is not None
+        assert record.facts.fetched_at == at
+        told[most] = [(one.rule, one.severity) for one in judging.file(record, record.facts)]
         body.close()
     assert told == {2: [("limit-max-urls", "info")], 3: []}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sitemapcrawler.items import Notes
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import UrlFacts
@@ -107,7 +108,7 @@ def test_proof_allows_every_place(url: str) -> None:
 def test_a_proven_file_may_list_from_its_root_and_its_entries_are_clean() -> None:
     file = file_at("https://e.com/maps/s.xml")
     file.prove = lambda asked, named: asked.startswith("https://e.com/")
-    assert list(file.suspects.odd_entries(listed(file, "https://e.com/a", "https://e.com/maps/a"))) == []
+    assert list(file.suspects.odd_entries(listed(file, "https://e.com/a", "https://e.com/maps/a"), Notes())) == []
 
 
 @pytest.mark.parametrize(
@@ -129,8 +130,9 @@ def test_a_folder_is_for_information_where_no_robots_txt_is_read(prove: Any, sev
     file = file_at("https://e.com/maps/s.xml")
     file.prove = prove
     records = listed(file, "https://e.com/b")
-    Judge(Choice(all_rules()), per_rule=10).urls(records, file)
-    told = [(finding.rule, finding.severity) for record in records for finding in getattr(record, "findings", ())]
+    notes = Notes()
+    Judge(Choice(all_rules()), per_rule=10).urls(records, file, notes)
+    told = [(finding.rule, finding.severity) for finding in notes.findings(records)]
     assert told == [("loc-outside-sitemap-dir", severity)]
 
 

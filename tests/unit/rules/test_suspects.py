@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Notes, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.rules.facts import suspects as seen
@@ -112,7 +112,7 @@ def taken(text: str) -> list[tuple[str, bool]]:
     return [
         (record.loc, again)
         for records in document.read([text.encode()])
-        for record, again in suspects.odd_entries(records)
+        for record, again in suspects.odd_entries(records, document.notes)
     ]
 
 
@@ -177,22 +177,25 @@ def suspects() -> Suspects:
 def test_repetition_is_found_whatever_the_batches(size: int) -> None:
     finder = suspects()
     entries = [*records(0, 60_000 if size > 1 else 3000), *records(0, 3)]
-    found = [pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size])]
+    found = [
+        pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size], Notes())
+    ]
     # the first of two in one batch is told too, as what is not repeated
     assert [record.loc for record, again in found if again] == [f"https://example.com/{number}" for number in range(3)]
 
 
 def test_the_start_of_a_file_alone_is_compared_closely() -> None:
     finder = suspects()
-    list(finder.odd_entries(records(0, MAX_CLOSELY)))
-    assert list(finder.odd_entries([UrlRecord("https://example.com/1/")])) == []
+    list(finder.odd_entries(records(0, MAX_CLOSELY), Notes()))
+    assert list(finder.odd_entries([UrlRecord("https://example.com/1/")], Notes())) == []
     assert len(finder.first) == MAX_CLOSELY
 
 
 def test_urls_that_are_too_long_are_not_kept_for_it() -> None:
     finder = suspects()
     long, short = (f"https://example.com/{'a' * size}" for size in (MAX_LENGTH, 5))
-    taken = list(finder.odd_entries([UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]))
+    entries = [UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]
+    taken = list(finder.odd_entries(entries, Notes()))
     assert list(finder.first.values()) == [short]
     assert [record.loc for record, _ in taken] == [long, f"{short}/", f"{long}/"], "as too long, or as alike"
 

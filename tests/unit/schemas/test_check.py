@@ -33,8 +33,8 @@ def read(body: str, core: str = CORE, root: str = "urlset") -> tuple[Document, l
     """The elements of the entries that have one, as the reader gives them."""
     document = Document("https://example.com/sitemap.xml", keep_elements=True)
     text = f'<{root} xmlns="{core}" {DECLARED} xmlns:o="urn:o">\n{body}</{root}>'.encode()
-    records = [record for records in document.read([text]) for record in records]
-    return document, [record.element for record in records if hasattr(record, "element")]
+    notes = [note for records in document.read([text]) for note in document.notes.values()]
+    return document, [note.element for note in notes if note.element is not None]
 
 
 def checked(elements: Iterable[Element], core: str = CORE) -> list[Violation]:

@@ -6,27 +6,25 @@ import random
 
 import pytest
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Note, UrlRecord
 from sitemapcrawler.verification import sampling as holding
 from sitemapcrawler.verification.sampling import Holding
 
 SITEMAP = "https://e.com/s.xml"
 
 
-def records(*numbers: int, sitemap: str = SITEMAP) -> list[UrlRecord]:
+def notes(*numbers: int, sitemap: str = SITEMAP) -> list[Note]:
     made = [UrlRecord(f"https://e.com/{number}", sitemap=sitemap, line=number) for number in numbers]
-    for record in made:
-        record.put_at(record.line or 0)
-    return made
+    return [Note(record, place=record.line or 0) for record in made]
 
 
 def lines(held: Holding) -> dict[str, list[int | None]]:
-    return {url: [record.line for record in drawn] for url, drawn in held.draw().items()}
+    return {url: [note.record.line for note in drawn] for url, drawn in held.draw().items()}
 
 
 def test_every_record_is_released_or_drawn_and_none_twice() -> None:
     held = Holding(10, 0)
-    offered = records(*range(500))
+    offered = notes(*range(500))
     released = [record for start in range(0, 500, 7) for record in held.offer(offered[start : start + 7])]
     drawn = [record for alike in held.draw().values() for record in alike]
     assert len(drawn) == 10
@@ -36,17 +34,17 @@ def test_every_record_is_released_or_drawn_and_none_twice() -> None:
 def test_sample_is_the_same_in_any_order() -> None:
     numbers = list(range(200))
     one, other = Holding(5, 3), Holding(5, 3)
-    one.offer(records(*numbers))
+    one.offer(notes(*numbers))
     random.Random(1).shuffle(numbers)
     for number in numbers:
-        other.offer(records(number))
+        other.offer(notes(number))
     assert lines(one) == lines(other)
 
 
 def test_records_of_one_url_stay_together() -> None:
     held = Holding(1, 0)
-    assert held.offer(records(1)) == []
-    assert held.offer(records(1, sitemap="https://e.com/t.xml")) == []
+    assert held.offer(notes(1)) == []
+    assert held.offer(notes(1, sitemap="https://e.com/t.xml")) == []
     assert lines(held) == {SITEMAP: [1], "https://e.com/t.xml": [1]}
     assert held.listed == {SITEMAP: 1, "https://e.com/t.xml": 1}
 
@@ -54,23 +52,23 @@ def test_records_of_one_url_stay_together() -> None:
 def test_what_is_listed_over_and_over_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holding, "MAX_REPEATS", 3)
     held = Holding(1, 0)
-    assert [len(held.offer(records(1))) for _ in range(6)] == [0, 0, 0, 0, 1, 1]
+    assert [len(held.offer(notes(1))) for _ in range(6)] == [0, 0, 0, 0, 1, 1]
     assert len(lines(held)[SITEMAP]) == 4
 
 
 def test_population_is_never_more_than_was_offered() -> None:
     held = Holding(5, 0)
-    held.offer(records(*range(40)))
+    held.offer(notes(*range(40)))
     assert 5 < held.population <= 40
     few = Holding(50, 0)
-    few.offer(records(*range(40), *range(40)))
+    few.offer(notes(*range(40), *range(40)))
     assert few.population == 40
 
 
 def test_what_is_not_drawn_after_all_waits_for_its_turn() -> None:
     held = Holding(2, 0)
-    offered = records(*range(100))
+    offered = notes(*range(100))
     released = held.offer(offered)
-    assert released == sorted(released, key=lambda record: record.line or 0), "none of earlier places in between"
+    assert released == sorted(released, key=lambda note: note.place), "none of earlier places in between"
     drawn = [record for alike in held.draw().values() for record in alike]
     assert held.left and sorted(map(id, [*released, *drawn, *held.left])) == sorted(map(id, offered))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitemapcrawler.items import SitemapRecord, SummaryRecord
-from sitemapcrawler.jobs.crawl import FileResult
+from sitemapcrawler.items import FileResult, SitemapEnd, SitemapRecord, SummaryRecord
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
 
@@ -14,9 +13,10 @@ SITE = "https://site.example"
 
 def record(path: str, count: int = 1, children: Sequence[str] = (), **fields: object) -> SitemapRecord:
     """The record of a file of `SITE`; an index where it has children (their paths)."""
-    found = SitemapRecord(SITE + path, format="xml-index" if children else "xml-urlset")
+    found = SitemapEnd(SITE + path)
+    found.format = "xml-index" if children else "xml-urlset"
     found.url_count = len(children) or count
-    found.told = FileResult(children=[(SITE + child, None) for child in children])
+    found.result = FileResult(children=[(SITE + child, None) for child in children])
     for name, value in fields.items():
         setattr(found, name, value)
     return found
