@@ -50,7 +50,8 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
         if module.name.endswith("__main__"):
             continue
         code = importlib.import_module(module.name)
-        for holder in (code, *(one for one in vars(code).values() if isinstance(one, type))):
+        classes = (one for one in vars(code).values() if isinstance(one, type) and one.__module__ == module.name)
+        for holder in (code, *classes):
             for name, value in list(vars(holder).items()):
                 for pattern in value if isinstance(value, (tuple, list)) else (value,):
                     if isinstance(pattern, re.Pattern) and pattern not in seen:
