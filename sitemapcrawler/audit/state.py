@@ -118,12 +118,21 @@ class Audit:
         status = new_status(crawler, params, policies, judge, stop.begun, on_step)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
-        walk = Walk(crawler, params, policies, reading, sites, fetch, lambda: audit.complete, job)
+        walk = Walk(
+            crawler,
+            params,
+            policies,
+            reading,
+            sites,
+            fetch,
+            lambda: audit.complete,
+            job,
+            lambda tally: audit.add_file(tally),
+        )
         audit = cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, status, job,
             walk,
         )  # fmt: skip
-        walk.on_copied = audit.add_file
         return audit
 
     @staticmethod

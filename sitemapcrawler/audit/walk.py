@@ -29,7 +29,7 @@ from sitemapcrawler.items import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
-from sitemapcrawler.replies.discovery import HTML_BYTES
+from sitemapcrawler.replies.discovery import ARGUMENT, HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.words import counted
 
@@ -62,10 +62,12 @@ class Walk:
         fetch: Callable[[Step], Request | None],
         complete: Callable[[], bool],
         job: Job | None = None,
+        copied: Callable[[Mapping[str, object]], None] = lambda tally: None,
     ) -> None:
         """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
         None; raises ValueError for a URL that cannot be requested.
         `complete`: returns False once the crawl is ending with work left.
+        `copied`: called with the counts of a file whose entries are copied, as an earlier crawl made them.
         """
         settings = crawler.settings
         self._crawler = crawler
@@ -79,12 +81,11 @@ class Walk:
         self._fetch = fetch
         self._complete = complete
         self._job = job
+        self._copied = copied
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
         self._again: set[str] = set()
-        self.on_copied: Callable[[Mapping[str, object]], None] | None = None
-        """Called with the counts of a file whose entries are copied, as an earlier crawl made them."""
 
     # What to fetch.
 
@@ -101,7 +102,7 @@ class Walk:
             if is_robots_url(url):
                 await (enter_robots or self.enter_robots)(url)
             else:
-                self._frontier.add(Visit(url, "argument", place=self._params.place_of(url)))
+                self._frontier.add(Visit(url, ARGUMENT.name, place=self._params.place_of(url)))
         for request in self._go_on():
             yield request
         async with aclosing(self._discovery.enter_all(self._params.starts, self._at_once)) as entered:
@@ -213,8 +214,7 @@ class Walk:
     async def _read_sitemap(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
         if earlier is not None and not self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
-            if self.on_copied is not None:
-                self.on_copied(earlier.tally)
+            self._copied(earlier.tally)
             record = self._reading.unchanged(visit, answer, earlier)
             done = Done(earlier.digest, True, False, True, earlier.index, answer.final_url)
             site = self._pass_by(visit, done)

@@ -34,6 +34,7 @@ from sitemapcrawler.early_stops import quiet_interrupts
 from sitemapcrawler.feeds.lines import summary_lines
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
@@ -148,7 +149,7 @@ class ValidationResult:
             self.read = self.read or item.outcome not in UNREAD
             if not self.read and self.why_not is None:
                 self.why_not = f"{inert(item.sitemap, MAX_URL)}: {inert(item.error or item.outcome)}"
-            if silent and item.found_by == "argument":
+            if silent and item.found_by == ARGUMENT.name:
                 self.unreached[item.sitemap] = item.error or "no answer"
         elif isinstance(item, RobotsRecord) and item.robots in self.robots:
             self._add_robots(item)

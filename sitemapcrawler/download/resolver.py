@@ -131,10 +131,10 @@ class _Chosen:
     def resolutionBegan(self, resolution: object) -> None:  # noqa: N802 - Twisted's name
         self._receiver.resolutionBegan(resolution)
 
-    def addressResolved(self, address: object) -> None:  # noqa: N802
+    def addressResolved(self, address: object) -> None:  # noqa: N802 - Twisted's name
         self._found.append(address)
 
-    def resolutionComplete(self) -> None:  # noqa: N802
+    def resolutionComplete(self) -> None:  # noqa: N802 - Twisted's name
         chosen = set(self._choose([address.host for address in self._found]))
         for address in self._found:
             if address.host in chosen:
