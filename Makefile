@@ -32,8 +32,8 @@ crawl: .venv/.crawl
 demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
-# In the order of the folders, so that short files come last and no worker waits for the other.
-PYTEST = $(BIN)/python -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
+# In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py groups.
+PYTEST = $(BIN)/python -m pytest --cov --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 test: .venv/.test
 	@$(PYTEST) -m 'not slow' $(ARGS)
@@ -44,7 +44,7 @@ test-all: .venv/.test
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
-	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
+	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(OLDEST) $(ARGS)
 
 # Two targets at a time. A crash ends its target and prints the input that caused it. What is tried differs each time, so
 # CI does not fuzz: make test-all tries the inputs that were kept.

@@ -4,13 +4,15 @@ ends."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.crawl import forks
 
+TESTS = Path(__file__).parent
 GZIP = b"\x1f\x8b"
 """Beginning of gzip."""
 
@@ -23,6 +25,15 @@ def fresh() -> Iterator[None]:
     """Start the programs of a module as a user does, with nothing imported: for tests about the start."""
     with forks.fresh():
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """One worker of pytest-xdist runs a module, and one runs all fleets: Ray wants its cluster up within 30 seconds,
+    which nobody can change, and two that start at once on two cores take longer."""
+    for item in items:
+        path = item.path.relative_to(TESTS)
+        item.add_marker(pytest.mark.xdist_group("fleet" if path.parts[0] == "fleet" else str(path)))
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

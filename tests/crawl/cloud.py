@@ -14,7 +14,8 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any, Self
 
-from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS, ROOT, environment
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS, ROOT
+from tests.crawl.forks import environment
 
 BUILT = (
     "sitemapcrawler",

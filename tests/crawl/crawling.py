@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.crawl import forks
+from tests.crawl.forks import environment
 
 ROOT = Path(__file__).parents[2]
 FEED = "records.jsonl"
@@ -180,10 +181,3 @@ def launch(folder: Path, argv: Sequence[str], group: bool = False) -> Running:
 def crawl(folder: Path, *options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> Crawl:
     """Run a crawl to its end; parameters as for `start`."""
     return start(folder, *options, settings=settings, **arguments).finish()
-
-
-def environment() -> dict[str, str]:
-    """The environment of a crawl: the package importable, no proxy, and no project that Scrapy has found before."""
-    left_out = ("_proxy", "scrapy_settings_module")
-    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith(left_out)}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}

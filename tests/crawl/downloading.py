@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crawl import forks
-from tests.crawl.crawling import environment
+from tests.crawl.forks import environment
 
 JOB_TIME = 60  # seconds; a crawl that takes longer hangs
 

@@ -46,10 +46,23 @@ MAX_REQUEST = 1 << 20  # bytes
 REACTOR = "twisted.internet.reactor"
 """Must not be imported before the fork: processes cannot share a reactor."""
 STREAMS = 3
+ROOT = Path(__file__).parents[2]
 NETWORK = "/proc/thread-self/ns/net"
 
 
 # ---- tests
+
+
+def environment() -> dict[str, str]:
+    """The environment of a crawl: the package importable, no proxy, and no project that Scrapy has found before."""
+    left_out = ("_proxy", "scrapy_settings_module")
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith(left_out)}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
+
+
+def at_start(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that count when an interpreter starts."""
+    return {name: value for name, value in env.items() if name.startswith(AT_START)}
 
 
 class _Client:
@@ -60,18 +73,17 @@ class _Client:
     def __init__(self) -> None:
         self._servers: list[socket.socket] = []
         self._turns: Iterator[socket.socket] = iter(())
-        self._variables: dict[str, str] = {}
+        self._variables = at_start(environment())
 
     def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
         """The server to fork a program; None for one that is started afresh."""
         ours = len(argv) > 2 and tuple(argv[:2]) == (sys.executable, "-m") and argv[2] in PROGRAMS
-        if not (self.forks and ours):
+        if not (self.forks and ours and at_start(env) == self._variables):
             return None
         if not self._servers:
-            self._variables = at_start(env)
             self._servers = [self._start(env, seed) for seed in HASH_SEEDS]
             self._turns = itertools.cycle(self._servers)
-        return next(self._turns) if at_start(env) == self._variables else None
+        return next(self._turns)
 
     @staticmethod
     def _start(env: Mapping[str, str], seed: str) -> socket.socket:
@@ -79,7 +91,7 @@ class _Client:
         words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno())]
         subprocess.Popen(
             words,
-            cwd=Path(__file__).parents[2],
+            cwd=ROOT,
             env={name: value for name, value in env.items() if name != COUNTED} | {"PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -180,11 +192,6 @@ def fresh() -> Iterator[None]:
         yield
     finally:
         _client.forks = before
-
-
-def at_start(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables that count when an interpreter starts."""
-    return {name: value for name, value in env.items() if name.startswith(AT_START)}
 
 
 def _umask() -> int:

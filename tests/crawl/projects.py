@@ -10,7 +10,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tests.crawl.crawling import DEADLINE_S, Running, environment, launch
+from tests.crawl.crawling import DEADLINE_S, Running, launch
+from tests.crawl.forks import environment
 
 FEED = "items.jsonl"
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "LOG_LEVEL=INFO")

@@ -16,7 +16,8 @@ from typing import Self
 
 import pyte
 
-from tests.crawl.crawling import DEADLINE_S, environment
+from tests.crawl.crawling import DEADLINE_S
+from tests.crawl.forks import environment
 
 CHANGING = ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 """Variables that change what a program writes to a terminal."""

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from sitemapcrawler import __version__
-from tests.crawl.crawling import LOG, ROOT, crawl, environment
+from tests.crawl.crawling import LOG, ROOT, crawl
 from tests.crawl.documents import robots, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer
 
 CRAWLER_PROCESS = """

@@ -17,8 +17,9 @@ import pytest
 
 from demo.pages import CATALOGUE_SIZE
 from demo.server import serving
-from tests.crawl.crawling import FEED, NO_DELAYS, ROOT, Crawl, crawl, environment, start
+from tests.crawl.crawling import FEED, NO_DELAYS, ROOT, Crawl, crawl, start
 from tests.crawl.documents import robots, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer, stalled
 
 JOBS = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")

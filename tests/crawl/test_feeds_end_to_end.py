@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import DEADLINE_S, FEED, ROOT, Crawl, crawl, environment, read_feed, start, types
+from tests.crawl.crawling import DEADLINE_S, FEED, ROOT, Crawl, crawl, read_feed, start, types
 from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, robots, rss, text, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer, moved
 from tests.ports import reserved_port
 

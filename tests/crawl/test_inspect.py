@@ -16,7 +16,8 @@ import pytest
 
 from sitemapcrawler import cli
 from tests.crawl import documents, forks
-from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, environment
+from tests.crawl.crawling import DEADLINE_S, NO_DELAYS
+from tests.crawl.forks import environment
 from tests.crawl.site_server import Reply, SiteServer, moved, stalled
 from tests.crawl.terminal import Terminal
 from tests.ports import reserved_port

@@ -16,7 +16,8 @@ import polars
 import pyarrow.parquet as pq
 import pytest
 
-from tests.crawl.crawling import LOG, ROOT, crawl, environment
+from tests.crawl.crawling import LOG, ROOT, crawl
+from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE
-from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, environment
+from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl
+from tests.crawl.forks import environment
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.job_site import LISTED, PLAIN, JobSite
 from tests.crawl.jobs import JOBDIR, Job, Moment

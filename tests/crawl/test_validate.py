@@ -20,8 +20,9 @@ from lxml import etree
 from sitemapcrawler import cli
 from sitemapcrawler.words import counted
 from tests.crawl import forks
-from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, environment
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT
 from tests.crawl.documents import index, packed, page, robots, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer
 from tests.ports import reserved_port
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import environment
-from tests.crawl.forks import COUNTED
+from tests.crawl.forks import COUNTED, environment
 from tests.fleet.fleets import BUSY, Data, run, sites
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import environment
+from tests.crawl.forks import environment
 from tests.fleet.fleets import Data, sites
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,9 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, import_environment
 from sitemapcrawler.urls import Authority
-from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, environment, launch
+from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, launch
 from tests.crawl.documents import index, page, robots, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import Exchange, Reply, SiteServer, moved
 
 AUTH = "käthe:open:sesame"

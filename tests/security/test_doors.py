@@ -24,7 +24,7 @@ LARGE = 2 * 1024 * 1024
 """Bytes of a sitemap that does not stay in memory."""
 LONG = 1500
 """Characters of its URLs, so that these are few."""
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 """Seconds that an answer waits for what is to be seen."""
 PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FILE = 0o600, 0o700, 0o666
 OF_THE_DATABASE = "job/audit.duckdb."

@@ -211,7 +211,7 @@ TestModelledInHaste = ModelledInHaste.TestCase
 TestModelledInHaste.settings = settings(max_examples=50, stateful_step_count=60)
 
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 def gathered(resolver: Resolver, count: int) -> dict[str, frozenset[str]]:

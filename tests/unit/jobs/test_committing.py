@@ -21,7 +21,7 @@ from sitemapcrawler.jobs.store.loading import Commit, FileRows
 
 RUN = 1
 NEVER_S = 3600.0
-PATIENCE_S = 20
+PATIENCE_S = 60
 JSON = JsonText(Rows())
 FULL = duckdb.IOException('IO Error: Could not write file "x": No space left on device')
 REPLY = b'{"url":"u","method":"GET","status":200}\n'
