@@ -116,6 +116,13 @@ class UrlRecord:
     none of them; null: not judged."""
     reply: ReplyRecord | None = None
     """What asking for the URL came to; null where the argument `verify` is off."""
+    indexable: bool | None = None
+    """Whether a search engine (Googlebot, or the first one of the argument `agents`) can index the URL; null if that is
+    not known."""
+    indexability: str | None = None
+    """ok, or why the URL is not indexable: blocked (by robots.txt), unreachable, server error, not found, client error,
+    redirect, soft 404, noindex or canonicalised; page not read (as with `verify=head`) or not checked if that is not
+    known. Null if `verify` is off, except for blocked URLs."""
     issues: Sequence[str] = ()
     """Ids of the rules that found something on this entry."""
     change: str | None = None
@@ -209,7 +216,7 @@ class Lastmods:
     compared: int
     """Dates that were compared with what the page or its server says."""
     trusted: float | None = None
-    """Share of the dates that can be trusted at most; null where there are none."""
+    """Share of the dates that can be trusted at most; null if none was compared and nothing speaks against any."""
     evidence: dict[str, int] = field(default_factory=dict)
     """Dates that something speaks against: future, epoch (the zero of a clock), at_fetch (made by the request),
     identical (made in one batch), older_than_header, newer_than_header, older_than_page, newer_than_page."""
@@ -366,6 +373,11 @@ class SummaryRecord:
     """Url records by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     bad: Share | None = None
     """Share of URLs that do not answer with a page at once, of all that may be asked; null where none was asked."""
+    not_indexable: Share | None = None
+    """Share of URLs that no search engine can index, of those requested and those that robots.txt blocks for search
+    engines and us; null if `verify` is off."""
+    indexability: dict[str, int] = field(default_factory=dict)
+    """Url records by `indexability`; empty if `verify` is off."""
     lastmod: Lastmods | None = None
     """How far the dates of all entries can be trusted; null where nothing was verified."""
     skipped: dict[str, int] = field(default_factory=dict)

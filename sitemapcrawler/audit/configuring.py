@@ -125,9 +125,11 @@ def new_status(
     judge: Judge,
     stopped: Callable[[], bool],
     on_step: OnStep | None,
+    search_engine: str,
 ) -> Status | None:
     """The verification of listed URLs; None for verify=off.
-    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply."""
+    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply; `search_engine`: crawler that
+    decides whether a URL is indexable."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
@@ -138,7 +140,7 @@ def new_status(
     verifier = Verifier(asker, at_once, per_host, stopped)
     hosts = frozenset(host for host, _ in params.named_authorities)
     scope = VerificationScope(hosts, params.verify_offsite, params.verify_assets, params.sample, params.seed)
-    return Status(scope, Admission(scope, policies, own), verifier, asker, judge)
+    return Status(scope, Admission(scope, policies, own), verifier, asker, judge, search_engine)
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

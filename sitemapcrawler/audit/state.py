@@ -115,7 +115,7 @@ class Audit:
         judge = Judge(plan.choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         on_step = job.records.reply if job is not None and job.folder is not None else None
-        status = new_status(crawler, params, policies, judge, stop.begun, on_step)
+        status = new_status(crawler, params, policies, judge, stop.begun, on_step, verdicts.search_engine)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
         walk = Walk(

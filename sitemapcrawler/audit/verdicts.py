@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from scrapy.exceptions import DownloadCancelledError
@@ -13,8 +13,9 @@ from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
+from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, RobotsOutcome
-from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
@@ -41,6 +42,9 @@ class Verdicts:
 
     def __init__(self, policies: Policies, agents: Sequence[Agent], own: Agent, judge: rules.Judge) -> None:
         self.agents = tuple(agents)
+        engines = [agent.name for agent in agents if agent.group == SEARCH]
+        self.search_engine = REFERENCE if REFERENCE in engines or not engines else engines[0]
+        """Crawler that decides whether a URL is indexable."""
         self.skipped: Counter[str] = Counter()
         """URLs not judged, by reason."""
         self._with_sitemap: set[str | None] = set()
@@ -68,9 +72,11 @@ class Verdicts:
                 self.skipped["robots"] += len(alike)
                 continue
             denied = self._authority(origin, policy).judge(alike)
+            for record in (one for names, some in denied.items() if self.search_engine in names for one in some):
+                set_indexability(record, self.search_engine)
             if file is not None:
                 facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
-                for together in denied:
+                for together in denied.values():
                     self._rules.verdicts(together, facts_of, notes)
 
     def note_sitemap(self, url: str) -> None:
@@ -136,6 +142,7 @@ class Verdicts:
         """Yield the record of each requested robots.txt, and after it the findings on it.
         `starts`: origins the crawl starts from; `given_up`: those crawled over http instead of https."""
         asked = set(starts)
+        sites = {urls.site_of(start) for start in asked} - {""}
         for origin, policy in self._policies.by_origin.items():
             authority = self._authority(origin, policy)
             record = authority.record(self._own, self._policies.final_url(policy))
@@ -143,7 +150,10 @@ class Verdicts:
             if origin.startswith("file:"):
                 record.robots = origin
             disagreements = authority.disagreements() if start else []
-            facts = RobotsFacts(record, policy, self.agents, start, authority.nobody, over_http, found, disagreements)
+            third_party = not start and not f".{urls.site_of(origin)}".endswith(tuple(f".{site}" for site in sites))
+            facts = RobotsFacts(
+                record, policy, self.agents, start, authority.nobody, over_http, found, disagreements, third_party
+            )
             findings = self._rules.robots(facts)
             yield record
             yield from findings
@@ -195,8 +205,8 @@ class AuthorityVerdicts:
         if self._budget is not None:
             self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
-    def judge(self, records: Sequence[UrlRecord]) -> Iterable[list[UrlRecord]]:
-        """Set `blocked_for` on each record; returns the blocked records, grouped by their agents."""
+    def judge(self, records: Sequence[UrlRecord]) -> Mapping[tuple[str, ...], list[UrlRecord]]:
+        """Set `blocked_for` on each record; returns the blocked records by their agents."""
         denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         locs = [record.loc for record in records]
         for record, agents in zip(records, self._judge.judge(locs), strict=True):
@@ -208,7 +218,7 @@ class AuthorityVerdicts:
         self.urls += len(records)
         if self._opinion is not None:
             self._opinion.add(locs, ((record.loc, agents) for agents, alike in denied.items() for record in alike))
-        return denied.values()
+        return denied
 
     def compare(self, url: str, agents: tuple[str, ...]) -> None:
         """Compare an earlier verdict on a URL with protego's, if time allows."""

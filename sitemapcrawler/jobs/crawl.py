@@ -118,6 +118,7 @@ class ReplyCounts(Protocol):
     """Counts of replies to listed URLs."""
 
     counts: Counter[str]
+    indexability: Counter[str]
 
     @property
     def holding(self) -> bool:
@@ -132,8 +133,8 @@ class ReplyCounts(Protocol):
         """Keep the result of a request, so that it is not repeated."""
         ...
 
-    def count_again(self, url: str, bad: bool) -> None:
-        """Count a URL that an earlier run verified."""
+    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
+        """Count a URL that an earlier run verified, or did not request since it is blocked (`bad` is None)."""
         ...
 
 

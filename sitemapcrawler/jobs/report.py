@@ -15,12 +15,13 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Sum
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object
+from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import (
-    MAX_BAD,
     MAX_CHANGED,
     MAX_EXAMPLES,
     MAX_LANGUAGES,
     MAX_MONTHS,
+    MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
     MAX_SITEMAPS,
     FileProblems,
@@ -42,13 +43,14 @@ VERIFIED = "reply.kind <> 'unchecked'"
 STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
     WHERE {VERIFIED} AND {CURRENT} GROUP BY answer ORDER BY number DESC, answer"""
-BAD = f"""
-    SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "reply"))} FROM urls JOIN (
-        SELECT min(rowid) AS row, bool_and(reply.kind = 'redirected') AS moved FROM urls
-        WHERE {VERIFIED} AND {CURRENT} AND (reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL)
-        GROUP BY loc ORDER BY moved, row LIMIT {MAX_BAD}) b ON b.row = urls.rowid
-    ORDER BY moved, row"""
-"""First entry of each URL that failed or redirected; redirects come last."""
+REASONS = [value.value for value in Indexability]
+NOT_INDEXABLE = f"""
+    SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "reply", "indexability"))} FROM urls JOIN (
+        SELECT min(rowid) AS row, min(list_position({REASONS}, indexability)) AS why FROM urls
+        WHERE NOT indexable AND {CURRENT}
+        GROUP BY loc ORDER BY why, row LIMIT {MAX_NOT_INDEXABLE}) b ON b.row = urls.rowid
+    ORDER BY why, row"""
+"""First entry of each URL that is not indexable, by reason."""
 SHOWN = ("loc", "sitemap", "line", "lastmod", "lastmod_at", "change", "changed_fields")
 CHANGED = f"""
     SELECT {json_object(UrlRecord, SHOWN)} FROM urls
@@ -75,9 +77,9 @@ def statuses(site: SiteFacts) -> dict[str, object]:
     return {"statuses": dict(site.query(STATUSES))}
 
 
-def bad(site: SiteFacts) -> dict[str, object]:
-    """URLs that failed or redirected."""
-    return {"bad": [_url(line) for (line,) in site.query(BAD)]}
+def not_indexable(site: SiteFacts) -> dict[str, object]:
+    """URLs that are not indexable."""
+    return {"not_indexable": [_url(line) for (line,) in site.query(NOT_INDEXABLE)]}
 
 
 def changes(site: SiteFacts) -> dict[str, object]:
@@ -216,11 +218,12 @@ Query = Callable[[SiteFacts], Fields]
 
 def queries(summary: SummaryRecord) -> dict[str, Query]:
     """Queries by the report field that they fill; the slowest come last."""
-    verified = {"statuses": statuses, "bad": bad} if summary.replies else {}
+    verified = {"statuses": statuses} if summary.replies else {}
     return {
         "rules": partial(rules, counts=summary.rules),
         "files": files,
         "robots": robots,
+        "not_indexable": not_indexable,
         **verified,
         "months": months,
         "changes": changes,

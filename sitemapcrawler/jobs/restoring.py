@@ -111,13 +111,17 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
             )
         )
     )
+    status.indexability.update(
+        dict(store.execute("SELECT indexability, count(*) FROM urls WHERE reply IS NOT NULL GROUP BY 1"))
+    )
     cursor = store.cursor().execute(
-        "SELECT loc, any_value(reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL) FROM urls "
-        "WHERE reply.kind <> 'unchecked' GROUP BY 1"
+        "SELECT loc, any_value(CASE WHEN reply.kind <> 'unchecked' "
+        "THEN reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL END), any_value(indexable) FROM urls "
+        "WHERE reply.kind <> 'unchecked' OR (reply.reason = 'blocked' AND NOT indexable) GROUP BY 1"
     )
     for rows in fetched(cursor):
-        for loc, bad in rows:
-            status.count_again(loc, bad)
+        for loc, bad, indexable in rows:
+            status.count(loc, bad, indexable)
 
 
 _decode = msgspec.json.Decoder(UrlRecord).decode

@@ -19,7 +19,7 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.words import counted
+from sitemapcrawler.words import counted, percent
 
 KIB = 1024
 STATUS = Path("/proc/self/status")
@@ -62,6 +62,10 @@ class SummaryPipeline(CrawlPipeline):
             bad, checked = summary.bad.bad, counted(summary.bad.checked, "checked URL")
             told = f"{bad:,} of {checked} {'is' if bad == 1 else 'are'} bad"
             self._stats.set_value("sitemap/verified", told)
+        if summary.not_indexable is not None:
+            found = summary.not_indexable
+            share = f"{found.bad:,} of {counted(found.checked, 'URL')} ({percent(found.share)})"
+            self._stats.set_value("sitemap/not_indexable", share)
         for severity, count in summary.severities.items():
             self._stats.set_value(f"sitemap/severities/{severity}", count)
         if summary.partial:
@@ -116,6 +120,8 @@ class SummaryPipeline(CrawlPipeline):
             replies=dict(status.counts) if status is not None else {},
             lastmod=status.trusts.all if status is not None else None,
             bad=status.bad if status is not None else None,
+            not_indexable=status.not_indexable if status is not None else None,
+            indexability=dict(status.indexability) if status is not None else {},
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
             partial=audit.partial,

@@ -21,8 +21,8 @@ MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 100
 """Maximum number of pages shown per kind of change."""
-MAX_BAD = 200
-"""Maximum number of failed or redirected URLs shown."""
+MAX_NOT_INDEXABLE = 200
+"""Maximum number of URLs shown that are not indexable."""
 MAX_MONTHS = 360
 """Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
@@ -104,9 +104,9 @@ class Report:
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Checked entries by HTTP status of the last response, or by kind of reply if there is none; the most frequent
     first. Empty if nothing was verified."""
-    bad: Sequence[UrlRecord] = ()
-    """Distinct URLs that failed, then those that redirected, at most `MAX_BAD`. Only `loc`, `sitemap`, `line` and
-    `reply` are set."""
+    not_indexable: Sequence[UrlRecord] = ()
+    """Distinct URLs that are not indexable, by reason, at most `MAX_NOT_INDEXABLE`. Only `loc`, `sitemap`, `line`,
+    `reply` and `indexability` are set."""
     robots: Sequence[RobotsRecord] = ()
     """At most `MAX_ROBOTS`, by listed URLs. `sitemaps` holds only the first ones."""
     robots_count: int = 0

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from sitemapcrawler import __version__, urls
 from sitemapcrawler.items import Lastmods, RobotsRecord
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.charts import ChartBar, History, history
@@ -103,6 +104,7 @@ def content(report: Report) -> dict[str, object]:
         "trusted": _trusted(report.summary.lastmod),
         "feed_gaps": feed_gaps(report),
         "statuses": _statuses(report),
+        "indexability": _indexability(report),
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
@@ -171,6 +173,13 @@ def _statuses(report: Report) -> Markup | str:
     entries = [(name, number) for name, number in report.statuses.items() if number]
     bars = [ChartBar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
     return charts.rows(bars, "Checked entries by status")
+
+
+def _indexability(report: Report) -> Markup | str:
+    counts = report.summary.indexability
+    shades = dict.fromkeys(UNKNOWN, "rest") | {Indexability.OK: "ok"}
+    bars = [ChartBar(value, counts[value], shades.get(value, "error")) for value in Indexability if counts.get(value)]
+    return charts.rows(bars, "Entries by indexability")
 
 
 def _shade(code: str) -> str:

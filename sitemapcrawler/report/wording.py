@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ
+from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
+from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import inert
@@ -30,10 +31,17 @@ READING = {
     "unchanged": "unchanged, from before",
 }
 """How much of a file was read, by outcome."""
-HAPPENED = {
-    "ok": "answered",
-    "redirected": "redirects to",
-    "http-error": "HTTP error",
+UNCHECKED = {
+    "blocked": "robots.txt forbids us to",
+    "sampled-out": "not in the sample",
+    "off-site": "on another host",
+    "stopped": "the crawl ended, or left the host alone, before",
+}
+"""Why URLs were not requested, by reason in the summary."""
+REPLIES = {
+    "ok": "answered with a page at once",
+    "redirected": "redirected to another URL",
+    "http-error": "answered with an HTTP error",
     "timeout": "no answer in time",
     "dns": "host not found",
     "tls": "no secure connection",
@@ -42,26 +50,9 @@ HAPPENED = {
     "truncated": "answer broke off",
     "too-large": "answer too large",
     "redirect-loop": "redirects without end",
-    "address-refused": "address is not asked",
-    "unchecked": "not asked",
-}
-"""Result of one request, by kind of reply."""
-UNCHECKED = {
-    "blocked": "robots.txt forbids us to",
-    "sampled-out": "not in the sample",
-    "off-site": "on another host",
-    "stopped": "the crawl ended, or left the host alone, before",
-}
-"""Why URLs were not requested, by reason in the summary."""
-REPLIES = (
-    HAPPENED
-    | {
-        "ok": "answered with a page at once",
-        "redirected": "redirected to another URL",
-        "http-error": "answered with an HTTP error",
-    }
-    | {reason: f"not asked: {why}" for reason, why in UNCHECKED.items()}
-)
+    "address-refused": "address is never requested",
+    "unchecked": "not requested",
+} | {reason: f"not requested: {why}" for reason, why in UNCHECKED.items()}
 """Results of many requests, by kind of reply, and of URLs not requested, by reason."""
 ROBOTS = {
     "parsed": "read",
@@ -139,6 +130,21 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
 
 
+def details(record: UrlRecord, origin: str = "") -> Markup:
+    """What the reply adds to the indexability of a URL: target, canonical, crawlers or error."""
+    reply, why = record.reply or ReplyRecord(), record.indexability
+    parts = []
+    if reply.final_url and reply.final_url != record.loc:
+        parts.append(Markup("leads to {}").format(address(reply.final_url, origin)))
+    if reply.canonical and why == Indexability.CANONICALISED:
+        parts.append(Markup("canonical {}").format(address(reply.canonical, origin)))
+    if not reply.noindex and why == Indexability.NOINDEX:
+        parts.append(escape(f"for {listed(reply.noindex_agents)}"))
+    error = reply.error if reply.error != f"HTTP status {reply.status}" else None
+    notes = [inert(text, MAX_TEXT) for text in (reply.soft_404, error) if text]
+    return Markup("").join([Markup(", ").join(parts), *map(Markup("<span class=sub>{}</span>").format, notes)])
+
+
 def sentences(text: str) -> list[str]:
     """First sentence without its full stop, and the rest if there is any."""
     return [part for part in _SENTENCE_END.split(text.removesuffix("."), 1) if part]
@@ -177,6 +183,7 @@ FILTERS = {
         elapsed,
         moment,
         address,
+        details,
         coded,
         sentences,
         beside,
@@ -257,12 +264,12 @@ def health(report: Report) -> Health:
         return Health(Level.UNKNOWN, "Not judged", [unknown, *troubles])
     if warnings:
         found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
-        works = "The sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
+        works = "Sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
         return Health(Level.WARNING, works, found)
     clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
     if troubles:  # rules that report them were not selected
         return Health(Level.WARNING, "Not everything works", clean)
-    healthy = "The sitemap files are valid" if unchecked else "Healthy"
+    healthy = "Sitemap files are valid" if unchecked else "Healthy"
     return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
 
 
@@ -282,9 +289,11 @@ def _troubles(report: Report) -> list[str]:
     told = []
     if unread := sum(file.state == "unread" for file in report.files):
         told.append(f"{counted(unread, 'file')} could not be read.")
-    bad = report.summary.bad
-    if bad and bad.bad:
-        told.append(f"{bad.bad:,} of {counted(bad.checked, 'checked URL')} did not answer with a page at once.")
+    found = report.summary.not_indexable
+    if found and found.bad:
+        share = percent(found.bad, found.checked)
+        verb = "is" if found.bad == 1 else "are"
+        told.append(f"{found.bad:,} of {counted(found.checked, 'URL')} ({share}) {verb} not indexable.")
     return told
 
 
@@ -293,7 +302,7 @@ def _unchecked_pages(report: Report) -> list[str]:
     summary = report.summary
     if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
         return []
-    return ["No listed page was requested." if summary.replies else "Pages were not checked (-a verify=get)."]
+    return ["No listed page was requested." if summary.replies else "Pages were not checked (use verify=get)."]
 
 
 def _nothing(report: Report) -> Health | None:

@@ -27,6 +27,7 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.replies.indexability import names_other, set_indexability
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
 from sitemapcrawler.rules.facts.replied import estimate
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
@@ -95,13 +96,19 @@ def lastmods(known: Sequence[Evidence], entries: int) -> Lastmods | None:
         return None
     dated = sum(each.dated for each in known)
     counts = sum((Counter(asdict(each)) for each in known), Counter())
+    evidence = {name: count for name, count in counts.items() if name not in NO_EVIDENCE and count}
     trusted = [(each.trusted, each.dated) for each in known if each.trusted is not None]
     return Lastmods(
         dated / entries,
         counts["compared"],
-        trusted[0][0] if len(trusted) == 1 else sum(map(prod, trusted)) / dated if trusted else None,
-        {name: count for name, count in counts.items() if name not in NO_EVIDENCE and count},
+        _mean(trusted, dated) if trusted and (counts["compared"] or evidence) else None,
+        evidence,
     )
+
+
+def _mean(shares: Sequence[tuple[float, int]], dated: int) -> float:
+    """Mean of shares, each with its number of dates. A single one stays exact."""
+    return shares[0][0] if len(shares) == 1 else sum(map(prod, shares)) / dated
 
 
 NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
@@ -112,11 +119,21 @@ class Status:
     """Verifies the URLs of a crawl's records and attaches the replies."""
 
     def __init__(
-        self, scope: VerificationScope, admission: Admission, verifier: Verifier, asker: Asker, judge: Judge
+        self,
+        scope: VerificationScope,
+        admission: Admission,
+        verifier: Verifier,
+        asker: Asker,
+        judge: Judge,
+        search_engine: str,
     ) -> None:
+        """`search_engine`: crawler that decides whether a URL is indexable."""
         self.counts: Counter[str] = Counter()
         """Records by kind of reply; unchecked ones by reason."""
+        self.indexability: Counter[str] = Counter()
+        """Records by indexability."""
         self._scope = scope
+        self._search_engine = search_engine
         self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
@@ -128,6 +145,10 @@ class Status:
         """Trust in dates, by file and site."""
         self._checked = 0
         self._bad = 0
+        self._not_indexable = 0
+        """Checked URLs that are not indexable."""
+        self._blocked = 0
+        """URLs that are not indexable and not checked, since robots.txt blocks them for us too."""
         self.offered = 0
         """Records verified or being verified."""
 
@@ -154,11 +175,16 @@ class Status:
         """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
         self._asker.remember(method, key, step)
 
-    def count_again(self, url: str, bad: bool) -> None:
-        """Count a URL that an earlier run has verified."""
-        if self._asker.is_first(url):
+    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
+        """Count a verified URL once, or one that was not requested since it is blocked (`bad` is None)."""
+        if not self._asker.is_first(url):
+            return
+        if bad is None:
+            self._blocked += 1
+        else:
             self._checked += 1
             self._bad += bad
+            self._not_indexable += indexable is False
 
     @property
     def holding(self) -> bool:
@@ -175,6 +201,7 @@ class Status:
                 again.append(record)
             else:
                 self.counts[kind_of(record.reply)] += 1
+                self.indexability[record.indexability or ""] += 1
         if self._holding is not None:
             self._hold(self._holding, again, batch)
 
@@ -244,8 +271,22 @@ class Status:
     @property
     def bad(self) -> Share | None:
         """The share of bad URLs; None if none was verified."""
-        if not self._checked:
+        return self._share(self._bad) if self._checked else None
+
+    @property
+    def not_indexable(self) -> Share | None:
+        """The share of URLs that are not indexable; None if none was verified and none is blocked."""
+        if not self._checked + self._blocked:
             return None
+        asked = self._share(self._not_indexable) if self._checked else Share(0, 0, 0, 0.0, 0.0, 0.0)
+        population = asked.population + self._blocked
+        share, low, high = (
+            (part * asked.population + self._blocked) / population for part in (asked.share, asked.low, asked.high)
+        )
+        return Share(population, asked.checked + self._blocked, asked.bad + self._blocked, share, low, high)
+
+    def _share(self, bad: int) -> Share:
+        """A share of the checked URLs; of all, estimated, if they are a sample."""
         population = self._checked
         if self.counts[Reason.STOPPED]:
             pass  # after a stop, the verified URLs are no random sample, so nothing is estimated
@@ -253,15 +294,18 @@ class Status:
             population = round(self._checked / self._scope.sample.share)
         elif self._holding is not None:
             population = self._holding.population
-        found = estimate(self._bad, self._checked, population)
+        found = estimate(bad, self._checked, population)
         return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         self._give(one, NOT_ASKED[reason], file)
+        self._count(one)
 
     def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
         one.reply = reply
+        set_indexability(one, self._search_engine)
         self.counts[kind_of(reply)] += 1
+        self.indexability[one.indexability or ""] += 1
         if isinstance(file, FileFacts):
             file.replies[kind_of(reply)] += 1
 
@@ -271,17 +315,23 @@ class Status:
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)
             self.trusts.compare(one, outcomes[one.loc], file)
-        self._sum_up(outcomes)
+        for one in records:
+            self._count(one)
         if file is not None:
             facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
             self._judge.replies(facts, file, notes)
             await self._ask_assets(records, outcomes, file, notes)
 
-    def _sum_up(self, outcomes: Mapping[str, Verification]) -> None:
-        for url, outcome in outcomes.items():
-            if not isinstance(outcome.reply, Unchecked) and self._asker.is_first(url):
-                self._checked += 1
-                self._bad += outcome.reply.kind is not ReplyKind.OK or outcome.soft_404 is not None
+    def _count(self, one: UrlRecord) -> None:
+        """Count the URL of a record for the shares, each once."""
+        reply = one.reply
+        if reply is None:
+            return
+        if reply.kind != ReplyKind.UNCHECKED:
+            bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
+            self.count(one.loc, bad, one.indexable)
+        elif reply.reason == Reason.BLOCKED and one.indexable is False:
+            self.count(one.loc, None, False)
 
     def _facts(
         self, one: UrlRecord, outcome: Verification, canonicals: Mapping[str, Verification], element: Element | None
@@ -361,4 +411,4 @@ def other_canonical(outcome: Verification) -> str | None:
     page = outcome.page
     if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None
-    return page.canonical if urls.visit_key(page.canonical) != urls.visit_key(page.url) else None
+    return page.canonical if names_other(page.canonical, page.url) else None

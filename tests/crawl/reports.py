@@ -107,11 +107,11 @@ class Folder:
         assert model.undated == len(listed) - months.total()
         replies = [row["reply"] for row in listed if row.get("reply", {}).get("kind", "unchecked") != "unchecked"]
         assert model.statuses == Counter(str(reply.get("status", reply["kind"])) for reply in replies)
-        bad = {row["loc"] for row in listed if is_bad(row.get("reply", {}))}
-        assert [one.loc for one in model.bad] == list(dict.fromkeys(one.loc for one in model.bad))
-        assert {one.loc for one in model.bad} == bad
-        if model.summary.bad is not None:
-            assert model.summary.bad.bad == len(bad)
+        bad = {row["loc"] for row in listed if row.get("indexable") is False}
+        assert [one.loc for one in model.not_indexable] == list(dict.fromkeys(one.loc for one in model.not_indexable))
+        assert {one.loc for one in model.not_indexable} == bad
+        if model.summary.not_indexable is not None:
+            assert model.summary.not_indexable.bad == len(bad)
 
     def _check_changes(self, model: Report) -> None:
         changes = Counter(row["change"] for row in self.rows("urls") if "change" in row)
@@ -126,11 +126,6 @@ class Folder:
 def problems(file: FileProblems) -> dict[str, int]:
     """Findings by severity, the worst first."""
     return dict(zip(SEVERITIES, (file.errors, file.warnings, file.infos), strict=True))
-
-
-def is_bad(reply: Row) -> bool:
-    """True for what was asked and is no page at once."""
-    return reply.get("kind", "unchecked") not in ("unchecked", "ok") or "soft_404" in reply
 
 
 def key(finding: FindingRecord | Row) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE
+from sitemapcrawler.replies.indexability import Indexability
 from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl
 from tests.crawl.forks import environment
 from tests.crawl.job_feeds import difference, rows
@@ -70,9 +71,9 @@ def test_report_agrees_with_itself_and_with_other_feeds(audited: Job) -> None:
     assert model.summary.partial is None
     assert {"GPTBot", "Googlebot"} <= set(model.judged_agents)
     assert {status for status, number in model.statuses.items() if number} > {"200", "404"}
-    kinds = [one.reply.kind for one in model.bad if one.reply]
-    assert kinds == sorted(kinds, key=lambda kind: kind == "redirected")
-    assert {"http-error", "redirected"} == set(kinds)
+    reasons = [one.indexability for one in model.not_indexable]
+    assert reasons == sorted(reasons, key=[*Indexability].index)
+    assert {"not found", "redirect"} <= set(reasons)
     counted = {one.code: (one.links, one.unreturned) for one in model.languages}
     assert counted == {code: (links, unreturned) for code, links, unreturned in languages(folder.listed())}
     assert [one.unlisted for one in model.languages if one.code == "de"] == [8]

@@ -398,6 +398,8 @@ class RobotsFacts:
     """True if a sitemap on this host could be read."""
     disagreements: Sequence[Disagreement] = ()
     """Rules that protego interprets differently from RFC 9309, with listed URLs as examples."""
+    third_party: bool = False
+    """True if the host is neither a site of the crawl nor a subdomain of one."""
 
     @property
     def has_sitemap(self) -> bool:

@@ -42,8 +42,8 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-unreachable", Severity.ERROR, f"{RFC}#section-2.3.1.4", Needs.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt cannot be had: status 5xx, or no answer. Of another host only where listed URLs depend on it; only
-    worth knowing where a site was named without its scheme, has no https, and was read over http.
+    """robots.txt cannot be fetched: status 5xx, or no answer. Of another host only where listed URLs depend on it. A
+    note for a third party's host, and for a site named without its scheme that has no https and was read over http.
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
@@ -57,7 +57,8 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
     elif facts.start or facts.record.urls:
         denied = f", {_listed_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
-        yield Message(f"{reason}: everything counts as forbidden{denied}", value=reason)
+        severity = Severity.INFO if facts.third_party else None
+        yield Message(f"{reason}: everything counts as forbidden{denied}", value=reason, severity=severity)
 
 
 def _listed_urls(number: int) -> str:

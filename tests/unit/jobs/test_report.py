@@ -19,7 +19,8 @@ from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import RECORDS
-from sitemapcrawler.report.model import MAX_BAD, MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_SITEMAPS, Report
+from sitemapcrawler.replies.indexability import set_indexability
+from sitemapcrawler.report.model import MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_NOT_INDEXABLE, MAX_SITEMAPS, Report
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED
 from tests.unit.jobs.store import making
@@ -41,9 +42,11 @@ def finding(rule: str, sitemap: str | None = A, severity: str = "error", **field
     return FindingRecord(rule, severity, f"{rule} is so", sitemap, **fields)
 
 
-def asked(path: str, kind: str, status: int | None = None, **reply: Any) -> UrlRecord:
-    """An entry that was asked for."""
-    return page(path, reply=ReplyRecord(kind, status=status, **reply))
+def asked(path: str, kind: str, status: int | None = None, blocked_for: Sequence[str] = (), **reply: Any) -> UrlRecord:
+    """An entry that was verified."""
+    made = page(path, reply=ReplyRecord(kind, status=status, **reply), blocked_for=blocked_for)
+    set_indexability(made)
+    return made
 
 
 def told_in(tally: Mapping[str, int], *found: FindingRecord, whole_site: Sequence[str] = ()) -> dict[str, Any]:
@@ -135,30 +138,35 @@ def test_months_of_a_site_that_dates_every_page_otherwise() -> None:
     assert made.other_months == 7
 
 
-def test_statuses_and_urls_that_do_not_work() -> None:
+def test_statuses_and_urls_that_are_not_indexable() -> None:
     pages = [
         asked("/ok", "ok", 200), asked("/ok", "ok", 200), asked("/soft", "ok", 200, soft_404="it says so"),
         asked("/moved", "redirected", 200), asked("/404", "http-error", 404), asked("/404", "http-error", 404),
         asked("/slow", "timeout"), asked("/not", "unchecked", reason="blocked"), page("/unasked"),
-        asked("/gone", "http-error", 410),
+        asked("/gone", "http-error", 410), asked("/denied", "unchecked", reason="blocked", blocked_for=["Googlebot"]),
     ]  # fmt: skip
     made = report(*pages, replies=CHECKED, changes={"/gone": "removed"})
     assert list(made.statuses.items()) == [("200", 4), ("404", 2), ("timeout", 1)]
-    assert [one.loc for one in made.bad] == [at(path) for path in ("/soft", "/404", "/slow", "/moved")]
-    assert made.bad[1].reply == ReplyRecord("http-error", status=404)
-    assert (made.bad[1].sitemap, made.bad[1].line) == (A, pages[4].line)
+    assert [one.loc for one in made.not_indexable] == [
+        at(path) for path in ("/denied", "/slow", "/404", "/moved", "/soft")
+    ]
+    assert [one.indexability for one in made.not_indexable] == [
+        "blocked", "unreachable", "not found", "redirect", "soft 404"
+    ]  # fmt: skip
+    assert made.not_indexable[2].reply == ReplyRecord("http-error", status=404)
+    assert (made.not_indexable[2].sitemap, made.not_indexable[2].line) == (A, pages[4].line)
 
 
-def test_so_many_urls_that_do_not_work() -> None:
+def test_so_many_urls_that_are_not_indexable() -> None:
     moved = [asked(f"/moved/{number}", "redirected", 200) for number in range(5)]
-    pages = [asked(f"/{number}", "http-error", 404) for number in range(MAX_BAD + 5)]
+    pages = [asked(f"/{number}", "http-error", 404) for number in range(MAX_NOT_INDEXABLE + 5)]
     made = report(*moved, *pages, replies=CHECKED)
-    assert [one.loc for one in made.bad] == [one.loc for one in pages[:MAX_BAD]]
+    assert [one.loc for one in made.not_indexable] == [one.loc for one in pages[:MAX_NOT_INDEXABLE]]
 
 
 def test_nothing_is_said_of_replies_where_nothing_was_asked() -> None:
-    assert not {"statuses", "bad"} & queries.queries(SummaryRecord()).keys()
-    assert {"statuses", "bad"} < queries.queries(SummaryRecord(replies=CHECKED)).keys()
+    assert "statuses" not in queries.queries(SummaryRecord())
+    assert "statuses" in queries.queries(SummaryRecord(replies=CHECKED))
 
 
 def test_changes_since_the_baseline() -> None:

@@ -18,11 +18,12 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
+from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
-    MAX_BAD,
     MAX_CHANGED,
     MAX_EXAMPLES,
     MAX_LANGUAGES,
+    MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
     MAX_SITEMAPS,
     FileProblems,
@@ -65,7 +66,7 @@ def typical() -> Report:
 
 def full() -> Report:
     """As much as a report holds."""
-    return _report(MAX_SITEMAPS, MAX_ROBOTS, MAX_LANGUAGES, MAX_BAD, MAX_CHANGED, urls=30_000)
+    return _report(MAX_SITEMAPS, MAX_ROBOTS, MAX_LANGUAGES, MAX_NOT_INDEXABLE, MAX_CHANGED, urls=30_000)
 
 
 def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls: int) -> Report:
@@ -79,7 +80,7 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         months=_months(chance, listed),
         undated=listed // 31,
         statuses={"200": 9017, "404": 412, "410": 31, "500": 12, "timeout": 9, "dns": 1},
-        bad=[_bad(at) for at in range(bad)],
+        not_indexable=[_not_indexable(at) for at in range(bad)],
         robots=[_robots(at, listed) for at in range(hosts)],
         judged_agents=AGENTS,
         languages=[_language(at, chance) for at in range(languages)],
@@ -115,6 +116,16 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
             "sampled-out": listed - 9800,
         },
         bad=Share(listed, 9800, 783, 783 / 9800, 0.0747, 0.0855),
+        not_indexable=Share(listed, 9800, 1104, 1104 / 9800, 0.1066, 0.119),
+        indexability={
+            "ok": 8696,
+            "redirect": 318,
+            "not found": 443,
+            "server error": 12,
+            "noindex": 321,
+            "unreachable": 10,
+            "not checked": listed - 9800,
+        },
         lastmod=Lastmods(0.97, 8800, 0.71, {"future": 1204, "identical": 90_000, "newer_than_header": 1310}),
         skipped={"since": 1200, "hreflang-no-return": 2},
     )
@@ -187,7 +198,7 @@ def _months(chance: random.Random, listed: int) -> dict[str, int]:
     return dict(sorted(months.items()))
 
 
-def _bad(at: int) -> UrlRecord:
+def _not_indexable(at: int) -> UrlRecord:
     loc = f"{SITE}/en/products/garden/lamps/harbour-lamp-{at}"
     kinds = (
         ReplyRecord("http-error", status=404, final_url=loc, attempts=1),
@@ -201,7 +212,9 @@ def _bad(at: int) -> UrlRecord:
         ),
         ReplyRecord("timeout", final_url=loc, attempts=3, error="no answer within 30 s"),
     )
-    return UrlRecord(loc=loc, sitemap=f"{SITE}/sitemaps/products-002.xml.gz", line=100 + at, reply=kinds[at % 4])
+    record = UrlRecord(loc=loc, sitemap=f"{SITE}/sitemaps/products-002.xml.gz", line=100 + at, reply=kinds[at % 4])
+    set_indexability(record)
+    return record
 
 
 def _robots(at: int, listed: int) -> RobotsRecord:

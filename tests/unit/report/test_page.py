@@ -20,7 +20,7 @@ from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 ROOT = Path(__file__).parents[3]
-SECTIONS = ["health", "fix", "where", "lastmod", "status", "robots", "languages", "changes", "crawl"]
+SECTIONS = ["health", "indexability", "fix", "where", "lastmod", "status", "robots", "languages", "changes", "crawl"]
 MAX_PAGE = 1_000_000
 """Bytes of a page as full as it gets."""
 
@@ -114,7 +114,7 @@ def test_only_addresses_of_the_web_are_links(url: str) -> None:
         SummaryRecord(sitemaps=1),
         files=[FileProblems(SitemapRecord(sitemap=url))],
         statuses={"404": 1},
-        bad=[UrlRecord(loc=url)],
+        not_indexable=[UrlRecord(loc=url)],
     )
     tree = parsed(page(report))
     assert not tree.xpath("//td//a")
@@ -154,7 +154,7 @@ def test_full_page_stays_small_and_whole() -> None:
     assert len(made.encode()) < MAX_PAGE
     tree = parsed(made)
     rows = {table.find("caption").get("id"): len(table.findall("tbody/tr")) for table in tree.iter("table")}
-    assert (rows["files"], rows["bad"], rows["robots-files"], rows["hreflang"]) == (1000, 200, 200, 300)
+    assert (rows["files"], rows["not-indexable"], rows["robots-files"], rows["hreflang"]) == (1000, 200, 200, 300)
     assert rows["changed-1"] == rows["changed-2"] == rows["changed-3"] == 100
 
 
@@ -165,7 +165,7 @@ def test_same_report_makes_the_same_page() -> None:
 def test_charts_have_a_name_and_their_figures_as_a_table() -> None:
     tree = parsed(page(reports.typical()))
     charts = tree.xpath("//*[local-name()='svg'][@role='img']")
-    assert len(charts) == 8  # four, each for a screen and for a phone
+    assert len(charts) == 10  # five, each for a screen and for a phone
     assert all(chart.get("aria-label") for chart in charts)
     cells = tree.xpath("//table[caption/@id='statuses']//tr/*/text()")
     assert cells == [

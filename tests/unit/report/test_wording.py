@@ -75,8 +75,7 @@ def test_address_is_shown_without_the_origin_of_the_site() -> None:
 
 
 def test_every_name_in_records_has_words() -> None:
-    assert {*ReplyKind} <= words.HAPPENED.keys() <= words.REPLIES.keys()
-    assert {*Reason} <= words.REPLIES.keys()
+    assert {*ReplyKind, *Reason} == words.REPLIES.keys()
     assert {*READ, "truncated", "failed", "blocked"} == words.READING.keys()
     formats = {"xml-urlset", "xml-index", "rss", "atom", "text", "html", "list", "unknown"}
     assert formats == FORMATS.keys() and all(map(format_label, formats))
@@ -86,21 +85,25 @@ def test_every_name_in_records_has_words() -> None:
     ("summary", "judged", "headline"),
     [
         (SummaryRecord(), 100, "No sitemap found"),
-        (SummaryRecord(sitemaps=1, urls=5), 100, "The sitemap files are valid"),
-        (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "The sitemap files are valid so far"),
-        (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "The sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5), 100, "Sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "Sitemap files are valid so far"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "Sitemap files are valid"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, partial="max_urls"), 100, "Healthy so far"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"info": 3}), 100, "Healthy"),
         (
             SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1}),
             100,
-            "The sitemap files are valid, with warnings",
+            "Sitemap files are valid, with warnings",
         ),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"warning": 1}), 100, "Works, with warnings"),
         (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1, "error": 1}), 100, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5, severities={"error": 1}), None, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5), 0, "Not judged"),
-        (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), 100, "Not everything works"),
+        (
+            SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, not_indexable=Share(5, 5, 1, 0.2, 0.2, 0.2)),
+            100,
+            "Not everything works",
+        ),
         (SummaryRecord(sitemaps=1, urls=5, bad=Share(5, 5, 0, 0, 0, 0)), 100, "Healthy"),
     ],
 )
@@ -109,7 +112,7 @@ def test_verdict_follows_from_the_findings(summary: SummaryRecord, judged: int |
 
 
 def test_verdict_without_a_requested_page_says_so() -> None:
-    assert "Pages were not checked (-a verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
+    assert "Pages were not checked (use verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
     asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
     assert "No listed page was requested." in health(Report(asked)).sentences
 
@@ -137,10 +140,13 @@ def test_verdict_counts_in_singular_and_plural(severities: dict[str, int], first
 
 def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
     files = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"))]
-    made = health(Report(SummaryRecord(sitemaps=2, urls=5, bad=Share(5, 5, 1, 0.2, 0.2, 0.2)), files=files, undated=5))
+    made = health(
+        Report(SummaryRecord(sitemaps=2, urls=5, not_indexable=Share(5, 5, 1, 0.2, 0.2, 0.2)), files=files, undated=5)
+    )
     assert made.sentences[1:] == [
         "1 file could not be read.",
-        "1 of 5 checked URLs did not answer with a page at once.",
+        "1 of 5 URLs (20 %) is not indexable.",
+        "Pages were not checked (use verify=get).",
     ]
 
 

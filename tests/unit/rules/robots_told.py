@@ -39,6 +39,7 @@ def told(
     final: str = "",
     given_up: bool = False,
     sitemap_read: bool = False,
+    third_party: bool = False,
     disagreements: Sequence[Disagreement] = (),
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
@@ -46,7 +47,9 @@ def told(
     authority = AuthorityVerdicts(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
-    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements)
+    facts = RobotsFacts(
+        record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements, third_party
+    )
     return Judge(Choice(all_rules()), 1_000_000).robots(facts)
 
 

@@ -53,6 +53,9 @@ def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
     assert short(told(gone, start=False)) == []
     [finding] = told(gone, ["https://example.com/a", "https://example.com/b"], start=False)
     assert finding.message == "HTTP status 503: everything counts as forbidden, 2 listed URLs of this host too"
+    assert finding.severity == "error"
+    [finding] = told(gone, ["https://example.com/a"], start=False, third_party=True)
+    assert finding.severity == "info"
     assert told(answered("Dissalow: /a"), start=False) == []
 
 

@@ -1,0 +1,92 @@
+"""Indexability: can a search engine index a listed URL, and if not, why not."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from http import HTTPStatus
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.replies.kinds import ReplyKind
+
+REFERENCE = "Googlebot"
+"""Crawler that decides where none of the judged ones is a search engine's."""
+
+
+class Indexability(StrEnum):
+    """Whether a URL is indexable, and the first reason why not, in the order in which a search engine meets them."""
+
+    OK = "ok"
+    BLOCKED = "blocked"
+    """robots.txt disallows it for the search engine, which learns nothing else about it."""
+    UNREACHABLE = "unreachable"
+    """No response: DNS, TLS, timeout, connection, or an address that is never requested."""
+    SERVER_ERROR = "server error"
+    """Status 5xx, or 429, which search engines treat alike.
+    Source: https://developers.google.com/search/docs/crawling-indexing/http-network-errors"""
+    NOT_FOUND = "not found"
+    """Status 404 or 410."""
+    CLIENT_ERROR = "client error"
+    """Any other status that is no success."""
+    REDIRECT = "redirect"
+    """The redirect target is indexed instead, if at all."""
+    SOFT_404 = "soft 404"
+    NOINDEX = "noindex"
+    CANONICALISED = "canonicalised"
+    """The page names another URL as its canonical."""
+    NOT_READ = "page not read"
+    """The URL works, but what the page says is unknown, as with `verify=head`."""
+    NOT_CHECKED = "not checked"
+    """The URL was not requested."""
+
+
+UNKNOWN = (Indexability.NOT_READ, Indexability.NOT_CHECKED)
+"""Neither indexable nor not."""
+MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+UNREACHED = frozenset((
+    ReplyKind.TIMEOUT, ReplyKind.DNS, ReplyKind.TLS, ReplyKind.REFUSED, ReplyKind.RESET, ReplyKind.TRUNCATED,
+    ReplyKind.ADDRESS_REFUSED,
+))  # fmt: skip
+
+
+def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
+    """Set `indexable` and `indexability` of a record from its reply and from the verdict for a crawler."""
+    blocked = crawler in (record.blocked_for or ())
+    value = Indexability.BLOCKED if blocked else indexability(record.reply or ReplyRecord(), crawler)
+    record.indexability = value.value
+    record.indexable = None if value in UNKNOWN else value is Indexability.OK
+
+
+def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
+    """The indexability of a URL that the crawler may fetch."""
+    if reply.hops or reply.kind in (ReplyKind.REDIRECTED, ReplyKind.REDIRECT_LOOP):
+        return Indexability.REDIRECT
+    if reply.kind == ReplyKind.HTTP_ERROR:
+        return _of_error(reply)
+    if reply.kind in UNREACHED:
+        return Indexability.UNREACHABLE
+    if reply.kind == ReplyKind.UNCHECKED:
+        return Indexability.NOT_CHECKED
+    if reply.soft_404 is not None:
+        return Indexability.SOFT_404
+    if reply.noindex or crawler.lower() in reply.noindex_agents:
+        return Indexability.NOINDEX
+    if names_other(reply.canonical, reply.final_url):
+        return Indexability.CANONICALISED
+    return Indexability.NOT_READ if reply.noindex is None else Indexability.OK
+
+
+def names_other(canonical: str | None, url: str | None) -> bool:
+    """True if the canonical of the page at a URL is another page."""
+    return canonical is not None and url is not None and urls.visit_key(canonical) != urls.visit_key(url)
+
+
+def _of_error(reply: ReplyRecord) -> Indexability:
+    status = reply.status or 0
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return Indexability.REDIRECT
+    if status in MISSING:
+        return Indexability.NOT_FOUND
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Indexability.SERVER_ERROR
+    return Indexability.CLIENT_ERROR
