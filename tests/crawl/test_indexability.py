@@ -1,0 +1,104 @@
+"""Whether a search engine can index what a sitemap lists: one value for each URL, and their counts."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.site_server import Reply, Route, moved
+from tests.crawl.verified import PATIENT, Verified, html, verifying
+
+PAGES: dict[str, Route] = {
+    "/ok": html(),
+    "/pdf": Reply(b"%PDF-1.7", headers={"Content-Type": "application/pdf"}),
+    "/hidden-from-google": html(),
+    "/hidden-from-all": html(),
+    "/moved": moved("/ok"),
+    "/gone": Reply("", 410),
+    "/login": Reply("", 401),
+    "/broken": Reply("", 500),
+    "/noindex": html('<meta name="googlebot" content="noindex">'),
+    "/noindex-header": html(X_Robots_Tag="noindex"),
+    "/copy": html('<link rel="canonical" href="/ok">'),
+    "/soft": html("<title>404 Page not found</title>", body="Page not found"),
+}
+RULES = b"User-agent: Googlebot\nDisallow: /hidden-\n\nUser-agent: *\nDisallow: /hidden-from-all\n"
+HIDDEN: dict[str, Route] = {"/robots.txt": Reply(RULES)}
+BLOCKED = {"/hidden-from-google": "blocked", "/hidden-from-all": "blocked"}
+GET = BLOCKED | {
+    "/ok": "ok",
+    "/pdf": "ok",
+    "/moved": "redirect",
+    "/gone": "not found",
+    "/login": "client error",
+    "/broken": "server error",
+    "/noindex": "noindex",
+    "/noindex-header": "noindex",
+    "/copy": "canonicalised",
+    "/soft": "soft 404",
+}
+UNREAD = ("/ok", "/pdf", "/noindex", "/copy", "/soft")
+HEAD = GET | dict.fromkeys(UNREAD, "page not read")
+KNOWN = {"ok": True, "page not read": None, "not checked": None}
+
+
+def found(site: Verified) -> dict[str, str | None]:
+    """Indexability by path; `indexable` agrees with each."""
+    values = {}
+    for record in site.crawl.of_type("url"):
+        value = record.get("indexability")
+        assert record.get("indexable") is (None if value is None else KNOWN.get(value, False))
+        values[record["loc"].removeprefix(site.site.url(""))] = value
+    return values
+
+
+@pytest.mark.parametrize(("verify", "expected"), [("get", GET), ("head", HEAD)])
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_every_verified_url_has_one(tmp_path: Path, verify: str, expected: dict[str, str], items: str) -> None:
+    settings = PATIENT | {"SITEMAP_ITEMS": items}
+    with verifying(tmp_path, PAGES, hidden=HIDDEN, settings=settings, verify=verify) as site:
+        assert found(site) == expected
+        summary = site.crawl.summary
+        assert summary["indexability"] == Counter(expected.values())
+        bad = sum(KNOWN.get(value, False) is False for value in expected.values())
+        share = summary["not_indexable"]
+        assert (share["bad"], share["checked"], share["population"]) == (bad, len(PAGES), len(PAGES))
+        assert share["share"] == share["low"] == share["high"] == pytest.approx(bad / len(PAGES))
+
+
+def test_only_robots_txt_decides_without_verification(tmp_path: Path) -> None:
+    with verifying(tmp_path, PAGES, hidden=HIDDEN) as site:
+        assert found(site) == dict.fromkeys(PAGES) | BLOCKED
+        assert "not_indexable" not in site.crawl.summary
+        assert "indexability" not in site.crawl.summary
+
+
+def test_another_search_engine_decides_where_only_that_is_judged(tmp_path: Path) -> None:
+    pages = {path: PAGES[path] for path in ("/ok", "/hidden-from-google", "/noindex")}
+    with verifying(tmp_path, pages, hidden=HIDDEN, verify="get", agents="Bingbot") as site:
+        assert found(site) == dict.fromkeys(pages, "ok")
+
+
+def test_sample_leaves_the_others_unchecked(tmp_path: Path) -> None:
+    pages: dict[str, Route] = {f"/page/{number}": html(body=f"page {number}") for number in range(40)}
+    pages |= {path: PAGES[path] for path in BLOCKED}
+    with verifying(tmp_path, pages, hidden=HIDDEN, settings=PATIENT, verify="get", sample=10) as site:
+        values = Counter(found(site).values())
+        assert values["blocked"] == 2
+        assert values["ok"] in (9, 10)  # the page that only Google may not fetch may be drawn
+        assert values["not checked"] == 42 - values["ok"] - 2
+        share = site.crawl.summary["not_indexable"]
+        assert share["checked"] == 11
+        assert share["population"] == pytest.approx(42, rel=0.25)  # estimated
+        assert share["low"] <= share["share"] <= share["high"]
+
+
+def test_csv_has_both_columns(tmp_path: Path) -> None:
+    settings = PATIENT | {"FEEDS": '{"urls.csv": {"format": "csv"}}'}
+    with verifying(tmp_path, PAGES, hidden=HIDDEN, settings=settings, verify="get") as site:
+        rows = csv.DictReader((tmp_path / "urls.csv").read_text("utf-8").splitlines())
+        cells = {row["loc"].removeprefix(site.site.url("")): (row["indexable"], row["indexability"]) for row in rows}
+    assert cells == {path: ("true" if value == "ok" else "false", value) for path, value in GET.items()}
