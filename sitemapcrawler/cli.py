@@ -1,40 +1,89 @@
-"""The console script: Scrapy's commands with this project's settings, from any folder."""
+"""The console script: our commands and Scrapy's, with this project's settings, from any folder."""
 
 from __future__ import annotations
 
+import difflib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, NoReturn
 
 from sitemapcrawler import __version__
 from sitemapcrawler.early_stops import quiet_interrupts
+from sitemapcrawler.urls.display import inert
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 SETTINGS_MODULE = "sitemapcrawler.settings"
-QUIET = frozenset({"crawl", "fleet", "inspect", "validate"})
-"""Commands that exit quietly on Ctrl-C while they start; others, such as `shell`, need Python's own handler."""
+COMMANDS = ("audit", "inspect", "validate", "crawl", "fleet")
+"""Our commands, in the order of the help. They exit quietly on Ctrl-C while they start; others, such as `shell`, need
+Python's own handler."""
+HELP = ("-h", "--help", "help")
+ALL = "--all"
+"""Option that lists Scrapy's commands as well."""
+VERSION = "version"
+BAD_COMMAND = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one of Scrapy's commands; `argv` starts with the program's name and defaults to `sys.argv`.
+    """Run a command; `argv` starts with the program's name and defaults to `sys.argv`.
 
-    `sitemapcrawler crawl sitemap -a domain=example.com -O urls.csv` works in an empty folder, and in the folder of
-    another Scrapy project. Without a command, lists the commands. Raises `SystemExit` with the exit code of the
-    command.
+    `sitemapcrawler audit example.com` works in an empty folder, and in the folder of another Scrapy project. Without a
+    command, lists the commands. Raises `SystemExit` with the exit code of the command.
     """
     arguments = list(sys.argv if argv is None else argv)
-    if arguments[1:] == ["--version"]:
+    if arguments[1:] in (["--version"], [VERSION]):
         print(f"sitemapcrawler {__version__}")
         sys.exit(0)
-    with quiet_interrupts() if QUIET.intersection(arguments[1:]) else nullcontext():
+    command = next((word for word in arguments[1:] if not word.startswith("-")), None)
+    if command is None or command in HELP:
+        print_help(ALL in arguments)
+    if command not in COMMANDS and command not in (known := scrapy_commands()):
+        refuse(command, known)
+    with quiet_interrupts() if command in COMMANDS else nullcontext():
         import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
         from scrapy.cmdline import execute
 
         execute(arguments, project_settings())
+
+
+def print_help(all_commands: bool) -> NoReturn:
+    """List our commands, with a line each, and Scrapy's if asked for."""
+    print("Usage: sitemapcrawler COMMAND [options] [arguments]\n\nCommands:")
+    shown = [(name, "sitemapcrawler.commands") for name in COMMANDS]
+    shown += [(name, "scrapy.commands") for name in _modules("scrapy.commands") if all_commands]
+    for name, package in shown:
+        if package == "scrapy.commands" and name in (*COMMANDS, VERSION):
+            continue
+        print(f"  {name:<13} {import_module(f'{package}.{name}').Command().short_desc()}")
+    print(f"  {VERSION:<13} Print the version")
+    more = "" if all_commands else "; sitemapcrawler --help --all lists Scrapy's commands too"
+    print(f"\nsitemapcrawler COMMAND -h lists the options of a command{more}.")
+    sys.exit(0)
+
+
+def refuse(command: str, known: Sequence[str]) -> NoReturn:
+    """Exit with one line that suggests the nearest command, or `audit` for what looks like a site."""
+    near = difflib.get_close_matches(command.lower(), [*COMMANDS, *known], 1)
+    looks_like_site = "." in command or ":" in command
+    meant = f"audit {command}" if looks_like_site and not near else next(iter(near), "")
+    hint = f"did you mean {inert(meant)}?" if meant else "--help lists all"
+    print(f"sitemapcrawler: no command {inert(command)!r}; {hint}", file=sys.stderr)
+    sys.exit(BAD_COMMAND)
+
+
+def scrapy_commands() -> list[str]:
+    """Names of Scrapy's commands, and of those that installed packages add."""
+    return [*_modules("scrapy.commands"), *(entry.name for entry in entry_points(group="scrapy.commands"))]
+
+
+def _modules(package: str) -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
 
 
 def project_settings() -> Settings:

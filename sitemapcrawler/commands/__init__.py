@@ -1,4 +1,4 @@
-"""Scrapy commands, one per module: crawl, inspect, validate and fleet.
+"""Scrapy commands, one per module: audit, inspect, validate, crawl and fleet.
 
 Importing this package checks that the required packages are installed: Scrapy imports it before it looks for a command,
 and a server that runs this project from an egg installs no dependencies.

@@ -11,8 +11,15 @@ from scrapy.exceptions import UsageError
 
 from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import quoted
+from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.audit.state import Plan
-from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, open_stderr, refuse
+from sitemapcrawler.commands.running import (
+    add_progress_option,
+    apply_progress_option,
+    describe_arguments,
+    open_stderr,
+    refuse,
+)
 from sitemapcrawler.commands.targets import target
 from sitemapcrawler.feeds.setup import add_exporters, components_in, named_formats
 from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
@@ -27,9 +34,13 @@ class Command(CrawlCommand):
 
     _plan: Plan | None = None
 
+    def short_desc(self) -> str:
+        return "Run a spider: crawl sitemap -a domain=example.com -O urls.csv"
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add_progress_option(parser)
+        describe_arguments(parser, tuple(ARGUMENTS))
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the command line. Invalid values end the process with one line and exit code 2."""

@@ -6,15 +6,19 @@ import argparse
 import logging
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
+from scrapy.commands import ScrapyHelpFormatter
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler.audit.argument_values import quoted
+from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.running import BAD_ARGUMENT
@@ -32,6 +36,37 @@ def open_stderr() -> None:
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-progress", action="store_true", help="show no live display of how far the crawl is")
+
+
+def describe_arguments(parser: argparse.ArgumentParser, names: Sequence[str], **defaults: str) -> None:
+    """List spider arguments behind the options, each with what it accepts and its default. `defaults`: those of the
+    command."""
+    parser.formatter_class = ArgumentsHelp
+    parts = ["Arguments (-a NAME=VALUE)", "-------------------------"]
+    for name in names:
+        argument = ARGUMENTS[name]
+        default = defaults.get(name, argument.default_text)
+        parts.append(f"{name}\t{argument.help}; {argument.accepted}{f' (default: {default})' if default else ''}")
+    parser.epilog = "\n".join(parts)
+
+
+class ArgumentsHelp(ScrapyHelpFormatter):
+    """Help of a command whose epilog lists `name TAB text` lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\t" not in text:
+            return super()._fill_text(text, width, indent)
+        return "\n".join(chain.from_iterable(self._entry(line, width) for line in text.splitlines()))
+
+    def _entry(self, line: str, width: int) -> list[str]:
+        name, tab, text = line.partition("\t")
+        if not tab:
+            return [line]
+        column = self._max_help_position
+        wrapped = textwrap.wrap(text, max(width - column, 20))
+        first = f"  {name}".ljust(column)
+        lines = [first + wrapped[0]] if len(name) + 3 < column else [first, " " * column + wrapped[0]]
+        return lines + [" " * column + more for more in wrapped[1:]]
 
 
 def apply_progress_option(settings: BaseSettings, options: argparse.Namespace) -> None:

@@ -21,7 +21,9 @@ FEEDS: Mapping[str, type] = MappingProxyType(
 """Record type of each feed, by name without suffix."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
-NAMES = frozenset({PAGE, SUMMARY, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
+TABLES = ("urls.csv", "findings.csv")
+"""Tables for people, which the command `audit` writes."""
+NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
 """Temporary files left by a killed crawl."""

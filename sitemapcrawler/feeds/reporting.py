@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY, TABLES
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
 from sitemapcrawler.feeds.storages import (
@@ -38,6 +38,8 @@ INDENT = 2
 """Spaces per level in the summary."""
 REPORT_FOLDER = "SITEMAP_REPORT_FOLDER"
 """Setting that `add_feeds` makes: the folder of the report."""
+REPORT_FILES = "SITEMAP_REPORT_FILES"
+"""Setting that `audit` makes: names of the feeds in the folder; empty for the usual ones."""
 LOST = "sitemap/report_lost"
 """Stat: why there is no report."""
 
@@ -222,19 +224,34 @@ def report_feeds(settings: BaseSettings) -> list[str]:
     return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
 
 
+def _written(settings: BaseSettings) -> list[str]:
+    """Formats of a report that can be written, Parquet only if pyarrow is installed."""
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    needed = {format: exporter_of(format, exporters).requires for format in FORMATS if format in exporters}
+    return [format for format, package in needed.items() if not package or find_spec(package)]
+
+
+def audit_files(settings: BaseSettings) -> list[str]:
+    """Names of the feeds that the command `audit` writes: tables for people, and all records in the last one of
+    `FORMATS` that can be written."""
+    return [*TABLES, *(f"{feed}.{format}" for format in _written(settings)[-1:] for feed in FEEDS)]
+
+
 def add_feeds(settings: BaseSettings, folder: str) -> None:
-    """Add the feeds of a report in a folder to the settings, Parquet only if pyarrow is installed. Options of other
-    feeds do not apply to them."""
+    """Add the feeds of a report in a folder to the settings: those in `REPORT_FILES`, or all records in each of
+    `FORMATS`. Options of other feeds do not apply to them."""
     feeds: dict[object, object] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
-    written = {format: exporter_of(format, exporters).requires for format in FORMATS if format in exporters}
-    formats = [format for format, package in written.items() if not package or find_spec(package)]
-    for format, feed in product(formats, FEEDS):
-        feeds[f"{REPORT}:{feed}.{format}"] = {
+    formats = _written(settings)
+    for name in settings.getlist(REPORT_FILES) or [f"{feed}.{format}" for format, feed in product(formats, FEEDS)]:
+        feed, _, format = name.partition(".")
+        held = [FEEDS[feed]] if feed in FEEDS else None
+        selected = {"item_classes": held} if held and exporter_of(format, exporters).selects_records else {}
+        feeds[f"{REPORT}:{name}"] = {
             "format": format,
-            "item_classes": [FEEDS[feed]],
+            "item_classes": held,
             "item_filter": FILTER,
-            "item_export_kwargs": {"item_classes": [FEEDS[feed]]},
+            "item_export_kwargs": selected,
             "encoding": "utf-8",
             "fields": None,
             "indent": None,

@@ -27,6 +27,7 @@ STYLES = {
     "error": "bold red",
     "warning": "bold yellow",
     "info": "bold cyan",
+    "ok": "bold green",
     "place": "bold",
     "id": "bold",
     "label": "bold",

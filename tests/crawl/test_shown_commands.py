@@ -35,7 +35,7 @@ NOT_TRIED = {
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",
     r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
     r"(scrapy|sitemapcrawler) fleet .*": "asks many sites; tests/unit/fleet/test_command.py reads it, tests/fleet/ runs others",
-    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (crawl|inspect|validate|fleet)": "names a command, and is none",
+    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|inspect|validate|fleet|COMMAND -h)": "names a command, and is none",
 }
 """{pattern of a command: why no test tries it}."""
 SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from sitemapcrawler import __version__, cli
+from sitemapcrawler import __version__, cli, commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,20 +46,53 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"sitemapcrawler {__version__}\n"
 
 
-def test_missing_command_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_missing_command_lists_ours(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler"])
-    listed = capsys.readouterr().out
+        cli.main(["sitemapcrawler", *words])
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     assert stop.value.code == 0
-    assert "active project: sitemapcrawler" in listed
-    assert "\n  crawl " in listed
+    assert listed == [*cli.COMMANDS, "version"]
 
 
-def test_unknown_command_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_commands_are_listed_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", "crawll"])
+        cli.main(["sitemapcrawler", "--help", "--all"])
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert stop.value.code == 0
+    assert {*cli.COMMANDS, "shell", "list", "settings"} < {*listed}
+    assert len(listed) == len(set(listed))
+
+
+def test_version_of_ours_is_printed_by_the_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", "version"])
+    assert (stop.value.code, capsys.readouterr().out) == (0, f"sitemapcrawler {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("crawll", "did you mean crawl?"),
+        ("Audit", "did you mean audit?"),
+        ("example.com", "did you mean audit example.com?"),
+        ("http://127.0.0.1:8000/", "did you mean audit http://127.0.0.1:8000/?"),
+        ("xyzzy", "--help lists all"),
+        ("\x1b[31m", "--help lists all"),
+    ],
+)
+def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sitemapcrawler", word])
     assert stop.value.code == 2
-    assert "Unknown command: crawll" in capsys.readouterr().out
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"; {hint}")
+    assert line.isprintable()
+
+
+def test_every_command_of_ours_is_listed() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+    assert modules == {*cli.COMMANDS, "running", "targets"}
 
 
 def test_arguments_default_to_those_of_the_process(

@@ -17,8 +17,8 @@ from scrapy.settings import Settings
 from sitemapcrawler import settings
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
-from sitemapcrawler.feeds.reporting import add_feeds, check_report, report_feeds
+from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY, TABLES
+from sitemapcrawler.feeds.reporting import REPORT_FILES, add_feeds, audit_files, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import (
     FindingRecord,
@@ -61,11 +61,23 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
     add_feeds(made, "report")
     feeds = made.getdict("FEEDS")
     assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in report_feeds(made))]
-    assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES
+    assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES - {*TABLES}
     for uri, options in feeds.items():
         if uri != "urls.csv":
             feed, _, format = uri.removeprefix("report:").partition(".")
             assert (options["format"], options["item_classes"], options["fields"]) == (format, [FEEDS[feed]], None)
+
+
+@pytest.mark.parametrize(("package", "suffix"), [(True, "parquet"), (None, "jsonl")])
+def test_audit_writes_tables_and_all_records_once(
+    monkeypatch: pytest.MonkeyPatch, package: bool | None, suffix: str
+) -> None:
+    monkeypatch.setattr("sitemapcrawler.feeds.reporting.find_spec", lambda name: package)
+    made = chosen()
+    made.set(REPORT_FILES, audit_files(made))
+    add_feeds(made, "report")
+    assert report_feeds(made) == [*TABLES, *(f"{feed}.{suffix}" for feed in FEEDS)]
+    assert {*report_feeds(made)} < NAMES
 
 
 def test_feeds_without_pyarrow_are_lines_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,200 @@
+"""`scrapy audit`: audits one site, sitemap or file, and writes a folder with a report and tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scrapy.commands import ScrapyCommand
+from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from sitemapcrawler.audit.params import ARGUMENTS, Use
+from sitemapcrawler.commands.running import (
+    add_progress_option,
+    apply_progress_option,
+    complain,
+    describe_arguments,
+    leave_out_retries,
+    refuse,
+    spider_arguments,
+    without_options,
+)
+from sitemapcrawler.commands.targets import FILE, Target, target
+from sitemapcrawler.commands.validate import THRESHOLDS
+from sitemapcrawler.feeds.folder import PAGE, folder
+from sitemapcrawler.feeds.reporting import REPORT_FILES, Reporting, audit_files
+from sitemapcrawler.feeds.setup import part_of_name
+from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
+from sitemapcrawler.running import FEED_LOST, plan, quieten, run
+from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.terminal.streams import CLOSED, painter, put, wants_colour
+from sitemapcrawler.urls.display import inert
+from sitemapcrawler.words import counted
+
+FAILED = 1
+"""Exit code if findings reach `--fail-on`."""
+MOST = 5
+"""Number of problems that are printed; the report has all."""
+VERIFY = "get"
+"""Default of the argument `verify`."""
+SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
+"""Settings that differ from those of a crawl; the command line takes precedence."""
+PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
+PASSED = tuple(name for name, argument in ARGUMENTS.items() if Use.TARGET not in argument.use and name != "report")
+"""Spider arguments that `-a` accepts here."""
+
+
+class Command(ScrapyCommand):
+    """Audits a site: finds and reads its sitemaps, requests their pages, and writes a folder."""
+
+    def syntax(self) -> str:
+        return "[options] SITE|URL|FILE"
+
+    def short_desc(self) -> str:
+        return "Audit the sitemaps of a site: verdict, report and spreadsheet"
+
+    def long_desc(self) -> str:
+        return (
+            f"{self.short_desc()}. Finds the sitemaps of a site (example.com), or reads one (a URL or a file), "
+            "requests every listed page, and writes a folder with report.html, audit.xlsx, urls.csv and findings.csv. "
+            "Exit codes: 0 done, 1 errors were found (--fail-on) or the folder cannot be written, 2 wrong argument, "
+            "3 stopped before the end, 4 nothing could be read."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--out", metavar="DIR", help="folder to write to (default: a new one named after the host and the date)")
+        add(
+            "--sample",
+            metavar="N",
+            help="request only so many listed pages, such as 500 or 2.5%% (default: all)",
+        )
+        add("--no-pages", action="store_true", help="request no listed page: check the sitemap files alone")
+        add(
+            "--fail-on",
+            choices=THRESHOLDS,
+            default=next(iter(THRESHOLDS)),
+            help="exit with code 1 if there are findings of this severity or a worse one (default: %(default)s)",
+        )
+        add_progress_option(parser)
+        add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="an argument, see below")
+        describe_arguments(parser, PASSED, verify=VERIFY)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
+        assert self.settings is not None
+        if sys.stdout is None:
+            complain(CLOSED)
+            sys.exit(FEED_LOST)
+        try:
+            super().process_options(args, opts)
+            found = _target(without_options(args))
+            opts.spargs = arguments_of(found, opts)
+            opts.out = opts.spargs["report"]
+            self.settings.setdict(SETTINGS, PRIORITY)
+            self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
+            apply_progress_option(self.settings, opts)
+            self._plan = plan(self.settings, opts.spargs)
+        except (ValueError, UsageError) as error:
+            refuse(str(error))
+        if opts.loglevel is None:
+            quieten()
+            leave_out_retries()
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Audit, print the verdict, and set the exit code."""
+        assert self.crawler_process is not None
+        crawler = self.crawler_process.create_crawler(AuditSpider)
+        self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        report = _report(crawler)
+        if report is None:
+            return
+        put("".join(f"{line}\n" for line in lines(report, Path(opts.out), wants_colour(sys.stdout))))
+        found = report.summary.severities
+        if not self.exitcode and any(found.get(severity) for severity in THRESHOLDS[opts.fail_on]):
+            self.exitcode = FAILED
+
+
+def arguments_of(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
+    """Return the arguments of the spider; those of `-a` take precedence. Raises ValueError, one line, for an invalid
+    one."""
+    given = spider_arguments(opts.spargs)
+    for name, value in given.items():
+        if name in ARGUMENTS and name not in PASSED:
+            how = "--out DIR" if name == "report" else "the target without -a"
+            raise ValueError(f"argument {name}={value!r}: not for audit; accepted: {how}")
+    if opts.no_pages and opts.sample is not None:
+        raise ValueError("--sample and --no-pages exclude each other; accepted: one of them")
+    own = {found.argument: found.value, "report": _out(found, opts.out)}
+    if not opts.no_pages:
+        own["verify"] = VERIFY
+    if opts.sample is not None:
+        own["sample"] = opts.sample
+    return own | given
+
+
+def lines(report: Report, out: Path, colour: bool) -> Iterator[str]:
+    """The verdict, the most important problems, and where the report is."""
+    paint, verdict = painter(colour), health(report)
+    yield paint(verdict.headline, verdict.level)
+    yield " ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence)
+    rules = [rule for rule in report.rules if rule.severity != "info"]
+    if rules:
+        yield ""
+        yield "Most important problems:" if len(rules) > 1 else "The problem:"
+        width = max(len(f"{rule.count:,}") for rule in rules[:MOST])
+        for rule in rules[:MOST]:
+            label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
+            title = (sentences(rule.what) or [rule.rule])[0]
+            yield f"  {label}  {rule.count:>{width},} x  {inert(title)} ({rule.rule})"
+        if len(rules) > MOST:
+            yield f"  and {counted(len(rules) - MOST, 'other', 'others')}"
+    yield ""
+    yield f"Report: {inert(str(_shown(out / PAGE)))}"
+
+
+def _shown(path: Path) -> Path:
+    """The path relative to the working directory if it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _report(crawler: Crawler) -> Report | None:
+    """What the report shows; None if it was not written."""
+    reporting = crawler.get_extension(Reporting)
+    return reporting.report if reporting is not None and (reporting.folder / PAGE).is_file() else None
+
+
+def _target(named: list[str]) -> Target:
+    if len(named) != 1:
+        raise ValueError(f"audit takes one site, URL or file, and got {len(named) or 'none'}")
+    return target(named[0])
+
+
+def _out(found: Target, given: str | None) -> str:
+    """The folder to write to. Raises ValueError, one line, if it cannot be used."""
+    if given is not None:
+        try:
+            return folder(given)
+        except ValueError as error:
+            raise ValueError(f"--out {inert(given)}: {error}") from None
+    name = f"{part_of_name(_name(found))}-{date.today().isoformat()}"
+    number = 1
+    while Path(path := name if number == 1 else f"{name}-{number}").exists():
+        number += 1
+    return folder(path)
+
+
+def _name(found: Target) -> str:
+    """Host of a site or URL, or name of a file without its suffixes."""
+    if found.kind == FILE:
+        return Path(found.text).name.partition(".")[0] or "sitemap"
+    text = found.value if "://" in found.value else f"//{found.value}"
+    return urlsplit(text).netloc.replace(":", "-")

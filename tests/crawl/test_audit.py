@@ -1,0 +1,177 @@
+"""`audit`: one command from a site to a verdict and a folder with a report and tables."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.feeds.folder import NAMES, TABLES
+from tests.crawl import forks
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
+from tests.crawl.documents import robots, urlset
+from tests.crawl.forks import environment
+from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.crawl.verified import html
+
+SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
+
+
+def audit(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run it to its end. There is never a traceback."""
+    done = forks.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", "audit", *arguments, *SETTINGS],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_S,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[SiteServer]:
+    """A site that lists two pages, one that has moved, and one that is gone."""
+    with SiteServer() as site:
+        pages = {"/a": html(), "/b": html(body="Another page"), "/moved": moved("/a"), "/gone": Reply("", 404)}
+        sitemap = site.url("/sitemap.xml")
+        site.routes = {
+            "/": html(),
+            "/robots.txt": robots(sitemap),
+            "/sitemap.xml": urlset(*map(site.url, pages)),
+            "/plain.xml": urlset(site.url("/a"), site.url("/b")),
+            **pages,
+        }
+        yield site
+
+
+def folder_in(path: Path) -> Path:
+    [found] = path.iterdir()
+    return found
+
+
+def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer, tmp_path: Path) -> None:
+    done = audit(tmp_path, shop.url(""))
+    assert done.returncode == 1
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Needs repair"
+    assert "2 of 4 URLs (50 %) are not indexable." in lines[1]
+    problems = lines[lines.index("Most important problems:") + 1 : lines.index("", 3)]
+    assert re.fullmatch(r"  Error +1 x  .+ \(status-404\)", problems[0])
+    assert len(problems) <= 6
+    folder = folder_in(tmp_path)
+    host = shop.url("").removeprefix("http://").replace(":", "-").rstrip("/")
+    assert folder.name == f"{host}-{date.today().isoformat()}"
+    assert lines[-1] == f"Report: {folder.name}/report.html"
+    names = {path.name for path in folder.iterdir()}
+    assert {"report.html", "summary.json", *TABLES} <= names <= NAMES
+    rows = {row["loc"]: row["indexability"] for row in csv.DictReader((folder / "urls.csv").read_text().splitlines())}
+    assert rows == {
+        shop.url("/a"): "ok",
+        shop.url("/b"): "ok",
+        shop.url("/moved"): "redirect",
+        shop.url("/gone"): "not found",
+    }
+
+
+def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert audit(tmp_path, shop.url("/plain.xml"), "--no-pages").returncode == 0
+    first, second = sorted(path.name for path in tmp_path.iterdir())
+    assert second == f"{first}-2"
+
+
+def test_chosen_folder_is_replaced(shop: SiteServer, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = audit(tmp_path, shop.url("/plain.xml"), "--out", "results")
+        assert done.stdout.splitlines()[-1] == "Report: results/report.html"
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+def test_pages_are_not_requested_on_demand(shop: SiteServer, tmp_path: Path) -> None:
+    before = len(shop.exchanges)
+    done = audit(tmp_path, shop.url("/sitemap.xml"), "--no-pages")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Sitemap files are valid")
+    assert "Pages were not checked" in done.stdout
+    assert not {exchange.path for exchange in shop.exchanges[before:]} & {"/a", "/b", "/moved", "/gone"}
+
+
+def test_sample_requests_so_many_pages(shop: SiteServer, tmp_path: Path) -> None:
+    before = len(shop.exchanges)
+    audit(tmp_path, shop.url("/plain.xml"), "--sample", "1")
+    assert len({exchange.path for exchange in shop.exchanges[before:]} & {"/a", "/b"}) == 1
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("error", 1), ("warning", 1), ("never", 0)])
+def test_threshold_decides_the_exit_code(shop: SiteServer, tmp_path: Path, threshold: str, code: int) -> None:
+    assert audit(tmp_path, shop.url("/sitemap.xml"), "--fail-on", threshold).returncode == code
+
+
+def test_file_is_audited_as_if_it_were_served(shop: SiteServer, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "site.map.xml").write_bytes(urlset(shop.url("/a"), shop.url("/gone")))
+    done = audit(here, "../site.map.xml", "-a", f"base_url={shop.url('/')}")
+    assert done.returncode == 1
+    assert "1 of 2 URLs (50 %) is not indexable." in done.stdout
+    assert folder_in(here).name == f"site-{date.today().isoformat()}"
+
+
+def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        site.routes = {"/": html()}
+        done = audit(tmp_path, site.url(""))
+    assert done.returncode == 4
+    assert done.stdout.startswith("No sitemap found")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "audit takes one site, URL or file, and got none"),
+        (("a.example", "b.example"), "audit takes one site, URL or file, and got 2"),
+        (("missing.xml",), "missing.xml: no such file"),
+        (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
+        (("a.example", "--sample", "many"), "argument sample='many'"),
+        (("a.example", "--out", "taken"), "--out taken: is not empty"),
+        (("a.example", "--nonsense"), "option '--nonsense' is not known"),
+        (("a.example", "-a", "domain=b.example"), "argument domain='b.example': not for audit"),
+        (("a.example", "-a", "report=here"), "argument report='here': not for audit; accepted: --out DIR"),
+        (("a.example", "-a", "verfy=get"), "did you mean verify?"),
+        (("a.example", "-a", "verify"), "-a takes NAME=VALUE"),
+    ],
+)
+def test_wrong_argument_is_refused_in_one_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    done = audit(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert words in line
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_text_of_the_site_cannot_reach_the_terminal(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        site.routes = {"/sitemap.xml": urlset(site.url("/a%1B[31m"), site.url("/\u202ea"))}
+        done = audit(tmp_path, site.url("/sitemap.xml"))
+    assert "\x1b" not in done.stdout and "\u202e" not in done.stdout
+
+
+def test_help_lists_every_argument_with_its_default(tmp_path: Path) -> None:
+    shown = " ".join(audit(tmp_path, "-h").stdout.split())
+    for words in ("verify ask every listed URL", "(default: get)", "max_depth indexes above a file at most; a whole"):
+        assert words in shown
+    assert " domain the sites" not in shown
