@@ -98,7 +98,7 @@ class Command(ScrapyCommand):
             super().process_options(args, opts)
             found = _target(without_options(args))
             opts.spargs = arguments_of(found, opts)
-            opts.out = opts.spargs["report"]
+            opts.out, opts.named = opts.spargs["report"], found.text
             self.settings.setdict(SETTINGS, PRIORITY)
             self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
             apply_progress_option(self.settings, opts)
@@ -117,7 +117,7 @@ class Command(ScrapyCommand):
         report = _report(crawler)
         if report is None:
             return
-        put("".join(f"{line}\n" for line in lines(report, Path(opts.out), wants_colour(sys.stdout))))
+        put("".join(f"{line}\n" for line in lines(report, opts.named, Path(opts.out), wants_colour(sys.stdout))))
         found = report.summary.severities
         if not self.exitcode and any(found.get(severity) for severity in THRESHOLDS[opts.fail_on]):
             self.exitcode = FAILED
@@ -141,10 +141,10 @@ def arguments_of(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     return own | given
 
 
-def lines(report: Report, out: Path, colour: bool) -> Iterator[str]:
+def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:
     """The verdict, the most important problems, and where the report is."""
     paint, verdict = painter(colour), health(report)
-    yield paint(verdict.headline, verdict.level)
+    yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
     yield " ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence)
     rules = [rule for rule in report.rules if rule.severity != "info"]
     if rules:
