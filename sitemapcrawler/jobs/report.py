@@ -19,11 +19,13 @@ from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import (
     MAX_CHANGED,
     MAX_EXAMPLES,
+    MAX_FINDINGS,
     MAX_LANGUAGES,
     MAX_MONTHS,
     MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
     MAX_SITEMAPS,
+    MIN_EXAMPLES,
     FileProblems,
     Language,
     Report,
@@ -43,6 +45,9 @@ VERIFIED = "reply.kind <> 'unchecked'"
 STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
     WHERE {VERIFIED} AND {CURRENT} GROUP BY answer ORDER BY number DESC, answer"""
+TIMES = f"""
+    SELECT quantile_cont(reply.elapsed_ms, [0.5, 0.9, 0.99]), max(reply.elapsed_ms) FROM urls
+    WHERE reply.elapsed_ms IS NOT NULL AND {CURRENT}"""
 REASONS = [value.value for value in Indexability]
 NOT_INDEXABLE = f"""
     SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "reply", "indexability"))} FROM urls JOIN (
@@ -73,8 +78,9 @@ def months(site: SiteFacts) -> dict[str, object]:
 
 
 def statuses(site: SiteFacts) -> dict[str, object]:
-    """Verified entries by HTTP status or kind of reply."""
-    return {"statuses": dict(site.query(STATUSES))}
+    """Verified entries by HTTP status or kind of reply, and response times."""
+    [(times, slowest)] = site.query(TIMES)
+    return {"statuses": dict(site.query(STATUSES)), "response_times": () if times is None else (*times, slowest)}
 
 
 def not_indexable(site: SiteFacts) -> dict[str, object]:
@@ -109,10 +115,10 @@ EXAMPLES = f"""
         SELECT rule, row, row_number() OVER (PARTITION BY rule ORDER BY nth, row) AS number FROM (
             SELECT rule, rowid AS row, row_number() OVER (PARTITION BY rule, sitemap ORDER BY rowid) AS nth
             FROM findings)
-        WHERE nth <= {MAX_EXAMPLES}
-        QUALIFY number <= {MAX_EXAMPLES}) e ON e.row = f.rowid
+        WHERE nth <= $1
+        QUALIFY number <= $1) e ON e.row = f.rowid
     ORDER BY e.rule, e.number"""
-"""SQL: some findings of each rule, from as many different files as possible."""
+"""SQL: some findings of each rule, from as many different files as possible. Parameter: how many."""
 PROBLEMS = f"""
     WITH stored AS (
         SELECT sitemap, rule, severity, whole_site IS NULL AS own, count(*) AS number
@@ -150,7 +156,8 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
     known = _rules_by_id()
     reach = {rule: found for rule, *found in site.query(REACH)}
     examples: dict[str, list[FindingRecord]] = {}
-    for (line,) in site.query(EXAMPLES):
+    most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // max(len(counts), 1)))
+    for (line,) in site.query(EXAMPLES, most):
         found = _finding(line)
         examples.setdefault(found.rule, []).append(found)
     made = []

@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 
 from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 
-MAX_EXAMPLES = 5
+MAX_EXAMPLES = 500
 """Maximum number of findings shown per rule."""
+MAX_FINDINGS = 2000
+"""Maximum number of findings shown of all rules together, of usual length about one megabyte."""
+MIN_EXAMPLES = 20
+"""Number of findings of each rule that are shown, however many rules have some."""
 MAX_SITEMAPS = 1000
 """Maximum number of files shown, those with the most severe problems first."""
 MAX_ROBOTS = 200
@@ -45,7 +49,7 @@ class RuleReach:
     source: str
     """URL or title of the specification behind the rule."""
     examples: Sequence[FindingRecord] = ()
-    """At most `MAX_EXAMPLES`."""
+    """At most `MAX_EXAMPLES`, from as many files as possible."""
     bad: str = ""
     """Wrong example from the rule's documentation; may be empty."""
     good: str = ""
@@ -104,6 +108,8 @@ class Report:
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Checked entries by HTTP status of the last response, or by kind of reply if there is none; the most frequent
     first. Empty if nothing was verified."""
+    response_times: Sequence[float] = ()
+    """Response times of verified URLs in milliseconds: median, 90th and 99th percentile, maximum; empty if unknown."""
     not_indexable: Sequence[UrlRecord] = ()
     """Distinct URLs that are not indexable, by reason, at most `MAX_NOT_INDEXABLE`. Only `loc`, `sitemap`, `line`,
     `reply` and `indexability` are set."""

@@ -105,6 +105,7 @@ def content(report: Report) -> dict[str, object]:
         "feed_gaps": feed_gaps(report),
         "statuses": _statuses(report),
         "indexability": _indexability(report),
+        "unchecked": report.summary.indexability.get(Indexability.NOT_CHECKED, 0),
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
@@ -176,7 +177,7 @@ def _statuses(report: Report) -> Markup | str:
 
 
 def _indexability(report: Report) -> Markup | str:
-    counts = report.summary.indexability
+    counts = {**report.summary.indexability, Indexability.NOT_CHECKED: 0}
     shades = dict.fromkeys(UNKNOWN, "rest") | {Indexability.OK: "ok"}
     bars = [ChartBar(value, counts[value], shades.get(value, "error")) for value in Indexability if counts.get(value)]
     return charts.rows(bars, "Entries by indexability")

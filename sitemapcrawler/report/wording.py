@@ -130,6 +130,11 @@ def address(url: str | None, origin: str = "", line: int | None = None, column: 
     return Markup('<a class=url rel="noreferrer noopener" href="{}">{}</a>').format(url, text)
 
 
+def duration(ms: float) -> str:
+    """`85 ms`, `1.2 s`."""
+    return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+
+
 def details(record: UrlRecord, origin: str = "") -> Markup:
     """What the reply adds to the indexability of a URL: target, canonical, crawlers or error."""
     reply, why = record.reply or ReplyRecord(), record.indexability
@@ -184,6 +189,7 @@ FILTERS = {
         moment,
         address,
         details,
+        duration,
         coded,
         sentences,
         beside,

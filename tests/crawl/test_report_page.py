@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -93,15 +94,15 @@ def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
     yield open_it
     for shown in opened:
         assert not shown.told
-        assert all(url.startswith(("file:", "data:")) for url in shown.asked) and len(shown.asked) >= 1
+        assert all(url.startswith(("file:", "data:", "blob:")) for url in shown.asked) and len(shown.asked) >= 1
         shown.page.context.close()
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 def test_charts_are_drawn(open_page: Any, viewport: dict[str, int]) -> None:
     charts = open_page("typical", viewport).page.locator("figure svg[role=img]:visible")
-    assert charts.count() == 4
-    for at in range(4):
+    assert charts.count() == 5
+    for at in range(5):
         box = charts.nth(at).bounding_box()
         assert box["width"] > 200 and box["height"] > 60
         assert charts.nth(at).evaluate(SHAPES) >= 4
@@ -141,6 +142,41 @@ def test_table_filters_and_says_how_many_rows_it_shows(open_page: Any) -> None:
     assert table.evaluate(SHOWN) == 0
     field_of.fill("")
     assert table.evaluate(SHOWN) == 42
+
+
+def test_table_is_saved_as_csv_and_copied_as_filtered(open_page: Any, tmp_path: Path) -> None:
+    opened = open_page("typical", permissions=["clipboard-read", "clipboard-write"])
+    opened.page.get_by_label("Filter “URLs that are not indexable”").fill("redirect")
+    shown = opened.table("URLs that are not indexable").evaluate(SHOWN)
+    tools = opened.page.locator(".tools").filter(has=opened.page.get_by_label("Filter “URLs that are not indexable”"))
+    with opened.page.expect_download() as download:
+        tools.get_by_role("button", name="Save as CSV").click()
+    download.value.save_as(tmp_path / "saved.csv")
+    assert download.value.suggested_filename == "URLs that are not indexable.csv"
+    rows = list(csv.reader((tmp_path / "saved.csv").read_text("utf-8-sig").splitlines()))
+    assert rows[0] == ["URL", "Why", "Status", "Details", "Listed in"]
+    assert len(rows) - 1 == 15 > shown == 10
+    assert rows[1][:3] == [
+        f"{reports.SITE}/en/products/garden/lamps/harbour-lamp-2",
+        "redirect",
+        "301 Moved Permanently",
+    ]
+    assert rows[1][4] == f"{reports.SITE}/sitemaps/products-002.xml.gz:102"
+    tools.get_by_role("button", name="Copy").click()
+    tools.get_by_role("button", name="Copied").wait_for()
+    copied = opened.page.evaluate("navigator.clipboard.readText()")
+    assert list(csv.reader(copied.splitlines(), delimiter="\t")) == rows
+
+
+def test_saved_table_runs_no_formula(open_page: Any, tmp_path: Path) -> None:
+    opened = open_page("hostile")
+    saving = opened.page.locator("#fix .tools").get_by_role("button", name="Save as CSV").first
+    with opened.page.expect_download() as download:
+        saving.click()
+    download.value.save_as(tmp_path / "saved.csv")
+    rows = list(csv.reader((tmp_path / "saved.csv").read_text("utf-8-sig").splitlines()))
+    assert len(rows) > 1
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
 
 
 def test_a_thousand_rows_stay_quick(open_page: Any) -> None:

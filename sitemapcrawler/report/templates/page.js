@@ -1,6 +1,6 @@
 "use strict";
-// Tables sort by their headings, filter by a text and show their first rows until asked for all. Without this script
-// they are plain tables, complete.
+// Tables sort by their headings, filter by a text, show their first rows until asked for all, and can be copied or saved
+// as CSV. Without this script they are plain tables, complete.
 const FIRST = 10;
 const number = new Intl.NumberFormat("en");
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
@@ -23,6 +23,37 @@ function compare(a, b) {
   return collator.compare(a.value, b.value);
 }
 
+// A link is shown shortened; tables that leave the page have its address.
+function exported(cell) {
+  const link = cell.querySelector("a.url");
+  const text = link && cell.querySelectorAll("a").length === 1 && link.textContent.trim() === cell.textContent.trim()
+    ? link.getAttribute("href") + (link.querySelector(".at")?.textContent ?? "")
+    : [...cell.childNodes].map((node) => node.textContent.trim()).join(" ");
+  const line = text.trim().replace(/\s+/g, " ");
+  return /^[=+\-@]/.test(line) ? `'${line}` : line;  // a spreadsheet would run it as a formula
+}
+
+function lines(table, rows, separator, quote) {
+  return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].map((cell) => quote(exported(cell))).join(separator));
+}
+
+function save(name, text) {
+  const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed here";
+  }
+  setTimeout(() => { button.textContent = label; }, 2000);
+}
+
 function enhance(table) {
   const body = table.tBodies[0];
   let rows = [...body.rows];
@@ -34,9 +65,13 @@ function enhance(table) {
   const told = make("output", {});
   const more = make("button", { type: "button", className: "more" });
 
-  function show() {
+  function matching() {
     const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = rows.filter((row) => wanted.every((word) => texts.get(row).includes(word)));
+    return rows.filter((row) => wanted.every((word) => texts.get(row).includes(word)));
+  }
+
+  function show() {
+    const found = matching();
     const shown = new Set(all ? found : found.slice(0, FIRST));
     for (const row of rows) row.hidden = !shown.has(row);
     told.textContent = `${number.format(shown.size)} of ${number.format(rows.length)} rows`;
@@ -65,10 +100,15 @@ function enhance(table) {
   input.addEventListener("input", show);
   more.addEventListener("click", () => { all = true; show(); });
   told.setAttribute("role", "status");
-  if (rows.length > 5) {
-    const bar = make("div", { className: "tools" }, make("label", {}, `Filter “${name}” `, input), told);
-    table.closest(".scroll").before(bar);
-  }
+  const copying = make("button", { type: "button" }, "Copy");
+  const saving = make("button", { type: "button" }, "Save as CSV");
+  copying.addEventListener("click", () => copy(lines(table, matching(), "\t", (text) => text).join("\n"), copying));
+  saving.addEventListener("click", () => {
+    const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+    save(`${name}.csv`, `\ufeff${lines(table, matching(), ",", quoted).join("\r\n")}\r\n`);
+  });
+  const filter = rows.length > 5 ? [make("label", {}, `Filter “${name}” `, input), told] : [];
+  table.closest(".scroll").before(make("div", { className: "tools" }, ...filter, copying, saving));
   table.closest(".scroll").after(more);
   show();
 }

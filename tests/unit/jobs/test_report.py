@@ -20,7 +20,16 @@ from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.replies.indexability import set_indexability
-from sitemapcrawler.report.model import MAX_CHANGED, MAX_EXAMPLES, MAX_MONTHS, MAX_NOT_INDEXABLE, MAX_SITEMAPS, Report
+from sitemapcrawler.report.model import (
+    MAX_CHANGED,
+    MAX_EXAMPLES,
+    MAX_FINDINGS,
+    MAX_MONTHS,
+    MAX_NOT_INDEXABLE,
+    MAX_SITEMAPS,
+    MIN_EXAMPLES,
+    Report,
+)
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED
 from tests.unit.jobs.store import making
@@ -89,8 +98,15 @@ def test_examples_are_of_as_many_files_as_there_are() -> None:
     found += [finding("loc-relative", sitemap, line=line) for sitemap in (B, C) for line in (7, 8)]
     [made] = report(*found, rules={"loc-relative": 500}).rules
     assert [(one.sitemap, one.line) for one in made.examples[:3]] == [(A, 0), (B, 7), (C, 7)]
-    assert len(made.examples) == MAX_EXAMPLES
-    assert len({(one.sitemap, one.line) for one in made.examples}) == MAX_EXAMPLES
+    assert len({(one.sitemap, one.line) for one in made.examples}) == len(made.examples) == len(found)
+
+
+@pytest.mark.parametrize(("rules", "shown"), [(1, MAX_EXAMPLES), (40, MAX_FINDINGS // 40), (200, MIN_EXAMPLES)])
+def test_many_rules_show_fewer_findings_each(rules: int, shown: int) -> None:
+    found = [finding("loc-relative", A, line=line) for line in range(MAX_EXAMPLES + 1)]
+    counts = {"loc-relative": 900} | {f"own-{number}": 1 for number in range(rules - 1)}
+    made = next(one for one in report(*found, rules=counts).rules if one.rule == "loc-relative")
+    assert len(made.examples) == shown
 
 
 @pytest.mark.parametrize(

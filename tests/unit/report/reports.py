@@ -21,7 +21,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
     MAX_CHANGED,
-    MAX_EXAMPLES,
+    MAX_FINDINGS,
     MAX_LANGUAGES,
     MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
@@ -170,7 +170,7 @@ def _rule(rule: str, severity: str, what: str, count: int, files: int) -> RuleRe
         what,
         why,
         "https://www.sitemaps.org/protocol.html",
-        [_finding(rule, severity, at) for at in range(min(count, MAX_EXAMPLES))],
+        [_finding(rule, severity, at) for at in range(min(count, MAX_FINDINGS // len(RULES)))],
     )
 
 
