@@ -81,6 +81,8 @@ def _hash(text: str) -> str:
 
 MAX_BARS = 16
 """Maximum number of statuses in the chart, the most frequent ones; the table shows all."""
+MIN_TILES = 4
+"""Minimum number of rectangles in the treemap; the table says more about fewer files."""
 MAX_STATUS = 28
 """Maximum length in characters of a status and its name."""
 CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
@@ -96,7 +98,7 @@ def content(report: Report) -> dict[str, object]:
         "verdict": health(report),
         "partial": partial(report),
         "gaps": gaps(report),
-        "treemap": charts.treemap(charts.tiles(report), "Sitemap files by number of URLs and worst problem"),
+        "treemap": _treemap(report),
         "legend": charts.legend(report),
         "unread": sum(file.state == "unread" for file in report.files),
         "history": periods,
@@ -174,6 +176,11 @@ def _statuses(report: Report) -> Markup | str:
     entries = [(name, number) for name, number in report.statuses.items() if number]
     bars = [ChartBar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
     return charts.rows(bars, "Checked entries by status")
+
+
+def _treemap(report: Report) -> Markup | str:
+    tiles = charts.tiles(report)
+    return charts.treemap(tiles, "Sitemap files by number of URLs and worst problem") if len(tiles) >= MIN_TILES else ""
 
 
 def _indexability(report: Report) -> Markup | str:

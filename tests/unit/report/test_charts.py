@@ -8,6 +8,7 @@ from lxml import etree
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
 from sitemapcrawler.report.charts import MAX_DRAWN, MAX_PERIODS, Tile, history, legend, tiles, treemap
 from sitemapcrawler.report.model import FileProblems, Report
+from sitemapcrawler.report.page import page
 from tests.unit.report import reports
 
 
@@ -86,3 +87,10 @@ def test_dates_that_are_none_draw_nothing(months: dict[str, int]) -> None:
 def test_dates_are_drawn_without_the_time_of_the_crawl() -> None:
     made = history({"2025-01": 1, "2026-02": 3}, "")
     assert made is not None and made.periods[-1].label == "Feb 2026"
+
+
+@pytest.mark.parametrize(("files", "drawn"), [(3, False), (4, True)])
+def test_few_files_get_no_treemap(files: int, drawn: bool) -> None:
+    made = [SitemapRecord(sitemap=f"https://example.com/{at}.xml", format="xml-urlset") for at in range(files)]
+    html = page(Report(SummaryRecord(sitemaps=files), files=[FileProblems(one) for one in made]))
+    assert ("Each rectangle is a sitemap file" in html) is drawn
