@@ -117,7 +117,8 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
     cursor = store.cursor().execute(
         "SELECT loc, any_value(CASE WHEN reply.kind <> 'unchecked' "
         "THEN reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL END), any_value(indexable) FROM urls "
-        "WHERE reply.kind <> 'unchecked' OR (reply.reason = 'blocked' AND NOT indexable) GROUP BY 1"
+        "WHERE reply.kind <> 'unchecked' OR (NOT indexable AND (reply.reason = 'blocked' OR len(reply.hops) > 0)) "
+        "GROUP BY 1"
     )
     for rows in fetched(cursor):
         for loc, bad, indexable in rows:

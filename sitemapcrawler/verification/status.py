@@ -330,7 +330,7 @@ class Status:
         if reply.kind != ReplyKind.UNCHECKED:
             bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
             self.count(one.loc, bad, one.indexable)
-        elif reply.reason == Reason.BLOCKED and one.indexable is False:
+        elif one.indexable is False and (reply.reason == Reason.BLOCKED or reply.hops):
             self.count(one.loc, None, False)
 
     def _facts(

@@ -11,13 +11,15 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY
+from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY, TABLES
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.report.model import FileProblems, Report
+from sitemapcrawler.report.model import MAX_EXAMPLES, MAX_FINDINGS, MIN_EXAMPLES, FileProblems, Report
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
 SEVERITIES = ("error", "warning", "info")
+FILES = NAMES - {*TABLES}
+"""Files of a report."""
 Row = Mapping[str, Any]
 
 
@@ -54,14 +56,14 @@ class Folder:
     def check(self) -> Report:
         """Fails where a file is missing, holds what it should not, or does not agree with the others; what its page
         shows."""
-        assert self.names == NAMES
+        assert self.names == FILES
         assert self.summary["type"] == "summary"
         for feed, record in FEEDS.items():
             rows = self.rows(feed)
             assert {row["type"] for row in rows} <= {record().type}, feed
             assert len(rows) == pq.read_metadata(self.path / f"{feed}.parquet").num_rows, feed
         model = self.model
-        assert [*model.feeds, PAGE] == sorted(NAMES, key=[*model.feeds, PAGE].index)
+        assert [*model.feeds, PAGE] == sorted(FILES, key=[*model.feeds, PAGE].index)
         assert model.left_out == []
         self._check_counts(model)
         self._check_findings(model)
@@ -88,7 +90,8 @@ class Folder:
             assert one.count >= len(told) > 0
             assert one.files == len({row["sitemap"] for row in told if "sitemap" in row}), one.rule
             assert {key(example) for example in one.examples} <= set(map(key, told)), one.rule
-            assert len(one.examples) == min(len(told), 5)
+            most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // len(model.rules)))
+            assert len(one.examples) == min(len(told), most)
             assert one.what and one.why and one.source
         told_of = Counter((row.get("sitemap"), row["severity"]) for row in rows)
         for file in model.files:
@@ -111,7 +114,8 @@ class Folder:
         assert [one.loc for one in model.not_indexable] == list(dict.fromkeys(one.loc for one in model.not_indexable))
         assert {one.loc for one in model.not_indexable} == bad
         if model.summary.not_indexable is not None:
-            assert model.summary.not_indexable.bad == len(bad)
+            requested = {row["loc"] for row in listed if row["reply"].get("reason") in (None, "blocked")}
+            assert model.summary.not_indexable.bad == len(bad & requested)
 
     def _check_changes(self, model: Report) -> None:
         changes = Counter(row["change"] for row in self.rows("urls") if "change" in row)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE
+from sitemapcrawler.feeds.folder import FEEDS, PAGE
 from sitemapcrawler.replies.indexability import Indexability
 from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl
 from tests.crawl.forks import environment
@@ -22,7 +22,7 @@ from tests.crawl.job_site import LISTED, PLAIN, JobSite
 from tests.crawl.jobs import JOBDIR, Job, Moment
 from tests.crawl.modelled import WITHIN
 from tests.crawl.mounts import small, without_overrides
-from tests.crawl.reports import Folder, languages
+from tests.crawl.reports import FILES, Folder, languages
 from tests.crawl.test_arguments import CRAWLER_PROCESS
 
 REPORT = "out/report"
@@ -88,7 +88,7 @@ def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     assert (done.code, copy.site.forget()) == (0, [])
     assert f"wrote {folder.path / PAGE}" in done.log
     assert "report:" not in done.log
-    assert folder.names == NAMES
+    assert folder.names == FILES
     assert not (told := same_rows(folder, copy.folder / FEED)), told
     text = (folder.path / PAGE).read_text("utf-8")
     assert text.startswith("<!doctype html>")
@@ -182,7 +182,7 @@ def test_script_writes_a_report_where_nothing_is_judged(shop: JobSite, tmp_path:
     done = script(tmp_path, *arguments)
     folder = Folder(tmp_path / "100%(time)s")
     assert done.returncode == 0, done.stderr
-    assert (folder.names, len(folder.rows("urls"))) == (NAMES, len(LISTED[PLAIN[0]]))
+    assert (folder.names, len(folder.rows("urls"))) == (FILES, len(LISTED[PLAIN[0]]))
     assert [row["outcome"] for row in folder.rows("sitemaps")] == ["ok"]
     assert folder.rows("findings") == []
     refused = script(tmp_path, *arguments[:2], "report=nothing.txt/report")
