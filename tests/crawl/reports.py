@@ -114,8 +114,9 @@ class Folder:
         assert [one.loc for one in model.not_indexable] == list(dict.fromkeys(one.loc for one in model.not_indexable))
         assert {one.loc for one in model.not_indexable} == bad
         if model.summary.not_indexable is not None:
-            requested = {row["loc"] for row in listed if row["reply"].get("reason") in (None, "blocked")}
-            assert model.summary.not_indexable.bad == len(bad & requested)
+            replied = [(row["loc"], row["reply"]) for row in listed]
+            known = {loc for loc, reply in replied if reply.get("reason") in (None, "blocked") or "hops" in reply}
+            assert model.summary.not_indexable.bad == len(bad & known)
 
     def _check_changes(self, model: Report) -> None:
         changes = Counter(row["change"] for row in self.rows("urls") if "change" in row)
