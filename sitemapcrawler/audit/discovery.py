@@ -32,8 +32,12 @@ class Site:
     """Methods that have not run."""
     found: int = 0
     """Sitemaps found so far."""
+    guesses: deque[Visit] = field(default_factory=deque)
+    """Guesses of the running method that were not queued yet."""
     probes: set[str] = field(default_factory=set)
-    """Guesses requested and not answered yet."""
+    """Guesses queued and not answered yet."""
+    silent: int = 0
+    """Guesses in a row that got no answer."""
     html: int = 0
     """Guesses answered with 200 and no sitemap."""
     waiting: bool = False
@@ -53,14 +57,22 @@ class SitePage:
         return f"{self.site.origin}{self.method.page}"
 
 
+MAX_SILENT = 3
+"""Guesses in a row without an answer, after retries, that end the guessing: each may take minutes."""
+
+
 class Sites:
-    """The sites of a crawl. `probe` is the argument of that name: auto, always or never."""
+    """The sites of a crawl. `probe` is the argument of that name: auto, always or never.
+
+    Guesses are tried in order, one at a time, up to the first sitemap: then the rest need not be sent, and which one is
+    found does not depend on the speed of the server. With `always` they are all tried, at once.
+    """
 
     def __init__(self, frontier: Frontier, probe: str) -> None:
         self.missed = 0
         """Guesses without a sitemap, over all sites."""
         self._frontier = frontier
-        self._probe = probe
+        self._guesses, self._everything = probe != "never", probe == "always"
         self._sites: dict[str, Site] = {}
         self._contents: dict[tuple[str | None, bytes], bool] = {}
 
@@ -76,7 +88,7 @@ class Sites:
         origin = urls.origin(url)
         if origin is None or origin in self._sites:
             return None
-        chosen = (method for method in methods() if not method.guesses or self._probe != "never")
+        chosen = (method for method in methods() if not method.guesses or self._guesses)
         site = self._sites[origin] = Site(origin, url, deque(chosen))
         self._add(site, site.methods.popleft(), Clue(url, named=named))
         self._advance(site)
@@ -103,12 +115,23 @@ class Sites:
         self._advance(site)
 
     def _is_due(self, site: Site) -> bool:
-        return bool(site.methods and not (site.probes or site.waiting) and (self._probe == "always" or not site.found))
+        busy = site.guesses or site.probes or site.waiting
+        return bool(site.methods and not busy and (self._everything or not site.found))
 
     def _advance(self, site: Site) -> None:
         """Run the methods that need no page, up to one that does, or that guesses."""
         while self._is_due(site) and site.methods[0].page is None:
             self._add(site, site.methods.popleft(), Clue(site.robots, found=site.found))
+            self._guess(site)
+
+    def _guess(self, site: Site) -> None:
+        """Queue the next guess, or all of them; drop them once one was right, or the site does not answer."""
+        if not self._everything and (site.found or site.silent >= MAX_SILENT):
+            site.guesses.clear()
+        while site.guesses and (self._everything or not site.probes):
+            guess = site.guesses.popleft()
+            if self._frontier.add(guess):
+                site.probes.add(guess.url)
 
     def _add(self, site: Site, method: Method, clue: Clue) -> int:
         """Queue what a method finds, and return the number of URLs."""
@@ -117,8 +140,8 @@ class Sites:
             if not method.guesses:
                 site.found += 1
                 self._frontier.add(Visit(url, method.name, clue.url))
-            elif self._frontier.add(Visit(url, method.name, probe=True)):
-                site.probes.add(url)
+            else:
+                site.guesses.append(Visit(url, method.name, probe=True))
         return len(found)
 
     def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
@@ -136,17 +159,20 @@ class Sites:
         """Note a file that an earlier run of the job has read."""
         self.is_known(visit, final_url or visit.url, digest)
 
-    def settle(self, visit: Visit, hit: bool, answered: bool) -> Site | None:
-        """Note whether a guess was a sitemap. Returns its site, or None if the visit was no guess."""
+    def settle(self, visit: Visit, hit: bool, answered: bool, silent: bool = False) -> Site | None:
+        """Note whether a guess was a sitemap, and queue the next one. Returns its site, or None if the visit was no
+        guess. `answered`: with a page (2xx); `silent`: not at all."""
         site = self._sites.get(urls.origin(visit.url) or "") if visit.probe else None
         if site is None:
             return None
         site.probes.discard(visit.url)
         site.found += hit
         site.html += answered and not hit
+        site.silent = site.silent + 1 if silent else 0
         self.missed += not hit
         if site.html == len(COMMON_PATHS):
             logger.info("%s answers every path with a page: its common paths say nothing", site.origin)
+        self._guess(site)
         self._advance(site)
         return site
 

@@ -96,7 +96,7 @@ class Params:
         choice(
             "probe",
             "auto",
-            "whether to try the common paths; auto does where robots.txt names no sitemap",
+            "whether to try the common paths; auto does where robots.txt names no sitemap, up to the first sitemap",
             ("auto", "always", "never"),
             Use.PAGES | Use.FILES,
         )

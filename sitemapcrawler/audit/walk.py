@@ -252,7 +252,8 @@ class Walk:
             self._crawler.stats.inc_value("sitemap/probes_missed")
             if self._job is not None and self._complete():
                 await self._job.records.missed(visit, answer.ok, answer.status)
-        return self._sites.settle(visit, hit, answer.ok)
+        silent = answer.status is None and not answer.blocked
+        return self._sites.settle(visit, hit, answer.ok, silent)
 
     def _pass_by(self, visit: Visit, done: Done) -> Site | None:
         """Apply the effects of reading a file without reading it again."""

@@ -29,7 +29,7 @@ from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
 from sitemapcrawler.download.crawl import Ending, Named
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
-from sitemapcrawler.download.slots import Gate, HostPauses
+from sitemapcrawler.download.slots import Gate, HostPauses, leaves_slot
 from sitemapcrawler.urls import as_sent
 
 STATUSES = range(100, 1000)
@@ -75,6 +75,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Download; raises AddressForbidden and DownloadCancelledError besides the errors of Scrapy's handler."""
+        self._crawler.signals.send_catch_log(leaves_slot, request=request)
         while True:
             try:
                 return await self._download(request)

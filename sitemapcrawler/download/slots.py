@@ -26,7 +26,8 @@ TOO_MUCH = (429, 503)
 """Statuses that ask for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
 too_much = object()
 """Signal with `request`, `status` and `headers`: a response with a status in `TOO_MUCH` starts. Its body follows."""
-
+leaves_slot = object()
+"""Signal with `request`: it has left its slot and is about to be sent."""
 
 ATTEMPTS_KEY = "sitemap_attempts"
 """Key of `Attempts` in `Request.meta`."""
@@ -111,7 +112,7 @@ class Floor:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._default = is_default(crawler.settings)
+        self._default = is_default(crawler.settings, "DOWNLOAD_DELAY")
 
     def delay(self, host: str, seconds: float) -> float:
         """Minimum seconds between two requests to a host, given DOWNLOAD_DELAY in `seconds`."""
@@ -122,10 +123,10 @@ class Floor:
         return any(bare == name for name, _ in Named.of(self._crawler).authorities)
 
 
-def is_default(settings: BaseSettings) -> bool:
-    """True if DOWNLOAD_DELAY has this project's default and was not set by the user."""
-    unchosen = (settings.getpriority("DOWNLOAD_DELAY") or 0) <= SETTINGS_PRIORITIES["project"]
-    return unchosen and settings.getfloat("DOWNLOAD_DELAY") == ours.DOWNLOAD_DELAY
+def is_default(settings: BaseSettings, name: str) -> bool:
+    """True if a setting, a number, has this project's default and was not set by the user."""
+    unchosen = (settings.getpriority(name) or 0) <= SETTINGS_PRIORITIES["project"]
+    return unchosen and settings.getfloat(name) == getattr(ours, name)
 
 
 def is_loopback(host: str) -> bool:

@@ -117,7 +117,7 @@ class Gauge:
         known = done + sum(waiting.values()) + status.candidates
         in_all = float(known) if status.holding else to_check(known, status.offered, earlier, urls)
         left = None if in_all is None else seconds_left(self._pace, in_all - done, busiest)
-        return Checks(done, known, in_all, self._pace.checked, left)
+        return Checks(done, known, in_all, self._pace.checked, left, dict(status.replies))
 
     @staticmethod
     def _phase(audit: Audit, known: int, listed: int, verifying: bool) -> str:

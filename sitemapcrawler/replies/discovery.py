@@ -13,7 +13,7 @@ from sitemapcrawler import plugins, urls
 from sitemapcrawler.replies.page.head import Tokens, attributes
 from sitemapcrawler.robots.text import encoding_of, text_of
 
-# Most likely first. Each costs a request to a site that names no sitemap, hence at most 19.
+# Most likely first: they are tried in this order up to the first sitemap. Each costs a request, hence at most 19.
 COMMON_PATHS = (
     "/sitemap.xml",  # sitemaps.org's own example; Shopify, Wix, Squarespace, Drupal, Next.js
     "/sitemap_index.xml",  # WordPress with Yoast SEO or Rank Math
@@ -126,7 +126,8 @@ class Method(Way):
     page: str | None = None
     """Path of the page that is requested for it, such as `/`; None if it needs none."""
     guesses: bool = False
-    """True if its URLs are guesses: those that are no sitemaps leave no record. `probe=never` skips the method."""
+    """True if its URLs are guesses, which are tried in order up to the first sitemap, or all with `probe=always`. Those
+    that are no sitemaps leave no record. `probe=never` skips the method."""
 
 
 def _linked(clue: Clue) -> list[str]:

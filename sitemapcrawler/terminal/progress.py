@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.rules.registry import SEVERITIES, findings
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted, duration, shortened
@@ -18,8 +19,14 @@ LONGEST_NAME = 70
 """Maximum characters of a host's name."""
 SLOWEST = 0.01
 """Lowest speed that is shown, per second or minute."""
-COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 FAINT = "bright_black"
+COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+REPLY_COLOURS: dict[str, str] = {
+    ReplyKind.OK: "green",
+    ReplyKind.REDIRECTED: "yellow",
+    **dict.fromkeys(Reason, FAINT),
+}
+"""Colours of replies; failures are red."""
 GAP = "  "
 LABEL = 9
 """Columns of the label before a row."""
@@ -63,6 +70,8 @@ class Checks:
     """The same once all files are read: `known` if they are, else an estimate; None if unknown."""
     per_second: float | None = None
     seconds_left: float | None = None
+    replies: Mapping[str, int] = field(default_factory=dict)
+    """URLs checked by kind of reply, unchecked ones by reason, as in the summary."""
 
     @property
     def exact(self) -> bool:
@@ -108,6 +117,7 @@ def line(progress: Progress) -> str:
     if progress.checks is not None:
         parts += [
             f"checked {checked(progress.checks)}{in_brackets(progress.checks.per_second)}",
+            *(text for _, text in replies(progress.checks)),
             time_left(progress.checks.seconds_left),
         ]
     if progress.phase not in QUIET:
@@ -147,6 +157,12 @@ def checked(checks: Checks) -> str:
     if checks.exact:
         return f"{checks.done:,} of {checks.known:,}"
     return f"{checks.done:,} of about {rounded(checks.in_all):,}"
+
+
+def replies(checks: Checks) -> list[tuple[str, str]]:
+    """Return (kind, number of replies in words) for each kind of reply so far, `ok` first, then the most frequent."""
+    counts = sorted(checks.replies.items(), key=lambda item: (item[0] != ReplyKind.OK, -item[1], item[0]))
+    return [(kind, f"{count:,} {kind}") for kind, count in counts]
 
 
 def time_left(seconds: float | None) -> str:
@@ -197,6 +213,8 @@ def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
     found = [_first(progress, room, unicode)]
     if progress.checks is not None:
         found.append(_checks(progress.checks, room, unicode))
+        if progress.checks.replies:
+            found.append(_replies(progress.checks))
     if progress.files is not None:
         found.append(_problems(progress))
     if progress.phase not in QUIET:
@@ -240,6 +258,11 @@ def _checks(checks: Checks, room: int, unicode: bool) -> Row:
     row: Row = [("checked".ljust(LABEL), FAINT), (checked(checks), "")]
     row += apart((speed(checks.per_second), "cyan"), (time_left(checks.seconds_left), "bold"))
     return row + (bar_in_rest(row, checks.done / checks.in_all, room, unicode) if checks.in_all else [])
+
+
+def _replies(checks: Checks) -> Row:
+    (first, style), *others = [(text, REPLY_COLOURS.get(kind, "red")) for kind, text in replies(checks)]
+    return [("replies".ljust(LABEL), FAINT), (first, style), *apart(*others)]
 
 
 def _problems(progress: Progress) -> Row:

@@ -244,6 +244,11 @@ class Status:
         """URLs verified, and URLs waiting to be, by host."""
         return self._verifier.checked, self._verifier.waiting
 
+    @property
+    def replies(self) -> Counter[str]:
+        """URLs verified so far by kind of reply, unchecked ones by reason; `counts` follows batch by batch."""
+        return self._verifier.replies
+
     async def draw(self) -> list[tuple[FinalBatch, list[FindingRecord]]]:
         """Verify the sample. Returns all held records file by file, in order, with the findings on each file."""
         if self._holding is None or self._done:

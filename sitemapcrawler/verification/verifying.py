@@ -104,6 +104,8 @@ class Verifier:
         """URLs verified, by host."""
         self.waiting: Counter[str] = Counter()
         """URLs waiting to be requested, by host."""
+        self.replies: Counter[str] = Counter()
+        """URLs verified, by kind of reply; unchecked ones by reason."""
 
     async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Verification]:
         """The outcome for each URL; those that a stop prevented are unchecked.
@@ -140,6 +142,8 @@ class Verifier:
             del self.waiting[host]
         if outcome is not STOPPED:
             self.checked[host] += 1
+            reply = outcome.reply
+            self.replies[reply.reason if isinstance(reply, Unchecked) else reply.kind] += 1
 
     @staticmethod
     async def _ask(ask: Ask, url: str) -> Verification:

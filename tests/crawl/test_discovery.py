@@ -7,7 +7,7 @@ import re
 import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, packed, page, pages, robots, rss, text, urlset
-from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.crawl.site_server import Exchange, Reply, SiteServer, garbage, moved
 from tests.ports import reserved_port
 
 COMMON = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz",
@@ -245,7 +245,38 @@ def test_common_path_is_found_where_robots_is_missing(unnamed: Sites, name: str)
 @pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("robots ")])
 def test_common_paths_are_tried_where_robots_names_none(unnamed: Sites, name: str) -> None:
     assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
-    assert set(COMMON) <= set(unnamed.servers[name].paths)
+    assert unnamed.servers[name].paths == ["/sitemap.xml"]
+
+
+def test_common_paths_after_a_sitemap_are_left_alone(unnamed: Sites) -> None:
+    asked = unnamed.servers["common /wp-sitemap.xml"].paths
+    assert asked == ["/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"]
+
+
+@pytest.mark.parametrize("slow", ["/sitemap.xml", "/wp-sitemap.xml"])
+def test_first_common_path_is_found_however_slow_it_is(site: SiteServer, tmp_path: Path, slow: str) -> None:
+    def slowly(exchange: Exchange) -> None:
+        exchange.connection.settimeout(0.5)
+        with suppress(TimeoutError):
+            exchange.connection.recv(1)  # nothing comes: it takes its time
+        exchange.connection.settimeout(None)
+        exchange.head(Content_Length=len(ONE))
+        exchange.send(ONE)
+
+    two = urlset(*pages("two", 2))
+    site.routes = {"/sitemap.xml": two, "/wp-sitemap.xml": two, slow: slowly}
+    done = crawl(tmp_path, domain=site.url())
+    assert list(done.sitemaps) == [site.url("/sitemap.xml")]
+    assert site.paths == ["/sitemap.xml"]
+
+
+def test_site_that_does_not_answer_is_asked_for_three_common_paths(site: SiteServer, tmp_path: Path) -> None:
+    linking('<link rel="sitemap" href="/linked.xml">', linked=urlset)(site)
+    site.routes["/robots.txt"] = robots()
+    site.otherwise = garbage(b"no HTTP\r\n\r\n")
+    done = crawl(tmp_path, domain=site.url(), settings=NO_RETRIES)
+    assert site.paths == [*COMMON[:3], "/", "/linked.xml"]
+    assert list(done.sitemaps) == [site.url("/linked.xml")]
 
 
 @pytest.mark.parametrize("name", ["same file twice", "redirect to known"])
@@ -289,11 +320,12 @@ def test_guesses_that_find_nothing_leave_no_record(unnamed: Sites, name: str) ->
 
 
 def test_guesses_that_find_nothing_are_counted(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/sitemap.xml": ONE}
+    site.routes = {"/sitemap.txt": text("https://pages.example/one")}
     settings = {"STATS_DUMP": 1}
     done = crawl(tmp_path, "-O", "records.jsonl", "--loglevel=INFO", domain=site.url(), settings=settings)
     counts = re.findall(r"'sitemap/[^']*(?:probe|guess|common)[^']*': (\d+)", done.log)
-    assert counts == [str(len(set(site.paths)) - 1)]
+    assert len(site.paths) > 1
+    assert counts == [str(len(site.paths) - 1)]
     assert len(done.sitemaps) == 1
 
 

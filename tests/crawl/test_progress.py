@@ -24,12 +24,13 @@ ESCAPE = b"\x1b"
 COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7]|38)(?:;\d+)*m")
 ROWS = re.compile(
     r"""^verifying  \d of 3 files  60 URLs  .*\d:\d\d
-checked  20 of 60  [\d.]+/s  about \d+ s left  ━+─+
+checked  1\d of 60  [\d.]+/s  about \d+ s left  ━+─+
+replies  \d\d ok  [1-9] http-error
 found    .*\d+ (errors?|warnings?|info)
 asking   127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
     re.MULTILINE,
 )
-OF_DISPLAY = ("checked  ", "found  ", "asking  ")
+OF_DISPLAY = ("checked  ", "replies  ", "found  ", "asking  ")
 SEVERAL = """
 import logging, sys
 import scrapy
@@ -65,7 +66,7 @@ print("as before:", (sys.stdout, sys.stderr) == before, left[0] is sys.stderr)
 
 
 class Gate:
-    """Answers requests while it is open, and lets the others wait."""
+    """Answers requests while it is open, every tenth with 404, and lets the others wait."""
 
     def __init__(self, free: int = 0) -> None:
         """`free`: requests that pass in any case."""
@@ -78,7 +79,7 @@ class Gate:
     def __call__(self, exchange: Exchange) -> None:
         if not self._free.acquire(blocking=False):
             self._open.wait()
-        exchange.head(Content_Length=0)
+        exchange.head(404 if exchange.path.endswith("7") else 200, Content_Length=0)
 
 
 @contextmanager
@@ -122,7 +123,7 @@ def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
         settings = DELAY | {"LOG_FILE": "log.txt", "SITEMAP_PROGRESS_INTERVAL": "0.1"}
         words = command("-O", "urls.jsonl", settings=settings, **arguments)
         with Terminal(words, tmp_path, columns=200, variables={"NO_COLOR": "1"}) as terminal:
-            asked = re.compile(rf"of 25  .*\n.*\n.*every 0\.02 s +{re.escape(site.url())}/")
+            asked = re.compile(rf"of 25  .*\nreplies  .*\n.*\n.*every 0\.02 s +{re.escape(site.url())}/")
             terminal.read_until(lambda: asked.search(terminal.text) is not None)
             gate.open()
             assert terminal.finish() == 0
@@ -158,7 +159,7 @@ def test_feed_on_the_terminal_is_left_alone(tmp_path: Path) -> None:
 def test_pipe_gets_lines_and_no_escape_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
-    with museum(free=2 * PAGES) as (site, _):
+    with museum(free=3 * PAGES) as (site, _):  # a 404 to HEAD is asked again by GET
         settings = {"DOWNLOAD_DELAY": "0.01", "SITEMAP_PROGRESS_INTERVAL": "0.1"}
         done = crawl(tmp_path, settings=settings, domain=site.url(), verify="head")
     assert done.code == 0

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, FEED, LOOPBACK, Crawl, crawl, launch
 from tests.crawl.documents import page, robots, urlset
-from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, once
+from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, garbage, once
 from tests.crawl.verified import SITEMAP, gaps, verifying
 
 ROBOTS = "/robots.txt"
@@ -223,6 +224,45 @@ def test_host_that_was_not_named_is_asked_ten_times_a_second_at_most(tmp_path: P
         assert sum(waited) > len(waited) * 0.1
         assert max(sum(waited[at : at + 10]) for at in range(len(waited) - 9)) > 1
         assert min(sum(waited[at : at + 10]) for at in range(len(waited) - 9)) > 1 - EARLY_S
+
+
+# ---- the first requests to a host
+
+THROTTLED: dict[str, object] = {"AUTOTHROTTLE_ENABLED": 1, "DOWNLOAD_DELAY": DOWNLOAD_DELAY, "RETRY_TIMES": 0}
+"""The delays by default, which then hold for this machine too."""
+
+
+def first_files(folder: Path, count: int, rules: Sequence[str] = (), **replies: Route) -> list[float]:
+    """Seconds between the requests of a crawl of files that are not there, robots.txt first; but for `replies`."""
+    with SiteServer() as site:
+        site.routes = {ROBOTS: robots(rules=rules), **{f"/{name}": reply for name, reply in replies.items()}}
+        site.routes[ROBOTS] = Reply("", 404) if not rules else site.routes[ROBOTS]
+        paths = [*replies, *(f"none-{number}.xml" for number in range(count - len(replies)))]
+        crawl(folder, settings=THROTTLED, sitemap=",".join(site.url(f"/{path}") for path in paths))
+        assert sorted(site.paths) == sorted(f"/{path}" for path in paths)
+        return gaps(site.exchanges)
+
+
+def test_ten_requests_are_quick_and_the_others_as_slow_as_ever(tmp_path: Path) -> None:
+    waited = first_files(tmp_path, 13)
+    quick, usual = waited[:9], waited[9:]
+    assert sum(quick) > len(quick) * 0.1 - EARLY_S
+    assert sum(quick) < len(quick) * AUTOTHROTTLE_START_DELAY / 2
+    assert sum(usual) > len(usual) * AUTOTHROTTLE_START_DELAY - EARLY_S
+
+
+def test_delay_of_robots_holds_from_the_first_request_on(tmp_path: Path) -> None:
+    waited = first_files(tmp_path, 3, rules=["Crawl-delay: 0.7"])
+    assert sum(waited[1:]) > 2 * 0.7 - EARLY_S
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply("", 500), busy("1"), garbage(b"no HTTP\r\n\r\n")], ids=["500", "429", "no answer"]
+)
+def test_trouble_of_the_host_ends_the_quick_start(tmp_path: Path, reply: Route) -> None:
+    waited = first_files(tmp_path, 4, trouble=reply)
+    after = waited[2:]  # the request that follows may be on its way already
+    assert sum(after) > len(after) * AUTOTHROTTLE_START_DELAY - EARLY_S
 
 
 # ---- how many at once

@@ -43,7 +43,8 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A sitemap that was found at a usual path is in no robots.txt, in no index, and not linked by the home page.
 
     Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
-    its URLs are out of date.
+    its URLs are out of date. Where robots.txt names no sitemap, usual paths are tried up to the first one;
+    `probe=always` tries all of them.
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
     """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sitemapcrawler.audit import discovery
-from sitemapcrawler.audit.discovery import Site, SitePage, Sites
+from sitemapcrawler.audit.discovery import MAX_SILENT, Site, SitePage, Sites
 from sitemapcrawler.audit.frontier import Frontier, Visit
 from sitemapcrawler.replies.discovery import COMMON_PATHS, HTML_LINK, Clue, Method
 from sitemapcrawler.replies.discovery import ROBOTS as ROBOTS_METHOD
@@ -34,14 +34,17 @@ def queued(queue: Frontier) -> list[str]:
     return [visit.url for visit in queue.next_visits()]
 
 
-def miss_all(known: Sites, queue: Frontier) -> Site:
-    """All guesses are asked for, and none is a sitemap; the site as it is told last."""
-    site = None
-    for visit in list(queue.next_visits()):
+def guess_all(known: Sites, queue: Frontier, right: str = "", silent: Sequence[str] = ()) -> tuple[list[str], Site]:
+    """Answer guesses as long as there are any: one of them is a sitemap, some get no answer. Returns their URLs, and
+    the site as it was returned last."""
+    asked, site = [], None
+    for visit in queue.next_visits():
+        asked.append(visit.url)
         queue.done(visit)
-        site = known.settle(visit, hit=False, answered=False)
+        hit, lost = visit.url == right, visit.url in silent
+        site = known.settle(visit, hit=hit, answered=hit, silent=lost)
     assert site is not None
-    return site
+    return asked, site
 
 
 def test_robots_names_the_sitemaps() -> None:
@@ -58,10 +61,50 @@ def test_robots_names_the_sitemaps() -> None:
 def test_guesses_where_robots_names_none() -> None:
     known, queue = sites()
     site = entered(known)
-    visits = list(queue.next_visits())
-    assert [visit.url for visit in visits] == GUESSES
-    assert all(visit.probe and visit.found_by == "common-path" for visit in visits)
+    [visit] = queue.next_visits()
+    assert (visit.url, visit.probe, visit.found_by) == (GUESSES[0], True, "common-path")
     assert known.next_page(site) is None
+
+
+def test_guesses_are_asked_for_one_after_the_other() -> None:
+    known, queue = sites()
+    entered(known)
+    assert guess_all(known, queue)[0] == GUESSES
+
+
+@pytest.mark.parametrize("at", [0, 3, len(GUESSES) - 1])
+def test_guesses_after_a_sitemap_are_dropped(at: int) -> None:
+    known, queue = sites()
+    entered(known)
+    asked, site = guess_all(known, queue, right=GUESSES[at])
+    assert asked == GUESSES[: at + 1]
+    assert known.missed == at
+    assert known.next_page(site) is None
+
+
+def test_guess_that_was_queued_already_is_left_out() -> None:
+    known, queue = sites()
+    queue.add(Visit(GUESSES[0], "argument"))
+    [named] = queue.next_visits()
+    entered(known)
+    assert guess_all(known, queue)[0] == GUESSES[1:]
+    assert known.settle(named, hit=True, answered=True) is None
+
+
+def test_site_that_does_not_answer_is_asked_for_few_guesses() -> None:
+    known, queue = sites()
+    entered(known)
+    asked, site = guess_all(known, queue, silent=GUESSES)
+    assert asked == GUESSES[:MAX_SILENT]
+    page = known.next_page(site)
+    assert page is not None and page.url == HOME
+
+
+def test_guesses_without_answer_must_be_in_a_row() -> None:
+    known, queue = sites()
+    entered(known)
+    silent = [url for number, url in enumerate(GUESSES) if number % MAX_SILENT]
+    assert guess_all(known, queue, silent=silent)[0] == GUESSES
 
 
 def test_probe_always_guesses_after_what_robots_names() -> None:
@@ -98,30 +141,29 @@ def test_robots_that_nobody_gave() -> None:
     assert known.enter("file:///robots.txt", NAMING) is None
 
 
-def test_home_page_is_wanted_once_when_all_guesses_have_failed() -> None:
-    known, queue = sites()
+@pytest.mark.parametrize("probe", ["auto", "always"])
+def test_home_page_is_wanted_once_when_all_guesses_have_failed(probe: str) -> None:
+    known, queue = sites(probe)
     entered(known)
-    visits = list(queue.next_visits())
-    for visit in visits[:-1]:
-        site = known.settle(visit, hit=False, answered=True)
-        assert site is not None and known.next_page(site) is None
-    site = known.settle(visits[-1], hit=False, answered=False)
-    assert site is not None
-    page = known.next_page(site)
+    for number, visit in enumerate(queue.next_visits(), 1):
+        site = known.settle(visit, hit=False, answered=number < len(GUESSES))
+        assert site is not None
+        page = known.next_page(site)
+        assert (page is not None) == (number == len(GUESSES))
     assert page is not None and page.url == HOME
     assert known.next_page(site) is None
     assert known.missed == len(GUESSES)
 
 
-def test_home_page_is_not_wanted_where_a_guess_was_right() -> None:
-    known, queue = sites()
-    entered(known)
-    settled = [
-        known.settle(visit, hit=visit.url.endswith("/sitemap.txt"), answered=True) for visit in queue.next_visits()
-    ]
-    assert settled[-1] is not None
-    assert known.next_page(settled[-1]) is None
-    assert known.missed == len(GUESSES) - 1
+def test_probe_always_asks_for_all_guesses_at_once_whatever_is_found() -> None:
+    known, queue = sites("always")
+    site = entered(known)
+    visits = list(queue.next_visits())
+    assert [visit.url for visit in visits] == GUESSES
+    for visit in visits:
+        known.settle(visit, hit=True, answered=True)
+    page = known.next_page(site)
+    assert page is not None and page.url == HOME
 
 
 def test_named_sitemap_settles_nothing() -> None:
@@ -241,5 +283,5 @@ def test_miss_everywhere_is_counted_once_per_guess() -> None:
     known, queue = sites()
     entered(known)
     entered(known, "https://other.example/robots.txt")
-    miss_all(known, queue)
+    guess_all(known, queue)
     assert known.missed == 2 * len(GUESSES)

@@ -35,7 +35,8 @@ def slot(in_flight: int = 0, waiting: int = 0, delay: float = 0.5, age: float = 
 
 def status(checked: dict[str, int], waiting: dict[str, int], offered: int = 0, held: int = 0) -> Any:
     by_host = (Counter(checked), Counter(waiting))
-    return SimpleNamespace(by_host=by_host, offered=offered, candidates=held, holding=held > 0)
+    replies = Counter(ok=sum(checked.values()))
+    return SimpleNamespace(by_host=by_host, replies=replies, offered=offered, candidates=held, holding=held > 0)
 
 
 def stop(reason: str | None) -> Stop:
@@ -144,6 +145,7 @@ def test_rest_of_the_files_is_estimated() -> None:
     checks = gauge(verifying(), {"sitemap/files": 6, "sitemap/format/xml-index": 1}).measure().checks
     assert checks is not None
     assert (checks.done, checks.known, checks.in_all, checks.exact) == (30, 400, 1000.0, False)
+    assert checks.replies == {"ok": 30}
 
 
 def test_half_of_what_was_listed_is_to_be_asked() -> None:

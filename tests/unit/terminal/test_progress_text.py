@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.terminal.progress import (
     Checks,
     HostProgress,
@@ -50,7 +51,7 @@ HUGE = replace(
     known_files=100_000,
     hosts=(HOSTILE,) * 6,
     other_hosts=12_345,
-    checks=Checks(10**9, 10**10, 1.1e10, 123_456.7, 9e8),
+    checks=Checks(10**9, 10**10, 1.1e10, 123_456.7, 9e8, dict.fromkeys((*ReplyKind, *Reason), 10**9)),
 )
 
 
@@ -93,6 +94,10 @@ def test_line(progress: Progress, text: str) -> None:
         (Checks(3, 10, 10.0, None, None), "checked 3 of 10"),
         (Checks(3, 10, None, 0.0, None), "checked 3"),
         (Checks(10, 10, 10.0, 1.0, 0.0), "checked 10 of 10 (1/s)"),
+        (
+            Checks(9, 10, 10.0, 2.0, None, {"timeout": 1, "http-error": 5, "ok": 3}),
+            "checked 9 of 10 (2/s), 3 ok, 5 http-error, 1 timeout",
+        ),
         (Checks(3, 10, 1234.5, 0.25, 4926.0), "checked 3 of about 1,200 (0.25/s), about 1 h 22 min left"),
     ],
 )
@@ -108,6 +113,13 @@ def test_rows_of_80_columns() -> None:
         "asking   shop.example   0 in flight    3 waiting  rests 40 s   ",
         "         www.example    2 in flight   14 waiting  every 0.5 s  ",
     ]
+
+
+def test_replies_have_a_row_as_soon_as_there_are_any() -> None:
+    checks = replace(VERIFYING.checks, replies={"http-error": 8, "blocked": 2, "ok": 2300})  # type: ignore[type-var]
+    row = rows(replace(VERIFYING, checks=checks), 80)[2]
+    assert texts([row]) == ["replies  2,300 ok  8 http-error  2 blocked"]
+    assert [style for _, style in row[1:]] == ["green", "red", "bright_black"]
 
 
 def test_rows_of_200_columns_say_what_is_asked_for() -> None:

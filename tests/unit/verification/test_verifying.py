@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from sitemapcrawler.replies import Reason, Unchecked
+from sitemapcrawler.replies import Ok, Reason, Unchecked
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.verifying import Verifier
 
@@ -37,11 +37,37 @@ def test_urls_wait_until_they_are_checked() -> None:
         running = asyncio.ensure_future(verifying.verify(URLS))
         await asyncio.sleep(0)
         assert (verifying.waiting, verifying.checked) == (Counter({"a.com": 2, "b.com": 1}), Counter())
+        assert verifying.replies == Counter()
         asker.let.set()
         await running
         assert (dict(verifying.waiting), verifying.checked) == ({}, Counter({"a.com": 2, "b.com": 1}))
         await verifying.verify(URLS, again=True)
         assert (dict(verifying.waiting), verifying.checked) == ({}, Counter({"a.com": 2, "b.com": 1}))
+        assert verifying.replies == Counter({"blocked": 2, "reset": 1})
+
+    asyncio.run(verify())
+
+
+def test_replies_are_counted_as_they_come() -> None:
+    class Turns:
+        """Answers one URL whenever it is let."""
+
+        def __init__(self) -> None:
+            self.let = asyncio.Semaphore(0)
+
+        async def ask(self, url: str) -> Verification:
+            await self.let.acquire()
+            return Verification(Ok(status=200, final_url=url))
+
+    async def verify() -> None:
+        turns = Turns()
+        verifying = verifier(turns)
+        running = asyncio.ensure_future(verifying.verify(URLS))
+        for number in range(1, 4):
+            turns.let.release()
+            await asyncio.sleep(0.01)
+            assert verifying.replies == Counter(ok=number)
+        await running
 
     asyncio.run(verify())
 
@@ -51,5 +77,6 @@ def test_urls_that_a_stop_came_before_are_not_checked() -> None:
         verifying = verifier(Asker(), stopped=True)
         await verifying.verify(URLS)
         assert (dict(verifying.waiting), dict(verifying.checked)) == ({}, {})
+        assert dict(verifying.replies) == {}
 
     asyncio.run(verify())
