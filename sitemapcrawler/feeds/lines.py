@@ -1,11 +1,13 @@
-"""Findings as compiler-style lines for people and editors: file, line, column, severity, rule, message.
+"""Findings as lines: compiler-style for people and editors, or as workflow commands, which GitHub shows in the diff.
 
-Lines are sorted by file (in command-line order, then by URL) and by line, so that every run gives the same output.
-Files are read concurrently and rules on the whole site run last; therefore all lines are written at the end.
+Lines are sorted by severity (errors first), by file (in command-line order, then by URL) and by line, so that every run
+gives the same output. Files are read concurrently and rules on the whole site run last; therefore all lines are written
+at the end.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -17,9 +19,9 @@ from sitemapcrawler.feeds.findings import findings_of
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.rules.catalogue import Paint
-from sitemapcrawler.rules.registry import SEVERITIES, findings
+from sitemapcrawler.rules.registry import SEVERITIES, Severity, findings
 from sitemapcrawler.terminal.streams import painter
-from sitemapcrawler.urls import local_path
+from sitemapcrawler.urls import STANDARD_INPUT, local_path
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.words import counted
 
@@ -28,7 +30,7 @@ MAX_LISTED = 200
 CRAWL = "crawl"
 """Shown in place of the file for a finding without one."""
 UNREAD = {
-    "offline": "that an index lists; no request is made for a file, and --base-url tells which stand beside it on disk",
+    "offline": "that an index lists, but not found on disk below --base-url; no request is made for a file",
     "max_depth": "that are too deep in indexes (max_depth)",
     "max_sitemaps": "beyond the limit (max_sitemaps)",
     "max_site_time": "of a site that took too long for what it lists (SITEMAP_MAX_SITE_TIME)",
@@ -40,6 +42,16 @@ UNJUDGED = {
     "video-asset-blocked": "videos: the robots.txt of their host is not known",
 }
 """Words for files that a rule could not check, by rule."""
+COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
+"""Workflow command by severity. Source:
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands"""
+COMMAND = "::"
+"""Start of a workflow command, after blanks. Source: ActionCommand.cs of https://github.com/actions/runner"""
+ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+ESCAPED_PROPERTY = {**ESCAPED, ":": "%3A", ",": "%2C"}
+"""Escapes in messages and in properties. Source: command.ts of https://github.com/actions/toolkit"""
+WORKSPACE = "GITHUB_WORKSPACE"
+"""Variable that names the folder of the checkout, to which GitHub's paths are relative."""
 
 
 class LinesExporter(RecordExporter):
@@ -47,7 +59,8 @@ class LinesExporter(RecordExporter):
 
     Unknown lines and columns are omitted. Keyword arguments (`item_export_kwargs`): `names`, {URL of a file: path to
     display}, in output order; `colour`, True for a terminal; `robots`, URLs of robots.txt files among the targets,
-    which count as files. Characters that `encoding` lacks are escaped. `fields` and `indent` have no effect.
+    which count as files; `least`, the severity below which the caller leaves findings out; `quiet`, True for no
+    summary. Characters that `encoding` lacks are escaped. `fields` and `indent` have no effect.
     """
 
     record_types = (FindingRecord,)
@@ -59,17 +72,21 @@ class LinesExporter(RecordExporter):
         names: Mapping[str, str] | None = None,
         colour: bool = False,
         robots: Collection[str] = (),
+        least: str = Severity.INFO,
+        quiet: bool = False,
         **kwargs: object,
     ) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, self.encoding, "backslashreplace", painted=True)
+        self._least = least
+        self._quiet = quiet
         self._names = dict(names or {})
         self._order = {url: number for number, url in enumerate(self._names)}
         self._paint = painter(colour)
         self._robots = len(robots)
         # Findings may exceed the memory at 100 per rule and file; beyond 2 MB SQLite moves them to a nameless file.
         self._lines = sqlite3.connect("")
-        self._lines.execute("CREATE TABLE lines (number, file, line, position, text)")
+        self._lines.execute("CREATE TABLE lines (rank, number, file, line, position, text)")
         self._count = 0
         self._summary: SummaryRecord | None = None
 
@@ -78,39 +95,90 @@ class LinesExporter(RecordExporter):
         if found := findings_of(item):
             self._count += len(found)
             rows = [(*self._key(finding), self._line(finding)) for finding in found]
-            self._lines.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", rows)
+            self._lines.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?)", rows)
         if isinstance(item, SummaryRecord):
             self._summary = item
 
     def finish_exporting(self) -> None:
         """Write all findings, and the summary."""
-        for (line,) in self._lines.execute("SELECT text FROM lines ORDER BY number, file, line, position, text"):
+        for (line,) in self._lines.execute("SELECT text FROM lines ORDER BY rank, number, file, line, position, text"):
             self.outlet.write_text(f"{line}\n")
         self._lines.close()
         if self._summary is not None:
-            for line in summary_lines(self._summary, self._count, self._paint, self._robots):
+            summary = self._summary
+            for line in summary_lines(summary, self._count, self._paint, self._robots, self._least, self._quiet):
                 self.outlet.write_text(f"{line}\n")
         self.outlet.finish()
 
-    def _key(self, finding: FindingRecord) -> tuple[int, str, int, int]:
+    def _key(self, finding: FindingRecord) -> tuple[int, int, str, int, int]:
         file = finding.sitemap or ""
         number = self._order.get(file, len(self._order) + (not file))
-        return number, inert(file, MAX_URL), max(finding.line or 0, 0), max(finding.column or 0, 0)
+        return (
+            rank(finding.severity),
+            number,
+            inert(file, MAX_URL),
+            max(finding.line or 0, 0),
+            max(finding.column or 0, 0),
+        )
 
     def _line(self, finding: FindingRecord) -> str:
+        severity = inert(finding.severity)
+        painted = f"{self._paint(self._place(finding), 'place')} {self._paint(severity, severity)}"
+        return f"{painted} {inert(finding.rule)} {self._message(finding)}"
+
+    def _place(self, finding: FindingRecord) -> str:
+        """Path or URL, line and column; never the start of a workflow command, as a path may be."""
         file = inert(self._names.get(finding.sitemap or "") or display_path(finding.sitemap or CRAWL), MAX_URL)
         at = [finding.line, finding.column] if finding.line else []
         place = ":".join((file, *(str(number) for number in at if number and number > 0)))
-        severity = inert(finding.severity)
-        url = f" ({inert(finding.url, MAX_LISTED)})" if finding.url and finding.url not in finding.message else ""
-        painted = f"{self._paint(place, 'place')} {self._paint(severity, severity)}"
-        return f"{painted} {inert(finding.rule)} {self._renamed(inert(finding.message))}{url}"
+        return f"./{place}" if place.lstrip().startswith(COMMAND) else place
 
-    def _renamed(self, message: str) -> str:
-        """Replace the URLs of local files in a message by the paths that the user gave."""
+    def _message(self, finding: FindingRecord) -> str:
+        """The message, with paths as the user gave them, and the listed URL."""
+        message = inert(finding.message)
         for url, name in self._names.items() if "file:" in message else ():
-            message = message.replace(f"'{url}'", f"'{inert(name, MAX_URL)}'")
-        return message
+            for mark in ("'", " "):
+                message = message.replace(f"{mark}{url}{mark}", f"{mark}{inert(name, MAX_URL)}{mark}")
+        url = f" ({inert(finding.url, MAX_LISTED)})" if finding.url and finding.url not in finding.message else ""
+        return f"{message}{url}"
+
+
+class GitHubExporter(LinesExporter):
+    """One workflow command `::error file=path,line=3,col=5,title=rule::message` per finding, then a summary.
+
+    Paths are relative to the folder in GITHUB_WORKSPACE, or else to the working directory. A finding without a file in
+    the checkout has its place in the message. Keyword arguments are those of `LinesExporter`.
+    """
+
+    def _line(self, finding: FindingRecord) -> str:
+        path = None if finding.sitemap == STANDARD_INPUT else local_path(finding.sitemap or "")
+        properties = {}
+        if path is not None:
+            properties["file"] = inert(path_in_checkout(path), MAX_URL)
+            at = {"line": finding.line, "col": finding.column} if finding.line else {}
+            properties |= {name: str(number) for name, number in at.items() if number and number > 0}
+        properties["title"] = inert(finding.rule)
+        written = ",".join(f"{name}={_escaped(value, ESCAPED_PROPERTY)}" for name, value in properties.items())
+        message = self._message(finding) if path is not None else f"{self._place(finding)}: {self._message(finding)}"
+        return f"::{COMMANDS.get(finding.severity, 'warning')} {written}::{_escaped(message, ESCAPED)}"
+
+
+def _escaped(text: str, escapes: Mapping[str, str]) -> str:
+    return "".join(escapes.get(char, char) for char in text)
+
+
+def path_in_checkout(path: str) -> str:
+    """Return a path relative to the folder of the checkout, with `/`; an absolute one outside of it."""
+    folder = Path(os.environ.get(WORKSPACE) or Path.cwd())
+    for file, root in ((Path(path), folder), (Path(path), folder.resolve()), (Path(path).resolve(), folder.resolve())):
+        if file.is_relative_to(root):
+            return file.relative_to(root).as_posix()
+    return path
+
+
+def rank(severity: str) -> int:
+    """Return the position of a severity, the worst being 0; an unknown one is last."""
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
 def display_path(url: str) -> str:
@@ -123,16 +191,27 @@ def display_path(url: str) -> str:
     return path
 
 
-def summary_lines(summary: SummaryRecord, written: int | None, paint: Paint, robots: int = 0) -> list[str]:
+def summary_lines(
+    summary: SummaryRecord,
+    written: int | None,
+    paint: Paint,
+    robots: int = 0,
+    least: str = Severity.INFO,
+    quiet: bool = False,
+) -> list[str]:
     """Summarise a run in a few lines. `written`: findings that became lines, None if unknown. `robots`: number of
-    robots.txt files among the targets."""
+    robots.txt files among the targets. `least`: severity below which findings are not shown on request. `quiet`: say
+    only that the run did not reach its end."""
+    if quiet:
+        return [f"stopped before the end: {inert(summary.partial)}"] if summary.partial else []
     counts = {name: summary.severities.get(name, 0) for name in SEVERITIES}
     found = ", ".join(paint(findings(count, name), name) for name, count in counts.items() if count)
     end = f"; the rest was not read ({summary.partial})" if summary.partial in LIMITS else ""
     lines = [
         f"{counted(summary.sitemaps + robots, 'file')}, {counted(summary.urls, 'URL')}: {found or 'nothing found'}{end}"
     ]
-    hidden = sum(summary.severities.values()) - written if written is not None else 0
+    shown = sum(count for name, count in summary.severities.items() if rank(name) <= rank(least))
+    hidden = shown - written if written is not None else 0
     if hidden > 0:
         why = "of a rule and file only the first (SITEMAP_FINDINGS_PER_RULE)"
         why = f"only what has changed (only={summary.only}), and {why}" if summary.only else why

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds.lines import LinesExporter
+from sitemapcrawler.feeds.lines import GitHubExporter, LinesExporter
 from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlRecord
 
 from .findings_written import SITEMAP, a_finding, peak, with_findings
@@ -23,8 +23,8 @@ MATCHER = re.compile(json.loads(re.findall(r"```json\n(.*?)```", COMMANDS.read_t
 """What the documentation gives to editors."""
 
 
-def write(file: Any, items: Any, **options: Any) -> None:
-    exporter = LinesExporter(file, **{"encoding": "utf-8", **options})
+def write(file: Any, items: Any, exporter: Any = LinesExporter, **options: Any) -> None:
+    exporter = exporter(file, **{"encoding": "utf-8", **options})
     exporter.start_exporting()
     for item in items:
         exporter.export_item(item)
@@ -35,6 +35,28 @@ def lines(*items: Any, **options: Any) -> list[str]:
     file = io.BytesIO()
     write(file, items, **options)
     return file.getvalue().decode(options.get("encoding", "utf-8")).split("\n")[:-1]
+
+
+def github(*items: Any, **options: Any) -> list[str]:
+    return lines(*items, exporter=GitHubExporter, **options)
+
+
+def commands(line: str) -> list[tuple[str, dict[str, str], str]]:
+    """The commands that GitHub's runner finds in a line of a log: name, properties and message. After ActionCommand.cs of
+    https://github.com/actions/runner."""
+    if old := re.search(r"##\[([\w.-]+)[ \]]", line):
+        return [(old[1], {}, line)]
+    if not line.lstrip().startswith("::") or (end := line.lstrip().find("::", 2)) < 0:
+        return []
+    name, _, rest = line.lstrip()[2:end].partition(" ")
+    properties = dict(each.split("=", 1) for each in rest.split(",") if "=" in each)
+    return [(name, properties, line.lstrip()[end + 2 :])]
+
+
+def unescaped(text: str) -> str:
+    for escape, char in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+        text = text.replace(escape, char)
+    return text
 
 
 @pytest.mark.parametrize(
@@ -76,6 +98,18 @@ def test_files_stand_together_in_the_order_they_were_named() -> None:
         "crawl:10",
         "crawl:100",
     ]
+
+
+def test_errors_stand_before_warnings_of_all_files() -> None:
+    found = [
+        a_finding(severity=severity, sitemap=f"https://e.com/{file}.xml", line=line, message="m")
+        for severity in ("info", "odd", "warning", "error")
+        for file in (2, 1)
+        for line in (9, 3)
+    ]
+    places = [f"https://e.com/{file}.xml:{line}" for file in (1, 2) for line in (3, 9)]
+    wanted = [f"{place} {each} loc-relative m" for each in ("error", "warning", "info", "odd") for place in places]
+    assert lines(*found) == wanted
 
 
 def test_findings_ride_on_batches_and_files() -> None:
@@ -158,3 +192,106 @@ def test_lines_are_sorted_whatever_the_order_in_which_they_come() -> None:
     numbers = [number * 7919 % 10_007 for number in range(10_007)]
     found = lines(*(a_finding(line=number + 1, message="m") for number in numbers))
     assert found == [f"{SITEMAP}:{number + 1} error loc-relative m" for number in range(10_007)]
+
+
+# Workflow commands of GitHub
+
+
+@pytest.mark.parametrize(
+    ("fields", "command"),
+    [
+        ({"line": 3, "column": 7}, "error file=public/a.xml,line=3,col=7,title=loc-relative::m"),
+        ({"line": 3, "severity": "warning"}, "warning file=public/a.xml,line=3,title=loc-relative::m"),
+        ({"column": 7, "severity": "info"}, "notice file=public/a.xml,title=loc-relative::m"),
+        ({"severity": "odd"}, "warning file=public/a.xml,title=loc-relative::m"),
+        ({"message": "50%\r\n::x,y"}, "error file=public/a.xml,title=loc-relative::50%25\\r\\n::x,y"),
+        ({"url": "https://e.com/a%20b"}, "error file=public/a.xml,title=loc-relative::m (https://e.com/a%2520b)"),
+        ({"sitemap": SITEMAP, "line": 3}, f"error title=loc-relative::{SITEMAP}:3: m"),
+        ({"sitemap": None}, "error title=loc-relative::crawl: m"),
+        ({"sitemap": "file:///dev/stdin", "line": 3}, "error title=loc-relative::<stdin>:3: m"),
+    ],
+)
+def test_workflow_command_of_a_finding(
+    fields: dict[str, Any], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    file = (tmp_path / "public/a.xml").as_uri()
+    names = {"file:///dev/stdin": "<stdin>", file: "./public/../public/a.xml"}
+    assert github(a_finding(**{"message": "m", "sitemap": file, **fields}), names=names) == [f"::{command}"]
+
+
+def test_properties_escape_what_ends_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    [line] = github(a_finding(sitemap=(tmp_path / "a,line=9::100%.xml").as_uri(), line=2, message="m"))
+    assert line == "::error file=a%2Cline=9%3A%3A100%25.xml,line=2,title=loc-relative::m"
+    [(name, properties, _)] = commands(line)
+    assert (name, unescaped(properties["file"]), properties["line"]) == ("error", "a,line=9::100%.xml", "2")
+
+
+def test_paths_are_relative_to_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "checkout" / "site").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "checkout")
+    monkeypatch.chdir(tmp_path / "checkout" / "site")
+    inside, outside = tmp_path / "checkout/site/a.xml", tmp_path / "b.xml"
+    for workspace, wanted in (("checkout", "site/a.xml"), ("link", "site/a.xml"), (None, "a.xml")):
+        if workspace is None:
+            monkeypatch.delenv("GITHUB_WORKSPACE")
+        else:
+            monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / workspace))
+        written = github(*(a_finding(sitemap=path.as_uri()) for path in (inside, outside)))
+        assert [commands(line)[0][1]["file"] for line in written] == [str(outside), wanted]
+
+
+def test_errors_are_the_first_commands_and_the_summary_the_last_line() -> None:
+    found = [a_finding(severity=each, message="m") for each in ("info", "warning", "error")]
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 1, "info": 1})
+    written = github(*found, summary)
+    assert [commands(line)[0][0] for line in written[:-1]] == ["error", "warning", "notice"]
+    assert (written[-1], commands(written[-1])) == ("1 file, 0 URLs: 1 error, 1 warning, 1 info", [])
+
+
+COMMAND = st.sampled_from(
+    ["::add-mask::x", " ::stop-commands::x", "\n::set-output name=a::b", "##[group]", "%0A::error::", "a,b"]
+)
+
+
+@given(
+    st.builds(
+        a_finding,
+        rule=TEXT | COMMAND,
+        severity=TEXT | COMMAND,
+        message=TEXT | COMMAND,
+        sitemap=TEXT | COMMAND | COMMAND.map(lambda text: f"file:///{text}"),
+        url=TEXT | COMMAND,
+        line=st.none() | st.integers(),
+    ),
+    TEXT | COMMAND,
+)
+def test_untrusted_text_is_never_a_workflow_command(finding: Any, name: str) -> None:
+    names = {finding.sitemap: name} if name else {}
+    [line] = lines(finding, names=names)
+    assert commands(line) == []
+    [line] = github(finding, names=names)
+    [(command, properties, message)] = commands(line)
+    assert command in ("error", "warning", "notice")
+    assert properties.keys() <= {"file", "line", "col", "title"}
+    assert line.isprintable() and not re.search("%(?!25|0A|0D)", message)
+
+
+# Less of it
+
+
+def test_quiet_run_has_no_summary_but_says_that_it_was_stopped() -> None:
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1}, skipped={"offline": 1})
+    assert lines(a_finding(line=1), summary, quiet=True) == [f"{SITEMAP}:1 error loc-relative '/x' is not absolute"]
+    assert lines(summary, quiet=True) == []
+    assert lines(SummaryRecord(partial="max_time"), quiet=True) == ["stopped before the end: max_time"]
+
+
+def test_findings_below_the_least_severity_are_counted_and_not_said_to_be_hidden() -> None:
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 2, "info": 3})
+    assert lines(a_finding(), summary, least="error")[1:] == ["1 file, 0 URLs: 1 error, 2 warnings, 3 info"]
+    told = lines(a_finding(), summary, least="warning")[2]
+    assert told.startswith("2 more findings not shown: ")
