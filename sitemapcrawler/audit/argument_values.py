@@ -135,6 +135,16 @@ def named_file(item: str) -> str:
     return urls.file_url(path)
 
 
+def directory(text: str) -> str:
+    """The absolute path of a folder, without `..`."""
+    try:
+        if Path(text).is_dir():
+            return os.path.normpath(Path(text).absolute())
+    except (OSError, ValueError):
+        pass
+    raise ValueError("no such folder")
+
+
 def choice(text: str, accepted: tuple[str, ...]) -> str:
     if text not in accepted:
         raise ValueError("no such choice")

@@ -1,23 +1,29 @@
-"""Local files: sitemaps beside a local index, and the list of URLs of the argument `urls`."""
+"""Local files: sitemaps in a folder or beside a local index, and the list of URLs of the argument `urls`."""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit.frontier import Selection
 from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
-from sitemapcrawler.reader.formats import LIST
+from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.formats import LIST, TEXT, format_named
 from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
+from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES, decode, read_sitemaps
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
 from sitemapcrawler.urls.grammar import folder_of
 
@@ -28,20 +34,35 @@ MAX_TRIED = 1000
 """Sitemaps checked on disk to choose among these folders."""
 
 
-def file_beside(index: str, place: str, url: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A folder of local files that is published as a whole."""
+
+    folder: str
+    """Absolute path."""
+    url: str | None
+    """URL of the folder, which ends in `/`; None if unknown."""
+
+    def holds(self, path: str) -> bool:
+        return Path(path).is_relative_to(self.folder)
+
+
+def file_beside(index: str, place: str | None, url: str, published: Published | None = None) -> str | None:
     """The `file:` URL of the sitemap `url` in the folder of its index or below; None if there is no such file.
 
-    `index`: `file:` URL of the index; `place`: the URL where it will live. Never returns a file outside the folder,
-    whatever the URL or symbolic links say.
+    `index`: `file:` URL of the index; `place`: the URL where it will live, None if unknown. `published`: folder to look
+    in instead, if it holds the index; without its URL, its files are assumed to start at the root of the host. Never
+    returns a file outside the folder, whatever the URL or symbolic links say.
     """
-    here, start = urls.local_path(index), urls.origin(place)
-    if here is None or start is None or url.partition("?")[0] != url:
+    here, key = urls.local_path(index), urls.visit_key(url)
+    if here is None or url.partition("?")[0] != url:
         return None
-    home = urls.visit_key(start + folder_of(place))
-    key = urls.visit_key(url)
-    if not key.startswith(home):
+    if published is not None and published.holds(here):
+        folder, base = Path(published.folder), published.url or f"{urls.origin(url)}/"
+    else:
+        folder, base = Path(here).parent, f"{urls.origin(place)}{folder_of(place)}" if place is not None else ""
+    if urls.origin(base) is None or not key.startswith(home := urls.visit_key(base)):
         return None
-    folder = Path(here).parent
     try:
         # Resolve `..` textually, as URLs do, so that the checked path is the named one whatever links precede it.
         path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
@@ -51,27 +72,36 @@ def file_beside(index: str, place: str, url: str) -> str | None:
     return urls.file_url(str(path)) if inside else None
 
 
-def missing_files(index: str, place: str | None, listed: Sequence[tuple[str, int | None]]) -> list[MissingFile]:
+def missing_files(
+    index: str, place: str | None, listed: Sequence[tuple[str, int | None]], published: Published | None = None
+) -> list[MissingFile]:
     """The sitemaps that a local index lists and that have no file beside it, in order.
 
     `index`: its `file:` URL; `place`: the URL where it will live; `listed`: URL and line of each sitemap. Without
-    `place`, the index is assumed to live in the URL folder that matches the most files. Sitemaps on another host,
-    outside the folder or with a query are ignored. Names must match in case, as on most servers.
+    `place`, the index is assumed to live in the URL folder that matches the most files. `published`: folder to look in
+    instead of that of the index, if it holds the index. Sitemaps on another host, outside the folder or with a query
+    are ignored. Names must match in case, as on most servers.
     """
     here = urls.local_path(index)
     if here is None or not Path(here).parent.is_dir() or not Path(here).is_file() or here.startswith("/dev/"):
         return []
-    search = _Search(Path(here).parent)
+    whole = published if published is not None and published.holds(here) else None
+    folder = Path(here).parent if whole is None else Path(whole.folder)
+    search = _Search(folder)
     keys = [urls.visit_key(url) for url, _ in listed]
-    homes = _homes(keys) if place is None else [_home(place)]
+    if place is None:
+        homes = _homes(keys)
+    else:
+        homes = [_home(place) if whole is None or whole.url is None else urls.visit_key(whole.url)]
     tried = keys[:MAX_TRIED]
-    home = max(homes, key=lambda home: sum(search.holds(path) for key in tried if (path := _path(key, home, here))))
+    home = max(homes, key=lambda home: sum(search.holds(path) for key in tried if (path := _path(key, home, folder))))
     found = []
     for (url, line), key in zip(listed, keys, strict=True):
-        path = _path(key, home, here)
+        path = _path(key, home, folder)
         if path and not search.holds(path):
             found.append((line, url, _readable(path), search.hint(path)))
-    certain = place is not None or len(found) < sum(_path(key, home, here) is not None for key in keys)
+    certain = whole is not None or place is not None
+    certain = certain or len(found) < sum(_path(key, home, folder) is not None for key in keys)
     return [MissingFile(*one, certain or bool(one[-1])) for one in found]
 
 
@@ -93,10 +123,10 @@ def _homes(keys: Sequence[str]) -> list[str]:
     return sorted(folders, key=lambda folder: folder.count("/"))[:MAX_HOMES]
 
 
-def _path(key: str, home: str, index: str) -> str | None:
-    """Path of a listed URL's file relative to the folder of the index; None if outside."""
+def _path(key: str, home: str, folder: Path) -> str | None:
+    """Path of a listed URL's file relative to the folder; None if outside."""
     if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose URL is unknown
-        path = os.path.relpath(local, Path(index).parent)
+        path = os.path.relpath(local, folder)
     elif key.startswith(home) and "?" not in key:
         path = os.path.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
     else:
@@ -159,6 +189,108 @@ def _names_in(folder: Path) -> dict[str, str]:
         return {unicodedata.normalize("NFC", file.name): file.name for file in folder.iterdir()}
     except OSError:
         return {}
+
+
+SNIFFED_BYTES = 16 * 1024
+"""Bytes of a file in a folder that decide whether it is a sitemap."""
+SUFFIXES = (".xml", ".gz", ".txt")
+"""Suffixes of the files in a folder that are sniffed, in lower case."""
+SITEMAP_NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
+"""End of the path of a file that is validated whatever its content: an empty sitemap is a finding."""
+ROBOTS_NAME = "robots.txt"
+VISIBLE = (".well-known",)
+"""Folders that are published although they are hidden (RFC 8615)."""
+
+
+class FolderContent(NamedTuple):
+    """What a folder holds that is to be checked."""
+
+    files: list[str]
+    """Paths of robots.txt and of the sitemaps, which begin with the path of the folder; robots.txt is first."""
+    has_sitemaps: bool
+    unreadable: list[str]
+    """Why files or folders in it could not be read, a text with the path for each."""
+
+
+def content_of(folder: str) -> FolderContent:
+    """Find the robots.txt of a folder, and the sitemaps in it and below.
+
+    A sitemap is a file that robots.txt names, that is named like one, or whose content is one: `.xml`, `.gz` and `.txt`
+    files are sniffed. Of a file and its compressed copy (`a.xml`, `a.xml.gz`) only one counts. Feeds for readers count
+    if robots.txt names them. Hidden folders, and symbolic links that leave the folder, are ignored.
+    """
+    unreadable: list[str] = []
+    paths = list(_files_below(folder, unreadable))
+    robots = os.path.join(folder, ROBOTS_NAME)  # noqa: PTH118 - keeps `./` in front, which paths of pathlib lack
+    named = _named_files(folder, robots, unreadable) if robots in paths else None
+    found: dict[str, None] = {}
+    for path in paths:
+        try:
+            if path != robots and _is_sitemap(path, _holds(named, path)):
+                found[path] = None
+        except OSError as error:
+            unreadable.append(f"{path} cannot be read: {error.strerror or error}")
+    for path in [path for path in found if f"{path}.gz" in found]:
+        del found[f"{path}.gz" if not _holds(named, f"{path}.gz") or _holds(named, path) else path]
+    return FolderContent([*([robots] if named is not None else []), *found], bool(found), unreadable)
+
+
+def _holds(named: Collection[str] | None, path: str) -> bool:
+    return named is not None and os.path.normpath(path) in named
+
+
+def _files_below(folder: str, unreadable: list[str]) -> Iterator[str]:
+    """Paths of the regular files in a folder and below, sorted."""
+
+    def note(error: OSError) -> None:
+        unreadable.append(f"{error.filename} cannot be read: {error.strerror}")
+
+    inside = Path(folder).resolve()
+    for here, folders, names in os.walk(folder, onerror=note):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") or name in VISIBLE)
+        for name in sorted(names):
+            path = Path(here, name)
+            try:
+                leaves = path.is_symlink() and not path.resolve().is_relative_to(inside)
+                if not leaves and stat.S_ISREG(path.stat().st_mode):
+                    yield os.path.join(here, name)  # noqa: PTH118 - as above
+            except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+                if name.lower().endswith(SUFFIXES):
+                    reason = error.strerror if isinstance(error, OSError) else "a circle of symbolic links"
+                    unreadable.append(f"{os.path.join(here, name)} cannot be read: {reason}")  # noqa: PTH118
+
+
+def _named_files(folder: str, robots: str, unreadable: list[str]) -> set[str] | None:
+    """Normalised paths of the sitemaps that a robots.txt names; None if it cannot be read.
+
+    Its folder is published at the root of a host."""
+    try:
+        with Path(robots).open("rb") as file:
+            lines, _ = decode(file.read(MAX_SITEMAP_BYTES))
+    except OSError as error:
+        unreadable.append(f"{robots} cannot be read: {error.strerror or error}")
+        return None
+    base = "https://localhost/robots.txt"
+    keys = (urls.visit_key(sitemap.url) for sitemap in read_sitemaps(lines, base) if sitemap.url)
+    paths = (_path(key, f"{urls.origin(key)}/", Path(folder)) for key in keys)
+    return {os.path.normpath(Path(folder, path)) for path in paths if path}
+
+
+def _is_sitemap(path: str, is_named: bool) -> bool:
+    """True for a file that robots.txt names, that is named like a sitemap, or whose content is one. Raises OSError."""
+    if not is_named and not path.lower().endswith(SUFFIXES):
+        return False
+    with Path(path).open("rb") as file:
+        start = file.read(SNIFFED_BYTES)
+    if is_named or SITEMAP_NAME.search(path):
+        return True
+    document = Document(urls.file_url(path))
+    for _ in document.read([start]):
+        pass
+    found = format_named(document.format)
+    if found.is_feed or not found.is_sitemap:
+        return False
+    return found is not TEXT or document.faults.first("txt-not-url-line") is None
 
 
 logger = logging.getLogger(__name__)

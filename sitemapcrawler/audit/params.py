@@ -89,6 +89,16 @@ class Params:
             use=Use.ONE_SITE,
         )
     )
+    base_dir: str | None = _field(
+        Argument(
+            "base_dir",
+            None,
+            "the folder that is published as a whole at base_url: sitemaps that indexes list are looked for in it",
+            "a folder of this machine",
+            values.directory,
+            use=Use.ONE_SITE,
+        )
+    )
     offline: bool = _field(
         flag("offline", "read files of this machine only, and ask nothing of any host", Use.ONE_SITE)
     )
@@ -299,6 +309,11 @@ class Params:
         files = [url for url in self.sitemaps if url.startswith("file:")]
         if self.base_url is not None and not files:
             raise ArgumentError("base_url", self.base_url, "no file of this machine is named", "beside sitemap=FILE")
+        if self.base_dir is not None and not files:
+            raise ArgumentError("base_dir", self.base_dir, "no file of this machine is named", "beside sitemap=FILE")
+        if self.base_url is not None and self.base_dir is not None and not self.base_url.endswith("/"):
+            accepted = "a URL that ends in /, to which the path of each file is added"
+            raise ArgumentError("base_url", self.base_url, "a folder cannot live at the URL of a file", accepted)
         if self.base_url is not None and not self.base_url.endswith("/") and len(files) > 1:
             accepted = "a URL that ends in /, to which the name of each file is added"
             raise ArgumentError("base_url", self.base_url, f"{len(files)} files cannot live at one URL", accepted)
@@ -319,6 +334,8 @@ class Params:
             return None
         if not self.base_url.endswith("/"):
             return self.base_url
+        if self.base_dir is not None and url.startswith(folder := f"{urls.file_url(self.base_dir).rstrip('/')}/"):
+            return self.base_url + url.removeprefix(folder)
         return self.base_url + (UNNAMED if url == urls.STANDARD_INPUT else url.rpartition("/")[2])
 
     @property

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
-from sitemapcrawler.audit.local_files import file_beside, missing_files
+from sitemapcrawler.audit.local_files import Published, file_beside, missing_files
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import FileResult, FreshBatch, Notes, SitemapEnd, SitemapRecord, UrlRecord
@@ -56,6 +56,8 @@ class Reading:
     """Tests whether a file may list a URL on another host; see `rules.facts.FileFacts.proven`."""
     offline: bool = False
     """True if only local files are read."""
+    published: Published | None = None
+    """The folder that is published as a whole; None: local indexes and their sitemaps are in the same folder."""
     name_file: Callable[[str], None] | None = None
     """Called with the `file:` URL of each listed sitemap that is read from beside its index."""
     max_children: int = MAX_CHILDREN
@@ -106,7 +108,7 @@ class Reading:
         return self._queue(robots, url, robots.named)
 
     def _queue(self, parent: Visit, url: str, visit_of: Callable[[str, str | None], Visit]) -> bool:
-        beside = file_beside(parent.url, parent.place, url) if parent.place is not None else None
+        beside = file_beside(parent.url, parent.place, url, self.published)
         if beside is None and self.offline:
             self.frontier.skipped["offline"] += 1
             return False
@@ -114,7 +116,7 @@ class Reading:
             return self.frontier.add(visit_of(url, None))
         if self.name_file is not None:
             self.name_file(beside)
-        return self.frontier.add(visit_of(beside, url))
+        return self.frontier.add(visit_of(beside, None if parent.place is None else url))
 
     def refused(self, visit: Visit, reason: str) -> SitemapEnd:
         """The record of a file whose URL cannot be requested."""
@@ -190,7 +192,7 @@ class Reading:
             if record.facts is not None:
                 record.facts.indexes = self.indexes[visit.judged_with]
                 if self.offline:
-                    record.facts.missing = missing_files(visit.url, visit.place, record.facts.listed)
+                    record.facts.missing = missing_files(visit.url, visit.place, record.facts.listed, self.published)
 
     def _batches(
         self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, result: FileResult

@@ -16,6 +16,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.audit.configuring import at_least_one, choose, limits, new_frontier, new_status
 from sitemapcrawler.audit.discovery import Sites
 from sitemapcrawler.audit.frontier import Frontier, Selection
+from sitemapcrawler.audit.local_files import Published
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.audit.reading import Reading
 from sitemapcrawler.audit.verdicts import Verdicts
@@ -108,6 +109,7 @@ class Audit:
             params.select != ("none",) or params.verify != "off",
             None if params.offline else policies.prove,
             params.offline,
+            None if params.base_dir is None else Published(params.base_dir, params.base_url),
             named.files.add,
             max_children=max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
             ran_out=partial(stop.end, "memory"),

@@ -2,6 +2,8 @@
 
 - `https://example.com/sitemap.xml` is a URL; without a path (`https://example.com/`) it is a domain.
 - An existing file is a file, whatever its name. So is a `file:` URL.
+- An existing folder stands for the sitemaps in it, for commands that read folders. One that is named like a host and
+  has no slash is a domain.
 - `example.com/sitemap.xml`, a host with a dot or a port before the first slash, is an https URL.
 - Anything else with a slash or a sitemap's suffix (`sitemap.xml`), or a single word, is a file, and must exist.
 - Anything else is a domain: `example.com`, `localhost`, `127.0.0.1:8000`.
@@ -19,6 +21,7 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.audit.local_files import content_of
 from sitemapcrawler.urls.display import inert, masked_argument
 
 DOMAIN, FILE, URL = "domain", "file", "url"
@@ -62,7 +65,11 @@ class Targets:
     sitemaps: list[str] = field(default_factory=list)
     """Items of the argument `sitemap`, in the order given: URLs, and `file:` URLs of files."""
     names: dict[str, str] = field(default_factory=dict)
-    """{`file:` URL: path as the user gave it}."""
+    """{`file:` URL: path as the user gave it, or that begins with the folder as the user gave it}."""
+    folder: str | None = None
+    """The folder among the targets, as the user gave it."""
+    unreadable: list[str] = field(default_factory=list)
+    """Why files in the folder could not be read, a text with the path for each."""
 
     @property
     def reads_stdin(self) -> bool:
@@ -75,15 +82,45 @@ class Targets:
 
 
 def read_targets(named: Iterable[str]) -> Targets:
-    """Parse targets, including standard input. Raises ValueError, one line, for an invalid one."""
+    """Parse targets, including standard input and one folder. Raises ValueError, one line, for an invalid one, and for
+    a folder without a sitemap."""
     targets = Targets()
     for text in named:
-        found = Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)
-        items = targets.sites if found.kind == DOMAIN else targets.sitemaps
-        items += [found.value] if found.value not in items else []
-        if found.kind == FILE:
-            targets.names.setdefault(found.value, found.text)
+        if (path := _folder(text)) is not None:
+            if targets.folder not in (None, path):
+                raise ValueError(f"{_display(text)}: is a second folder; accepted: one, and any files and URLs")
+            targets.folder = path
+            files = _files_in(path, targets)
+        else:
+            files = [Target(FILE, SHOWN_STDIN, urls.STANDARD_INPUT) if text == STDIN else target(text)]
+        for found in files:
+            items = targets.sites if found.kind == DOMAIN else targets.sitemaps
+            items += [found.value] if found.value not in items else []
+            if found.kind == FILE:
+                targets.names.setdefault(found.value, found.text)
     return targets
+
+
+def _folder(text: str) -> str | None:
+    """The path of a target that is an existing folder; None for any other target."""
+    text = text.strip()
+    path = urls.local_path(text) if text.lower().startswith("file:") else text
+    if not path or urls.is_web(text) or (path == text and not _is_there(text)):
+        return None
+    try:
+        return path if Path(path).is_dir() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _files_in(folder: str, targets: Targets) -> list[Target]:
+    """The robots.txt and the sitemaps of a folder. Raises ValueError if it has no sitemap."""
+    content = content_of(folder)
+    targets.unreadable += content.unreadable
+    if not content.has_sitemaps:
+        first = f"; {content.unreadable[0]}" if content.unreadable else ""
+        raise ValueError(f"{_display(folder)}: no sitemap was found{inert(first, MAX_SHOWN)}")
+    return [Target(FILE, path, urls.file_url(path)) for path in content.files]
 
 
 def target(text: str) -> Target:

@@ -29,7 +29,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 COPIED = ("Makefile", "README.md", "demo", "docs", "pyproject.toml", "scrapy.cfg", "sitemapcrawler")
 COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test|docs)\w.*")
-FOUND = {"audit": 1, "validate sitemap.xml": 1, "validate example.com": 1}
+FOUND = {"audit": 1, "validate sitemap.xml": 1, "validate public/": 1, "validate example.com": 1}
 """How commands begin that end with another exit code than 0: the demo site, and the file, have errors."""
 SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/relative</loc></url></urlset>"""
 DOMAINS = re.compile(r"example\.com|intranet\.example")
@@ -138,7 +138,9 @@ def test_commands_of_all_kinds_are_found() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_command_works(project: Project, base: str, tmp_path: Path, command: str) -> None:
-    (tmp_path / "sitemap.xml").write_text(SITEMAP)
+    (tmp_path / "public").mkdir()
+    for folder in (tmp_path, tmp_path / "public"):
+        (folder / "sitemap.xml").write_text(SITEMAP)
     elsewhere = tmp_path if command.startswith("sitemapcrawler") else None
     done = project.run(DOMAINS.sub(base.removeprefix("http://"), command), elsewhere)
     code = next((code for start, code in FOUND.items() if command.startswith(f"sitemapcrawler {start}")), 0)

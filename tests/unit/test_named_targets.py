@@ -72,3 +72,53 @@ def test_sites_and_sitemaps_are_told_apart() -> None:
 def test_first_that_is_nothing_is_one_line() -> None:
     with pytest.raises(ValueError, match=r"missing\.xml: no such file"):
         read_targets(["bare", "missing.xml", "nothing.xml"])
+
+
+def test_folder_stands_for_its_sitemaps_which_are_named_as_it_is(folder: Path) -> None:
+    (folder / "public").mkdir()
+    (folder / "public" / "sitemap.xml").touch()
+    (folder / "public" / "robots.txt").touch()
+    for text in ("public", "public/", "./public", str(folder / "public"), "e.com/../public"):
+        targets = read_targets(["bare", text, "public/sitemap.xml"])
+        paths = [folder / "bare", folder / "public" / "robots.txt", folder / "public" / "sitemap.xml"]
+        assert targets.sitemaps == [path.as_uri() for path in paths]
+        assert [*targets.names.values()] == ["bare", *(f"{text.rstrip('/')}/{path.name}" for path in paths[1:])]
+        assert (targets.folder, targets.local) == (text, True)
+
+
+def test_folder_may_be_named_by_its_url(folder: Path) -> None:
+    (folder / "e.com" / "sitemap.xml").touch()
+    targets = read_targets([(folder / "e.com").as_uri()])
+    assert targets.sitemaps == [(folder / "e.com" / "sitemap.xml").as_uri()]
+    assert targets.folder == str(folder / "e.com")
+
+
+def test_folder_named_like_a_host_is_a_site(folder: Path) -> None:
+    (folder / "e.com" / "sitemap.xml").touch()
+    assert read_targets(["e.com"]).sites == ["e.com"]
+    assert read_targets(["./e.com"]).sitemaps == [(folder / "e.com/sitemap.xml").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        (["."], None),
+        (["empty"], "empty: no sitemap was found$"),
+        (["unread"], "unread: no sitemap was found; unread/a.xml cannot be read: "),
+        ([".", "e.com/.."], "e.com/..: is a second folder; accepted: one"),
+    ],
+)
+def test_folder_without_a_sitemap_and_a_second_folder_are_refused(
+    folder: Path, named: list[str], problem: str | None
+) -> None:
+    (folder / "empty").mkdir()
+    (folder / "unread").mkdir()
+    (folder / "unread" / "a.xml").symlink_to("gone.xml")
+    if problem is None:
+        targets = read_targets(named)
+        assert (folder / "sitemap.xml").as_uri() in targets.sitemaps
+        assert len(targets.unreadable) == 1
+        return
+    with pytest.raises(ValueError, match=problem) as caught:
+        read_targets(named)
+    assert str(caught.value).isprintable()

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.audit.frontier import Selection
-from sitemapcrawler.audit.local_files import MAX_TOLD, Listing, file_beside, missing_files
+from sitemapcrawler.audit.local_files import (
+    MAX_TOLD,
+    FolderContent,
+    Listing,
+    Published,
+    content_of,
+    file_beside,
+    missing_files,
+)
 from sitemapcrawler.audit.params import Params
 from sitemapcrawler.items import SitemapRecord, UrlBatch
 from sitemapcrawler.rules.facts.given import MissingFile
@@ -94,6 +102,163 @@ def test_dots_behind_a_link_name_the_file_that_was_looked_at(folder: Path) -> No
 
 def test_index_of_the_web_has_no_files_beside_it(folder: Path) -> None:
     assert file_beside(f"{HOME}index.xml", f"{HOME}index.xml", f"{HOME}a.xml") is None
+
+
+# A folder that is published as a whole
+
+
+@pytest.mark.parametrize(
+    ("index", "place", "url", "site", "name"),
+    [
+        ("sub/b.xml", f"{HOME}sub/b.xml", f"{HOME}a.xml", HOME, "a.xml"),
+        ("sub/b.xml", f"{HOME}sub/b.xml", "https://e.com/a.xml", HOME, None),
+        ("sub/b.xml", None, "https://any.host/a.xml", None, "a.xml"),
+        ("sub/b.xml", None, "https://any.host/sub/b.xml", None, "sub/b.xml"),
+        ("sub/b.xml", None, "https://any.host/link.xml", None, None),
+        ("sub/b.xml", None, "https://any.host/../secret.xml", None, None),
+        ("sub/b.xml", None, "ftp://any.host/a.xml", None, None),
+        ("../secret.xml", None, "https://any.host/a.xml", None, None),
+        ("../secret.xml", f"{HOME}secret.xml", f"{HOME}public/a.xml", HOME, "a.xml"),
+    ],
+)
+def test_published_folder_holds_what_its_indexes_list(
+    folder: Path, index: str, place: str | None, url: str, site: str | None, name: str | None
+) -> None:
+    start = Path(os.path.normpath(folder / index)).as_uri()
+    found = file_beside(start, place, url, Published(str(folder), site))
+    assert found == (name and (folder / name).as_uri())
+
+
+@pytest.mark.parametrize("site", [HOME, None])
+def test_missing_files_are_looked_for_in_all_of_the_published_folder(folder: Path, site: str | None) -> None:
+    listed = [(f"{HOME}a.xml", 3), (f"{HOME}sub/gone.xml", 4), (f"{HOME}sub/b.xml", 5)]
+    place = f"{site}sub/b.xml" if site else None
+    found = missing_files((folder / "sub/b.xml").as_uri(), place, listed, Published(str(folder), site))
+    assert found == [MissingFile(4, f"{HOME}sub/gone.xml", "sub/gone.xml")]
+
+
+def test_missing_file_of_a_published_folder_is_certain_even_if_nothing_is_there(folder: Path) -> None:
+    listed = [("https://e.com/x.xml", 3)]
+    index = (folder / "index.xml").as_uri()
+    assert [one.certain for one in missing_files(index, None, listed, Published(str(folder), None))] == [True]
+    assert [one.certain for one in missing_files(index, None, listed)] == [False]
+
+
+# What a folder holds
+
+URLSET = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'/>"
+CONTENT = {
+    "a.xml": URLSET,
+    "b.XML": b"\xef\xbb\xbf<?xml version='1.0'?><sitemapindex/>",
+    "c.txt": b"https://e.com/1\nhttps://e.com/2\n",
+    "deep/down/d.gz": gzip.compress(URLSET),
+    "sitemap.xml": b"",
+    "news-sitemap-2.txt": b"nothing",
+    ".well-known/e.xml": URLSET,
+}
+"""Files that are sitemaps, by their content or their name."""
+OTHERS = {
+    "config.xml": b"<config/>",
+    "page.xml": b"<html><p>https://e.com/</html>",
+    "feed.xml": b"<rss version='2.0'><channel/></rss>",
+    "humans.txt": b"We are\nhttps://e.com/1\n",
+    "empty.txt": b"",
+    "app.js.gz": gzip.compress(b"let x"),
+    "urlset.html": URLSET,
+    "noise.gz": b"\x00\xff",
+    ".git/f.xml": URLSET,
+    "deep/robots.txt": b"User-agent: *\n",
+    "sitemap.xsl": URLSET,
+}
+"""Files that are none."""
+
+
+def fill(folder: Path, files: dict[str, bytes]) -> None:
+    for name, body in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(body)
+
+
+def held(folder: Path) -> list[str]:
+    return [os.path.relpath(path, folder) for path in content_of(str(folder)).files]
+
+
+def test_sitemaps_of_a_folder_are_recognised_by_content_or_name(tmp_path: Path) -> None:
+    fill(tmp_path, {**CONTENT, **OTHERS})
+    content = content_of(str(tmp_path))
+    assert {os.path.relpath(path, tmp_path) for path in content.files} == {*CONTENT}
+    assert (content.has_sitemaps, content.unreadable) == (True, [])
+
+
+def test_robots_txt_is_first_and_names_files_whatever_they_are(tmp_path: Path) -> None:
+    robots = (
+        b"User-agent: *\nSitemap: https://e.com/feed.xml\nSitemap: /list.php\nSitemap: https://e.com/../x/gone.xml\n"
+    )
+    fill(
+        tmp_path,
+        {"robots.txt": robots, "feed.xml": b"<rss/>", "list.php": b"?", "a.xml": URLSET, "z/feed.xml": b"<rss/>"},
+    )
+    assert held(tmp_path) == ["robots.txt", "a.xml", "feed.xml", "list.php"]
+
+
+def test_folder_with_robots_txt_alone_has_no_sitemaps(tmp_path: Path) -> None:
+    fill(tmp_path, {"robots.txt": b"User-agent: *\n", **OTHERS})
+    content = content_of(str(tmp_path))
+    assert content == FolderContent([str(tmp_path / "robots.txt")], False, [])
+
+
+@pytest.mark.parametrize(
+    ("named", "kept"),
+    [
+        ([], ["a.xml"]),
+        (["a.xml"], ["a.xml"]),
+        (["a.xml.gz"], ["a.xml.gz"]),
+        (["a.xml", "a.xml.gz"], ["a.xml"]),
+    ],
+)
+def test_compressed_copy_counts_if_robots_txt_names_it_alone(tmp_path: Path, named: list[str], kept: list[str]) -> None:
+    robots = "".join(f"Sitemap: https://e.com/{name}\n" for name in named).encode()
+    fill(tmp_path, {"a.xml": URLSET, "a.xml.gz": gzip.compress(URLSET), "robots.txt": robots})
+    assert held(tmp_path) == ["robots.txt", *kept]
+
+
+def test_links_that_leave_the_folder_are_not_followed(tmp_path: Path) -> None:
+    fill(tmp_path, {"secret.xml": URLSET, "outside/sitemap.xml": URLSET, "public/a.xml": URLSET})
+    public = tmp_path / "public"
+    (public / "sitemap.xml").symlink_to(tmp_path / "secret.xml")
+    (public / "robots.txt").symlink_to(tmp_path / "secret.xml")
+    (public / "sitemap-gone.xml").symlink_to(tmp_path / "gone.xml")
+    (public / "folder").symlink_to(tmp_path / "outside")
+    (public / "up").symlink_to(tmp_path)
+    (public / "inner.xml").symlink_to("a.xml")
+    assert (held(public), content_of(str(public)).unreadable) == (["a.xml", "inner.xml"], [])
+    (tmp_path / "link").symlink_to(public)
+    assert held(tmp_path / "link") == ["a.xml", "inner.xml"], "the folder itself may be a link"
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_found(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.xml": URLSET})
+    (tmp_path / "broken.xml").symlink_to("gone.xml")
+    (tmp_path / "circle.txt").symlink_to("circle.txt")
+    (tmp_path / "picture.png").symlink_to("gone.png")
+    os.mkfifo(tmp_path / "pipe.xml")
+    content = content_of(str(tmp_path))
+    assert [os.path.relpath(path, tmp_path) for path in content.files] == ["a.xml"]
+    assert [text.rpartition("/")[2].partition(":")[0] for text in content.unreadable] == [
+        "broken.xml cannot be read",
+        "circle.txt cannot be read",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("name", ["b.xml", "robots.txt", "deep"])
+def test_file_without_permission_is_named(tmp_path: Path, name: str) -> None:
+    fill(tmp_path, {"a.xml": URLSET, "b.xml": URLSET, "robots.txt": b"", "deep/c.xml": URLSET})
+    (tmp_path / name).chmod(0)
+    content = content_of(str(tmp_path))
+    (tmp_path / name).chmod(0o700)
+    assert content.unreadable == [f"{tmp_path / name} cannot be read: Permission denied"]
+    assert str(tmp_path / "a.xml") in content.files and str(tmp_path / name) not in content.files
 
 
 # What an index lists and is not beside it

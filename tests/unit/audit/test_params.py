@@ -574,6 +574,18 @@ def test_standard_input_has_a_usual_name_in_its_folder() -> None:
     assert Params(base_url="https://e.com/").place_of(urls.STANDARD_INPUT) == "https://e.com/sitemap.xml"
 
 
+def test_files_of_the_base_dir_live_at_their_paths(two: str) -> None:
+    (Path.cwd() / "sub dir").mkdir()
+    (Path.cwd() / "sub dir" / "c.xml").touch()
+    given = {"sitemap": f"{two},./sub dir/c.xml", "base_url": "https://e.com/x/", "base_dir": "."}
+    parsed = Params.parse(given)
+    assert parsed.place_of(parsed.sitemaps[-1]) == "https://e.com/x/sub%20dir/c.xml"
+    assert parsed.place_of(parsed.sitemaps[0]) == "https://e.com/x/a.xml"
+    inner = Params.parse({**given, "base_dir": "sub dir/"})
+    assert inner.place_of(inner.sitemaps[-1]) == "https://e.com/x/c.xml"
+    assert inner.place_of(inner.sitemaps[0]) == "https://e.com/x/a.xml", "a file elsewhere has its name added"
+
+
 def test_without_base_url_a_file_has_no_place(two: str) -> None:
     assert Params.parse({"sitemap": two}).place_of((Path.cwd() / "a.xml").as_uri()) is None
 
@@ -590,6 +602,10 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
         ({"base_url": "/public"}, "no valid http or https URL"),
         ({"base_url": "https://me:secret@e.com/"}, "a password"),
         ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no file of this machine is named"),
+        ({"base_dir": "./nosuch"}, "no such folder"),
+        ({"base_dir": "a.xml"}, "no such folder"),
+        ({"sitemap": "https://e.com/s.xml", "base_dir": "."}, "no file of this machine is named"),
+        ({"sitemap": "./a.xml", "base_dir": ".", "base_url": "https://e.com/a.xml"}, "a URL that ends in /"),
         ({"offline": "yes", "domain": "e.com"}, "hosts are to be asked"),
         ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "hosts are to be asked"),
         ({"offline": "yes", "verify": "head"}, "verify=head asks hosts"),
