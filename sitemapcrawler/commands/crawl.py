@@ -13,6 +13,7 @@ from sitemapcrawler.audit import scrapy_cloud
 from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.audit.state import Plan
+from sitemapcrawler.commands.config import read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -57,6 +58,8 @@ class Command(CrawlCommand):
             if ours and scrapy_cloud.runs_there(self.settings):
                 opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)
+            elif ours:
+                opts.spargs = read_config(self.settings).arguments(opts.spargs)
             if ours:
                 self._plan = plan(self.settings, opts.spargs)
             else:

@@ -14,12 +14,15 @@ from pathlib import Path
 
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.audit.argument_values import quoted
 from sitemapcrawler.audit.params import Use, names_of
 from sitemapcrawler.audit.state import Audit, Plan
 from sitemapcrawler.commands import targets
+from sitemapcrawler.commands.config import BASE_DIR, Config, read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -31,14 +34,24 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.early_stops import quiet_interrupts
-from sitemapcrawler.feeds.lines import summary_lines
+from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
-from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import (
+    LIMITS,
+    UNREAD,
+    FindingRecord,
+    RobotsRecord,
+    SitemapEnd,
+    SitemapRecord,
+    SummaryRecord,
+    UrlBatch,
+)
+from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
-from sitemapcrawler.rules.registry import load_rules
+from sitemapcrawler.rules.registry import SEVERITIES, load_rules
 from sitemapcrawler.running import plan, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
@@ -51,6 +64,13 @@ READ, STOPPED, NOTHING_READ = 0, 3, 4
 reached. With any other code, the run is not reliable."""
 TEXT, JSON = "text", "json"
 """Output formats besides those that hold findings only; the first is the default."""
+GITHUB = "github"
+"""Output format of workflow commands. Like text, it is no feed of a crawl."""
+ASKING = ("verify", "agents")
+"""Arguments that make requests for what a file lists. For files alone, a configuration file does not decide them."""
+PLACES = ("base-url", BASE_DIR)
+"""Options of a configuration file that apply where files are named."""
+NO_CONFIG = Config()
 METHODS = ("head", "get", "off")
 """Values of --verify; the first applies to the option without a value."""
 THRESHOLDS: dict[str, tuple[Severity, ...]] = {
@@ -59,22 +79,37 @@ THRESHOLDS: dict[str, tuple[Severity, ...]] = {
     "never": (),
 }
 """Severities that fail a run, by value of --fail-on; the first is the default."""
-LINES = "sitemapcrawler.feeds.lines.LinesExporter"
+SHOWN = tuple(reversed(SEVERITIES))
+"""Values of --min-severity; the first, which shows all findings, is the default."""
+EXPORTERS = {
+    TEXT: "sitemapcrawler.feeds.lines.LinesExporter",
+    GITHUB: "sitemapcrawler.feeds.lines.GitHubExporter",
+}
+"""Exporters of the formats that are no feeds of a crawl."""
 RECORDS = (SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
 """Record types of the format json: all but the URLs."""
 
 logger = logging.getLogger("sitemapcrawler")
 
 
-def arguments_of(targets: Targets, options: Mapping[str, str | None], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of the spider. Files alone are read offline, unless an argument requires requests.
+def arguments_of(
+    targets: Targets, options: Mapping[str, str | None], given: Mapping[str, str], config: Config = NO_CONFIG
+) -> dict[str, str]:
+    """Return the arguments of the spider. Files alone are read offline, unless the command line requires requests.
 
-    `options`: options of the command, None if not given. `given`: arguments of -a, which take precedence. Raises
-    ValueError, one line, if -a names a target.
+    `options`: options of the command, None if not given. `given`: arguments of -a, which take precedence. `config`:
+    arguments from a file, which come last. Raises ValueError, one line, if -a names a target.
     """
     if taken := given.keys() & {*names_of(Use.TARGET)}:
         raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
-    arguments = {**{name: value for name, value in options.items() if value is not None}, **given}
+    typed = {**{name: value for name, value in options.items() if value is not None}, **given}
+    if targets.folder is not None:
+        typed.setdefault("base_dir", targets.folder)
+    arguments = config.arguments(typed, ASKING if targets.local else ())
+    if targets.names:
+        for key in PLACES:
+            if key in config.options:
+                arguments.setdefault(key.replace("-", "_"), str(config.options[key]))
     for name, named in (("domain", targets.sites), ("sitemap", targets.sitemaps)):
         if named:
             arguments[name] = ",".join(named)
@@ -101,19 +136,20 @@ def named_in(arguments: Sequence[str]) -> list[str]:
 
 
 def formats_in(settings: BaseSettings) -> list[str]:
-    """Return the output formats, the default first: text, json, and each feed format that holds findings only."""
+    """Return the output formats, the default first: text, json, github, and each feed format that holds findings
+    only."""
     add_exporters(settings)
     exporters = components_in(settings, "FEED_EXPORTERS")
     held = {name: exporter_of(name, exporters).record_types for name in exporters}
-    return [TEXT, JSON, *(name for name, types in held.items() if types == (FindingRecord,))]
+    return [TEXT, JSON, GITHUB, *(name for name, types in held.items() if types == (FindingRecord,))]
 
 
 def set_feed(settings: BaseSettings, place: str, format: str, **options: object) -> None:
     """Configure the feed of the run. Raises ValueError, one line, if it cannot be written. `format`: one of
-    `formats_in`. `options`: those of the exporter of text."""
+    `formats_in`. `options`: those of the exporter of text and github."""
     feed: dict[str, object] = {"format": format, "overwrite": True}
-    if format == TEXT:
-        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), TEXT: LINES}, "cmdline")
+    if format in EXPORTERS:
+        settings.set("FEED_EXPORTERS", {**settings.getdict("FEED_EXPORTERS"), **EXPORTERS}, "cmdline")
         feed |= {"encoding": options.pop("encoding"), "item_export_kwargs": options}
     elif format == JSON:
         # ASCII survives every terminal and character set.
@@ -139,6 +175,8 @@ class ValidationResult:
     """URLs of robots.txt files among the targets."""
     named: Collection[str] = ()
     """Names of the spider arguments that were given."""
+    unreadable: Sequence[str] = ()
+    """Why files of a folder could not be read, a text with the path for each."""
 
     def add(self, item: object) -> None:
         if isinstance(item, SummaryRecord):
@@ -164,7 +202,7 @@ class ValidationResult:
 
     def exit_code(self, code: int, lost: bool, fail_on: str) -> int:
         """Return the exit code of the command. `code`: exit code of the crawl. `lost`: a site did not answer."""
-        if self.summary is None or lost or self.unreached or not self.reached:
+        if self.summary is None or lost or self.unreadable or self.unreached or not self.reached:
             return NOT_RUN
         asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
         if code not in (READ, NOTHING_READ) and not asked_for:
@@ -180,6 +218,9 @@ class ValidationResult:
 
     def explain(self, lost: bool) -> None:
         """Log why the run could not do what was requested, unless the log says so already."""
+        if self.unreadable:
+            more = len(self.unreadable) - 1
+            logger.error("%s%s", inert(self.unreadable[0], MAX_URL), f" (and {more:,} more)" if more else "")
         for url, reason in self.unreached.items():
             logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
         if self.summary is not None and not (self.summary.sitemaps or self.robots or lost):
@@ -190,12 +231,20 @@ class ValidationResult:
 
 ARGUMENTS = {
     "base_url": ("URL", "where a file will live: its own URL, or one that ends in / for its folder"),
+    "base_dir": (
+        "FOLDER",
+        "the folder that will live at --base-url; default: a named folder, or that of each file",
+    ),
     "agents": ("NAMES", "crawlers to judge robots.txt for, such as search,ai; default for files: none"),
     "select": ("RULES", "rules and families of rules to run, separated by commas"),
     "ignore": ("RULES", "rules and families of rules not to run"),
     "baseline": ("PATH", "an earlier job or feed: rules on what has changed since run as well"),
 }
 """Options that are spider arguments: (value, help)."""
+MIN_SEVERITY = "SITEMAP_MIN_SEVERITY"
+"""Setting in which the command passes --min-severity to its pipeline."""
+LAST_PIPELINE = 2000
+"""Order after all pipelines of ours, and after those of users, which are below 1000 by Scrapy's convention."""
 WIDTH = 100
 """Maximum columns of a rule's page."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
@@ -218,6 +267,29 @@ class ValidatingSpider(AuditSpider):
             self.crawler.stats.inc_value("sitemap/files_read")
 
 
+class ShownFindings(CrawlPipeline):
+    """The last pipeline: removes findings below --min-severity from what feeds get, whatever their format. All of them
+    are counted before, so that the exit code stays the same."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._least = rank(crawler.settings[MIN_SEVERITY])
+
+    async def process_item(self, item: object) -> object:
+        """Remove findings from an item. Raises DropItem for a finding that is not shown."""
+        if isinstance(item, UrlBatch):
+            for note in item.notes.values():
+                note.findings = self._shown(note.findings)
+        elif isinstance(item, SitemapEnd):
+            item.findings = self._shown(item.findings)
+        elif isinstance(item, FindingRecord) and not self._shown([item]):
+            raise DropItem(f"finding below {MIN_SEVERITY}", log_level="DEBUG")
+        return item
+
+    def _shown(self, found: list[FindingRecord]) -> list[FindingRecord]:
+        return [finding for finding in found if rank(finding.severity) <= self._least]
+
+
 class Command(ScrapyCommand):
     """Runs our spider in this process on the targets, with one feed of findings."""
 
@@ -226,18 +298,21 @@ class Command(ScrapyCommand):
     """Folder of the findings until they are copied to standard output; None if they go to a file."""
 
     def syntax(self) -> str:
-        return "[options] URL|FILE|-|DOMAIN ..."
+        return "[options] URL|FILE|FOLDER|-|DOMAIN ..."
 
     def short_desc(self) -> str:
-        return "Check sitemaps (URLs, files, sites): prints findings, exit code 1 where there are errors"
+        return "Check sitemaps (URLs, files, folders, sites): prints findings, exit code 1 where there are errors"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.error = refuse  # type: ignore[method-assign]  # one line in place of the usage
         add = parser.add_argument
         assert self.settings is not None
-        add("--format", metavar="|".join(formats_in(self.settings)), default=TEXT, help="of the output; default: text")
+        add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
-        add("--fail-on", metavar="|".join(THRESHOLDS), default="error", help="what gives exit code 1: error")
+        add("--fail-on", metavar="|".join(THRESHOLDS), help="what gives exit code 1; default: error")
+        add("--min-severity", metavar="|".join(SHOWN), help="least severity to show; default: info, which shows all")
+        quiet = argparse.BooleanOptionalAction
+        add("-q", "--quiet", action=quiet, help="print findings and nothing else: nothing if there are none")
         add("--verify", metavar="head|get", nargs="?", const="head", help="ask every listed URL whether it works")
         for name, (value, text) in ARGUMENTS.items():
             add(f"--{name.replace('_', '-')}", metavar=value, help=text)
@@ -273,26 +348,41 @@ class Command(ScrapyCommand):
     def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
         """Convert options to settings and spider arguments."""
         assert self.settings is not None
-        check_choice("--format", opts.format, formats_in(self.settings))
-        check_choice("--fail-on", opts.fail_on, THRESHOLDS)
+        config = read_config(self.settings)
+        choices = {"format": formats_in(self.settings), "fail-on": [*THRESHOLDS], "min-severity": SHOWN}
+        for option, accepted in choices.items():
+            attribute = option.replace("-", "_")
+            value, where = getattr(opts, attribute), f"--{option}"
+            if value is None and option in config.options:
+                value, where = str(config.options[option]), f"{config.path}: {option} ="
+            check_choice(where, accepted[0] if value is None else value, accepted)
+            setattr(opts, attribute, accepted[0] if value is None else value)
+        opts.quiet = bool(config.options.get("quiet")) if opts.quiet is None else opts.quiet
         if opts.verify not in (None, *METHODS):  # it took a target as its value
             args, opts.verify = [opts.verify, *args], METHODS[0]
         named = targets.read_targets(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._robots = [url for url in named.sitemaps if is_robots_url(url)]
-        self._arguments = arguments_of(named, options, spider_arguments(opts.spargs))
+        self._arguments = arguments_of(named, options, spider_arguments(opts.spargs), config)
+        self._unreadable = named.unreadable
         self._set_log(opts)
+        self._show = {"least": opts.min_severity, "quiet": opts.quiet}
+        if opts.min_severity != SHOWN[0]:
+            pipelines = {**self.settings.getdict("ITEM_PIPELINES"), ShownFindings: LAST_PIPELINE}
+            self.settings.set("ITEM_PIPELINES", pipelines, "cmdline")
+            self.settings.set(MIN_SEVERITY, opts.min_severity, "cmdline")
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
             with quiet_interrupts():  # Scrapy's own console script lacks this
                 spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
-            set_feed(self.settings, opts.output, opts.format, encoding="utf-8", names=named.names, robots=self._robots)
+            show = {"names": named.names, "robots": self._robots, **self._show}
+            set_feed(self.settings, opts.output, opts.format, encoding="utf-8", **show)
         self._plan = plan(self.settings, self._arguments, ValidatingSpider)
         if opts.output is None:
             self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
             show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
-            show |= {"names": named.names, "robots": self._robots}
+            show |= {"names": named.names, "robots": self._robots, **self._show}
             set_feed(self.settings, str(self._feed), opts.format, **show)
 
     @property
@@ -313,7 +403,7 @@ class Command(ScrapyCommand):
     def _validate(self, opts: argparse.Namespace) -> int:
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(ValidatingSpider)
-        outcome = ValidationResult(named=self._arguments.keys(), robots=self._robots)
+        outcome = ValidationResult(named=self._arguments.keys(), robots=self._robots, unreadable=self._unreadable)
         crawler.signals.connect(outcome.add, signals.item_scraped)
         with self._folder or nullcontext():
             code = run(self.crawler_process, crawler, self._arguments, self._plan)
@@ -324,7 +414,8 @@ class Command(ScrapyCommand):
                 with self._feed.open("rb") as feed:
                     pour(feed)
         if self._folder is None and outcome.summary is not None and sys.stdout is not None:
-            put("".join(f"{line}\n" for line in summary_lines(outcome.summary, None, plain, len(self._robots))))
+            lines = summary_lines(outcome.summary, None, plain, len(self._robots), quiet=opts.quiet)
+            put("".join(f"{line}\n" for line in lines))
         return outcome.exit_code(code, lost, opts.fail_on)
 
     def _explain(self, opts: argparse.Namespace) -> int:

@@ -85,15 +85,14 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
     write(tmp_path / "sub", a_xml=urls_of(site.url("/1"), site.url("/3")))
     done = validate(tmp_path, "sub/../b.xml", "sub/a.xml", "./i.xml", "--ignore", "loc-port,loc-ip-host,doc,lastmod")
     assert told(done) == [
-        f"sub/../b.xml:3 warning cross-duplicate-url '{site.url('/1')}' is listed in 'sub/a.xml' too",
         "sub/../b.xml:4 error loc-relative '/2' is not absolute: it has no http:// or https:// and host in front",
-        "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
-        "./i.xml info index-only-one-child the index lists a single sitemap",
+        f"sub/../b.xml:3 warning cross-duplicate-url '{site.url('/1')}' is listed in 'sub/a.xml' too",
         f"./i.xml:3 warning index-child-missing no file 'child.xml' beside the index, which lists"
         f" '{site.url('/child.xml')}'",
+        "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
+        "./i.xml info index-only-one-child the index lists a single sitemap",
         "3 files, 4 URLs: 1 error, 2 warnings, 2 info",
-        "not read: 1 sitemap that an index lists; no request is made for a file, and --base-url tells which stand beside"
-        " it on disk",
+        "not read: 1 sitemap that an index lists, but not found on disk below --base-url; no request is made for a file",
     ]
     assert done.returncode == 1
     assert site.connections == 0
@@ -212,9 +211,9 @@ def test_local_robots_txt_is_judged_by_its_lines(tmp_path: Path, name: str) -> N
     (tmp_path / name).write_bytes(ROBOTS)
     done = validate(tmp_path, name)
     assert places(done) == [
+        [f"{name}:4", "error", "robots-sitemap-invalid"],
         [f"{name}:2", "warning", "robots-field-misspelt"],
         [f"{name}:3", "warning", "robots-sitemap-relative"],
-        [f"{name}:4", "error", "robots-sitemap-invalid"],
     ]
     assert told(done)[-1] == "1 file, 0 URLs: 1 error, 2 warnings"
     assert done.returncode == 1
@@ -258,6 +257,199 @@ def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str)
     assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"")
 
 
+# Folders
+
+
+def publish(folder: Path) -> Path:
+    """A folder with an index, its sitemaps in other folders, one of which is missing, and a robots.txt."""
+    public = folder / "public"
+    (public / "maps" / "news").mkdir(parents=True)
+    listed = (f"{HOME}/pages.xml", f"{HOME}/maps/news/list.php", f"{HOME}/maps/gone.xml")
+    write(public, pages_xml=urls_of(f"{HOME}/1", "/2"), other_xml=b"<config/>", page_html=page())
+    write(public, robots_txt=f"User-agent: *\nDisalow: /x\nSitemap: {HOME}/maps/index.xml\n".encode())
+    write(public / "maps", index_xml=index(*listed))
+    (public / "maps/news/list.php").write_bytes(urls_of(f"{HOME}/maps/news/3", f"{HOME}/4"))
+    return public
+
+
+RELATIVE = ["public/pages.xml:4", "error", "loc-relative"]
+GONE = ["public/maps/index.xml:5", "error", "index-child-missing"]
+MISSPELT = ["public/robots.txt:2", "warning", "robots-field-misspelt"]
+OUTSIDE = ["public/maps/news/list.php:4", "info", "loc-outside-sitemap-dir"]
+
+
+def test_folder_is_judged_as_it_will_be_published(tmp_path: Path, site: SiteServer) -> None:
+    publish(tmp_path)
+    done = validate(tmp_path, "public/", "--base-url", f"{HOME}/")
+    found = [line.split(" ")[:3] for line in told(done)]
+    assert [each for each in found if each in (RELATIVE, GONE, MISSPELT)] == [RELATIVE, GONE, MISSPELT]
+    assert OUTSIDE in found, "a file below the folder lives below the URL of the folder"
+    assert told(done)[-2].startswith("4 files, 4 URLs: ")
+    assert (done.returncode, site.connections) == (1, 0)
+
+
+def test_folder_without_a_base_url_is_read_as_a_whole(tmp_path: Path) -> None:
+    publish(tmp_path)
+    done = validate(tmp_path, "./public", "--min-severity", "warning")
+    found = [[line.split(" ")[0].removeprefix("./"), *line.split(" ")[1:3]] for line in told(done)]
+    assert found[:3] == [RELATIVE, GONE, MISSPELT]
+    assert told(done)[1].startswith(
+        "./public/maps/index.xml:5 error index-child-missing no file 'maps/gone.xml' beside"
+    )
+    assert told(done)[3].startswith("4 files, 4 URLs: 2 errors, 1 warning, 1 info")
+
+
+def test_folder_with_what_cannot_be_read_is_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    write(tmp_path / "public", a_xml=urls_of(f"{HOME}/1"))
+    for name in ("b.xml", "c.xml"):
+        (tmp_path / "public" / name).symlink_to("gone.xml")
+    done = validate(tmp_path, "public", "--fail-on", "never")
+    assert done.stdout.decode().splitlines() == ["1 file, 1 URL: nothing found"]
+    assert (
+        done.stderr.decode() == "sitemapcrawler: public/b.xml cannot be read: No such file or directory (and 1 more)\n"
+    )
+    assert done.returncode == 2
+
+
+# Less output
+
+
+def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urls_of("/1", "http://localhost/2"), i_xml=index(f"{HOME}/child.xml"))
+    codes = []
+    for format in ("text", "json", "github", "sarif", "junit"):
+        shown = []
+        for least in ("info", "warning", "error"):
+            options = ("a.xml", "i.xml", "--format", format, "--min-severity", least, "--fail-on", "warning")
+            done = validate(tmp_path, *options)
+            text = done.stdout.decode()
+            if format == "json":
+                text = "\n".join(json.dumps(each) for each in json.loads(text) if each["type"] == "finding")
+            rules = ("loc-relative", "index-child-missing", "index-lastmod-missing")
+            if format == "sarif":
+                text = " ".join(result["ruleId"] for result in json.loads(text)["runs"][0]["results"])
+            shown.append([rule for rule in rules if rule in text])
+            codes.append(done.returncode)
+        assert shown == [
+            ["loc-relative", "index-child-missing", "index-lastmod-missing"],
+            ["loc-relative", "index-child-missing"],
+            ["loc-relative"],
+        ], format
+    assert set(codes) == {1}
+
+
+def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, i_xml=index(f"{HOME}/child.xml"))
+    options = ("i.xml", "--select", "index-child-missing", "--min-severity", "error", "--fail-on", "warning")
+    done = validate(tmp_path, *options)
+    assert told(done)[0] == "1 file, 0 URLs: 1 warning"
+    assert done.returncode == 1
+
+
+def test_quiet_run_prints_findings_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urls_of(f"{HOME}/1"), b_xml=urls_of("/1"))
+    for option in ("-q", "--quiet"):
+        done = validate(tmp_path, "a.xml", option)
+        assert (told(done), done.returncode) == ([], 0)
+        done = validate(tmp_path, "b.xml", option)
+        assert [line.split(" ")[:3] for line in told(done)] == [["b.xml:3", "error", "loc-relative"]]
+        assert done.returncode == 1
+    done = validate(tmp_path, "b.xml", "-q", "-o", "out.txt")
+    assert (told(done), done.returncode) == ([], 1)
+    assert len((tmp_path / "out.txt").read_text().splitlines()) == 1
+
+
+# GitHub
+
+
+def test_workflow_commands_name_files_of_the_checkout(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    write(tmp_path / "site", a_xml=urls_of("/1%,:"))
+    done = validate(tmp_path / "site", "a.xml", "--format", "github", GITHUB_WORKSPACE=str(tmp_path))
+    (tmp_path / "site" / "scratch").rmdir()
+    assert told(done) == [
+        "::error file=site/a.xml,line=3,title=loc-relative::'/1%25,:' is not absolute: it has no http:// or https:// and"
+        " host in front",
+        "1 file, 1 URL: 1 error",
+    ]
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("format", ["text", "github", "json", "sarif", "junit"])
+def test_file_names_are_never_workflow_commands(tmp_path: Path, format: str) -> None:
+    (tmp_path / "::debug::").mkdir()
+    for name in ("::add-mask::a.xml", " ::stop-commands::b.xml", "c\n::set-env name=x::y.xml", "##[error]d.xml"):
+        (tmp_path / "::debug::" / name).write_bytes(urls_of("::error::/1", "\n::warning::"))
+    write(tmp_path, **{"::group::e_xml": urls_of("/1")})
+    done = validate(tmp_path, "::group::e.xml", "::debug::", "--format", format, "--min-severity", "error")
+    lines = [line for line in (done.stdout + done.stderr).decode().splitlines() if line.lstrip().startswith("::")]
+    assert "::error::/1" in done.stdout.decode() and "stop-commands" in done.stdout.decode()
+    assert b"##[" not in done.stdout
+    assert done.returncode == 1
+    if format != "github":
+        assert lines == []
+        return
+    assert lines
+    assert all(re.fullmatch(r"::(error|warning|notice) (?:[a-z]+=[^:,]+,?)+::.*", line) for line in lines)
+
+
+# Options in a file
+
+
+def test_options_of_a_file_apply_and_the_command_line_wins(tmp_path: Path) -> None:
+    (tmp_path / "repository" / "public").mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    config = f'[tool.sitemapcrawler]\nbase-url = "{HOME}/"\nbase-dir = "public"\nmin-severity = "error"\nquiet = true\n'
+    (tmp_path / "repository" / "pyproject.toml").write_text(f'{config}ignore = ["lastmod"]\nfail-on = "never"\n')
+    here = tmp_path / "repository" / "public"
+    write(here, a_xml=urlset("/1", "https://else.example/2"))
+    done = validate(here, "a.xml")
+    found = [line.split(" ")[:3] for line in told(done)]
+    assert found == [["a.xml:3", "error", "loc-relative"], ["a.xml:4", "error", "loc-offsite"]]
+    assert done.returncode == 0
+    done = validate(here, "a.xml", "--fail-on", "error", "--min-severity", "info", "--ignore", "loc", "--no-quiet")
+    assert "lastmod-missing" in done.stdout.decode() and "loc-" not in done.stdout.decode()
+    done = validate(here, "a.xml", "--fail-on", "error", "-a", "select=loc-offsite")
+    assert ([line.split(" ")[2] for line in told(done)], done.returncode) == (["loc-offsite"], 1)
+
+
+def test_wrong_option_in_a_file_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urls_of(f"{HOME}/1"))
+    (tmp_path / "sitemapcrawler.toml").write_text('format = "xml"\n')
+    done = validate(tmp_path, "a.xml")
+    problem = "sitemapcrawler.toml: format = 'xml': accepted: text, json, github, sarif, junit"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"sitemapcrawler: {problem}\n")
+    assert validate(tmp_path, "a.xml", "--format", "text").returncode == 0
+
+
+def test_crawl_takes_arguments_of_a_file(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urls_of(*(f"{HOME}/{number}" for number in range(9))))
+    (tmp_path / "sitemapcrawler.toml").write_text('max-urls = 3\nformat = "sarif"\nbase-url = "https://e.com/"\n')
+    crawl = [
+        sys.executable,
+        "-m",
+        "sitemapcrawler.cli",
+        "crawl",
+        "sitemap",
+        "-a",
+        "sitemap=./a.xml",
+        "-a",
+        "offline=yes",
+    ]
+    for more, count in (([], 3), (["-a", "max_urls=5"], 5)):
+        run = [*crawl, *more, "-O", "urls.csv", *SETTINGS]
+        done = forks.run(run, cwd=tmp_path, env=environment(), stdout=-1, stderr=-1, timeout=DEADLINE_S)
+        assert done.returncode == 3, done.stderr
+        assert len((tmp_path / "urls.csv").read_text().splitlines()) == count + 1
+    (tmp_path / "sitemapcrawler.toml").write_text("max-url = 3\n")
+    done = forks.run(crawl, cwd=tmp_path, env=environment(), stdout=-1, stderr=-1, timeout=DEADLINE_S)
+    assert (done.returncode, done.stderr.decode()) == (
+        2,
+        "sitemapcrawler: sitemapcrawler.toml: max-url: unknown key, did you mean max-urls?\n",
+    )
+
+
 # The web
 
 
@@ -298,11 +490,11 @@ def test_robots_txt_of_a_server_is_judged_without_its_sitemaps(tmp_path: Path) -
         site.routes = {"/robots.txt": ROBOTS, "/s.xml": urls_of(site.url("/good"))}
         done = validate(tmp_path, url)
         assert [rule for _, _, rule in places(done)] == [
+            "robots-sitemap-invalid",
             "robots-field-misspelt",
             "robots-sitemap-relative",
-            "robots-sitemap-invalid",
         ]
-        assert (places(done)[0][0], done.returncode, site.paths) == (f"{url}:2", 1, [])
+        assert (places(done)[1][0], done.returncode, site.paths) == (f"{url}:2", 1, [])
         site.routes = {}
         done = validate(tmp_path, url)
         assert done.returncode == 2
@@ -329,11 +521,15 @@ def test_host_without_an_answer_is_one_line_and_no_verdict(tmp_path: Path) -> No
 REFUSED: dict[str, tuple[list[str], str]] = {
     "nothing named": ([], "name a URL, a file, a domain, or -"),
     "missing file": (["missing.xml"], "missing.xml: no such file"),
-    "folder": (["."], ".: is a folder"),
+    "folder without a sitemap": (["empty"], "empty: no sitemap was found"),
+    "two folders": ([".", "sub"], "sub: is a second folder"),
     "unknown option": (["a.xml", "--fromat", "json"], "option '--fromat' is not known"),
     "option without its value": (["a.xml", "--format"], "--format: expected one argument"),
-    "format": (["a.xml", "--format", "xml"], "--format 'xml': accepted: text, json, sarif, junit"),
+    "format": (["a.xml", "--format", "xml"], "--format 'xml': accepted: text, json, github, sarif, junit"),
     "threshold": (["a.xml", "--fail-on", "all"], "--fail-on 'all': accepted: error, warning, never"),
+    "severity": (["a.xml", "--min-severity", "all"], "--min-severity 'all': accepted: info, warning, error"),
+    "base folder": (["a.xml", "--base-dir", "nosuch"], "argument base_dir='nosuch': no such folder"),
+    "folder at the URL of a file": (["sub", "--base-url", "https://e.com/a"], "accepted: a URL that ends in /"),
     "method": (["a.xml", "--verify", "post"], "post: no such file"),
     "rule": (["a.xml", "--select", "loc-relativ"], "did you mean loc-relative?"),
     "base URL": (["a.xml", "--base-url", "/public"], "no valid http or https URL"),
@@ -352,7 +548,10 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")
+    for name in ("empty", "sub"):
+        (tmp_path / name).mkdir()
     write(tmp_path, a_xml=urls_of(f"{HOME}/1"))
+    write(tmp_path / "sub", b_xml=urls_of(f"{HOME}/2"))
     return tmp_path
 
 
@@ -364,7 +563,7 @@ def test_refusal(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) ->
     output, log = capsys.readouterr()
     assert (stop.value.code, output, len(log.splitlines())) == (2, "", 1)
     assert log.startswith("sitemapcrawler: ") and says in log
-    assert [path.name for path in folder.iterdir()] == ["a.xml"]
+    assert sorted(path.name for path in folder.rglob("*")) == ["a.xml", "b.xml", "empty", "sub"]
 
 
 def in_shell(folder: Path, line: str, *arguments: str) -> subprocess.CompletedProcess[str]:

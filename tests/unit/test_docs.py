@@ -45,6 +45,7 @@ TO_WRITE = {
     "shop_pipelines.py",
     "shop_rules.py",
     "shop_settings.py",
+    "sitemapcrawler.toml",
     "toypaths.py",
     "toys.py",
 }

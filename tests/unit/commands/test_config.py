@@ -1,0 +1,204 @@
+"""Options from a file: which file counts, what it may hold, and what the command line leaves of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from sitemapcrawler.audit.params import ARGUMENTS
+from sitemapcrawler.commands.config import OPTIONS, Config, read_config
+from sitemapcrawler.commands.targets import Targets
+from sitemapcrawler.commands.validate import arguments_of
+
+PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]
+FILES = Targets(sitemaps=["file:///a.xml"], names={"file:///a.xml": "a.xml"})
+SITE = Targets(sites=["e.com"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, in a repository above it."""
+    here = tmp_path / "repository" / "site"
+    here.mkdir(parents=True)
+    (here.parent / ".git").mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+def read(text: str | None = None) -> Config:
+    if text is not None:
+        Path("sitemapcrawler.toml").write_text(text, encoding="utf-8")
+    return read_config(Settings())
+
+
+def table(text: str) -> str:
+    return f"[project]\nname = 'x'\n[tool.sitemapcrawler]\n{text}\n"
+
+
+# Which file counts
+
+
+def test_nearest_file_counts_and_files_are_not_merged(folder: Path) -> None:
+    assert read() == Config()
+    (folder.parent / "pyproject.toml").write_text(table("max-urls = 1\nquiet = true"))
+    assert (read().path, read().arguments({})) == ("../pyproject.toml", {"max_urls": "1"})
+    (folder / "pyproject.toml").write_text("[tool.ruff]\n")
+    assert read().path == "../pyproject.toml", "one without the table is ignored"
+    (folder / "pyproject.toml").write_text(table("max-urls = 2"))
+    assert (read().path, read().arguments({}), read().options) == ("pyproject.toml", {"max_urls": "2"}, {})
+    (folder / "sitemapcrawler.toml").write_text("max-urls = 3")
+    assert (read().path, read().arguments({})) == ("sitemapcrawler.toml", {"max_urls": "3"})
+
+
+@pytest.mark.parametrize("root", [".git", ".hg", None])
+def test_parents_count_within_a_repository_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str | None
+) -> None:
+    here = tmp_path / "above" / "root" / "here"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    (tmp_path / "above" / "sitemapcrawler.toml").write_text("max-urls = 1")
+    if root is not None:
+        (tmp_path / "above" / "root" / root).touch()  # a file in a work tree of git
+    assert read() == Config(), "a folder above the repository belongs to others"
+    (tmp_path / "above" / "root" / "sitemapcrawler.toml").write_text("max-urls = 2")
+    assert read().arguments({}) == ({} if root is None else {"max_urls": "2"})
+
+
+# What it holds
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"),
+    [
+        ('select = ["loc", "doc-bom"]', {"select": "loc,doc-bom"}),
+        ('select = "loc,doc-bom"', {"select": "loc,doc-bom"}),
+        ("max_urls = 5", {"max_urls": "5"}),
+        ("max-time = 2.5", {"max_time": "2.5"}),
+        ("since = 2026-01-05", {"since": "2026-01-05"}),
+        ("since = 2026-01-05T10:00:00Z", {"since": "2026-01-05T10:00:00+00:00"}),
+        ('since = "2026-01"', {"since": "2026-01"}),
+        ("include = '/a,b/'", {"include": "/a,b/"}),
+        ('verify = "get"\nverify-assets = true', {"verify": "get", "verify_assets": "yes"}),
+        ('verify = "get"\nverify-assets = false', {"verify": "get", "verify_assets": "no"}),
+    ],
+)
+def test_values_become_arguments(folder: Path, text: str, argument: dict[str, str]) -> None:
+    assert read(text).arguments({}) == argument
+
+
+def test_options_of_validate_are_kept_apart(folder: Path) -> None:
+    config = read('format = "json"\nfail_on = "warning"\nquiet = false\nbase-url = "https://e.com/"\nbase-dir = "."')
+    assert config.options == {
+        "format": "json",
+        "fail-on": "warning",
+        "quiet": False,
+        "base-url": "https://e.com/",
+        "base-dir": str(folder),
+    }
+    assert config.arguments({}) == {}
+
+
+WRONG = {
+    "near key": ('fial-on = "error"', "fial-on: unknown key, did you mean fail-on?"),
+    "near argument": ("max-url = 5", "max-url: unknown key, did you mean max-urls?"),
+    "far key": ("x = 5", "x: unknown key; accepted: format, fail-on,"),
+    "table": ("[validate]\nquiet = true", "validate: unknown key"),
+    "twice": ("max-urls = 5\nmax_urls = 6", "max-urls: is given twice"),
+    "target": ('domain = "e.com"', "domain: belongs on the command line"),
+    "argument of one run": ("fresh = true", "fresh: belongs on the command line"),
+    "place to write to": ('report = "out"', "report: belongs on the command line"),
+    "setting": ('SITEMAP_RULES = "evil.py"', "SITEMAP_RULES: unknown key"),
+    "number": ('max-urls = "many"', "max-urls = 'many': no such number; accepted: a whole number from 1"),
+    "flag": ("max-urls = true", "max-urls = True: is no text; accepted:"),
+    "list": ("max-urls = [5]", "max-urls = [5]: is no text"),
+    "mixed list": ('select = ["loc", 5]', "select = ['loc', 5]: is no text"),
+    "rule": ('ignore = ["loc-relativ"]', "did you mean loc-relative?"),
+    "text": ("format = 5", "format = 5: accepted: a text"),
+    "quiet": ('quiet = "yes"', "quiet = 'yes': accepted: true, false"),
+    "base URL": ('base-url = "/x"', "base-url = '/x': no valid http or https URL"),
+    "base folder": ('base-dir = "nosuch"', "base-dir = 'nosuch': no such folder"),
+    "TOML": ("a = =", "is no TOML in UTF-8: Invalid value (at "),
+    "control character": ('"a\\u001b[2J" = 1', "unknown key"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_files_are_one_line(folder: Path, name: str) -> None:
+    text, problem = WRONG[name]
+    with pytest.raises(ValueError, match=r"^sitemapcrawler\.toml") as caught:
+        read(text)
+    assert problem in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [(b"\xff", "pyproject.toml is no TOML in UTF-8"), (b"tool.sitemapcrawler = 5", "tool.sitemapcrawler is no table")],
+)
+def test_pyproject_that_cannot_be_used(folder: Path, data: bytes, problem: str) -> None:
+    (folder / "pyproject.toml").write_bytes(data)
+    with pytest.raises(ValueError, match=problem):
+        read()
+
+
+def test_documentation_has_every_key_and_its_example_is_accepted(folder: Path) -> None:
+    example = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0]
+    (folder / "public").mkdir()
+    (folder / "pyproject.toml").write_text(example)
+    config = read()
+    assert (config.path, config.options["fail-on"]) == ("pyproject.toml", "warning")
+    rows = re.findall(r"^\| (`.*?) \|", PAGE.partition("### Output")[0], re.MULTILINE)
+    keys = {key for row in rows for key in re.findall(r"`([a-z-]+)`", row)}
+    with pytest.raises(ValueError, match="accepted") as caught:
+        read("x = 5")
+    assert keys == set(str(caught.value).partition("accepted: ")[2].split(", "))
+    assert {*OPTIONS} < keys and len(keys - {*OPTIONS}) < len(ARGUMENTS)
+
+
+# What the command line leaves of it
+
+
+def test_command_line_wins(folder: Path) -> None:
+    config = read('select = "loc"\nmax-urls = 5')
+    assert config.arguments({"select": "doc"}) == {"select": "doc", "max_urls": "5"}
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({}, {}),
+        ({"verify": "off"}, {"verify": "off"}),
+        ({"verify": "head"}, {"verify": "head", "sample": "9", "seed": "3"}),
+        ({"urls": "x"}, {"urls": "x", "sample": "9", "seed": "3"}),
+        ({"urls": "x", "verify": "off"}, {"urls": "x", "verify": "off"}),
+    ],
+)
+def test_argument_without_effect_is_left_out(folder: Path, given: dict[str, str], left: dict[str, str]) -> None:
+    assert read("seed = 3\nsample = 9").arguments(given) == left
+
+
+def test_files_are_not_the_reason_for_a_request(folder: Path) -> None:
+    config = read('verify = "head"\nagents = "ai"\nsample = 5\nbase-url = "https://e.com/"\nbase-dir = "."')
+    of_files = arguments_of(FILES, {}, {}, config)
+    assert of_files == {
+        "sitemap": "file:///a.xml",
+        "agents": "none",
+        "offline": "yes",
+        "base_url": "https://e.com/",
+        "base_dir": str(folder),
+    }
+    asked = arguments_of(FILES, {"verify": "get"}, {}, config)
+    assert (asked["verify"], asked["sample"], "offline" in asked) == ("get", "5", False)
+    assert arguments_of(SITE, {}, {}, config) == {"domain": "e.com", "verify": "head", "agents": "ai", "sample": "5"}
+
+
+def test_named_folder_and_options_win_over_places_of_the_file(folder: Path) -> None:
+    config = read('base-url = "https://e.com/"\nbase-dir = "."')
+    named = Targets(FILES.sites, FILES.sitemaps, FILES.names, folder="public")
+    arguments = arguments_of(named, {"base_url": "https://f.com/"}, {}, config)
+    assert (arguments["base_url"], arguments["base_dir"]) == ("https://f.com/", "public")
+    assert arguments_of(named, {"base_dir": "."}, {})["base_dir"] == "."
