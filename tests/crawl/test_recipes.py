@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
@@ -142,13 +143,21 @@ def urlset(loc: str) -> str:
 
 
 def gate(steps: list[Step], kitchen: Kitchen) -> None:
-    assert steps[0].code == 1, "a relative URL is an error"
+    assert (steps[0].code, steps[0].lines[0].split(" ")[1:3]) == (1, ["error", "loc-relative"])
+    in_ci = re.findall(r"^ +- (?:run: )?(sitemapcrawler .*)$", PAGE, re.MULTILINE)
+    assert kitchen.run("sh", in_ci[0]).code == 1, "a relative URL is an error"
     log = json.loads((kitchen.folder / "sitemaps.sarif").read_text(encoding="utf-8"))
     assert "loc-relative" in {result["ruleId"] for result in log["runs"][0]["results"]}
     (kitchen.folder / PUBLISHED).write_text(urlset("https://museum.example/visit"))
-    in_ci = re.findall(r"^ +- (?:run: )?(sitemapcrawler .*)$", PAGE, re.MULTILINE)
     assert [kitchen.run("sh", command).code for command in in_ci] == [0, 0]
     assert '<testsuite name="' in (kitchen.folder / "sitemaps.xml").read_text(encoding="utf-8")
+
+
+def test_workflow_gives_the_action_inputs_that_it_has() -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    workflow = yaml.safe_load(re.findall(r"```yaml\n(# \.github/workflows/sitemaps\.yml.*?)```", PAGE, re.DOTALL)[0])
+    [step] = [each for each in workflow["jobs"]["validate"]["steps"] if each["uses"] == "./tools/sitemapcrawler"]
+    assert {*step["with"]} == {*action["inputs"]}
 
 
 def after(steps: list[Step], kitchen: Kitchen) -> None:
