@@ -73,7 +73,7 @@ def _binary(chunk: object) -> bytes:
 
 MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
 """Needs that a single file meets."""
-NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP}
+NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP, Needs.UNLISTED}
 """Needs of rules that are never reported as skipped: without a baseline or failure, say, they have nothing to check."""
 
 

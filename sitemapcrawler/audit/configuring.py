@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, update_wrapper
@@ -16,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
 from sitemapcrawler.audit.frontier import Frontier, Patience
-from sitemapcrawler.audit.params import ARGUMENTS, Params
+from sitemapcrawler.audit.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import Rule, all_rules, families
@@ -27,6 +28,9 @@ from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
+MAX_FAULTS = 50_000
+"""Faults of one kind that the reader keeps in full if all findings are listed, as many as a sitemap may have entries.
+A fault takes about 500 bytes of memory."""
 MAX_ALLOWLIST_BYTES = 2**20
 """Maximum size of an allowlist: about 5,000 entries."""
 
@@ -96,6 +100,11 @@ def max_fetched(settings: BaseSettings) -> int:
     """Maximum size of a sitemap in bytes: DOWNLOAD_MAXSIZE, with this project's default instead of Scrapy's."""
     chosen = (settings.getpriority("DOWNLOAD_MAXSIZE") or 0) > SETTINGS_PRIORITIES["default"]
     return settings.getint("DOWNLOAD_MAXSIZE") if chosen else ours.DOWNLOAD_MAXSIZE
+
+
+def findings_per_rule(settings: BaseSettings, params: Params) -> int:
+    """Maximum number of findings per rule and file that become records."""
+    return sys.maxsize if params.findings == ALL else settings.getint("SITEMAP_FINDINGS_PER_RULE")
 
 
 def limits(settings: BaseSettings) -> Limits:

@@ -46,6 +46,8 @@ def _field(argument: Argument) -> Any:
 
 
 _PAGES = "a regular expression, searched in page URLs"
+ALL = "all"
+"""Value of `findings`."""
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
 VERIFYING = Beside("verify", "nothing is verified", "beside verify=head or verify=get")
@@ -220,6 +222,14 @@ class Params:
             "ids and families of rules, separated by commas",
             values.rule,
             values.COMMA,
+        )
+    )
+    findings: str | None = _field(
+        choice(
+            "findings",
+            None,
+            "list all findings, not only the first of each rule and file (SITEMAP_FINDINGS_PER_RULE)",
+            (ALL,),
         )
     )
     fresh: bool = _field(

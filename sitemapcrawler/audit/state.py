@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +13,15 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.configuring import at_least_one, choose, limits, new_frontier, new_status
+from sitemapcrawler.audit.configuring import (
+    MAX_FAULTS,
+    at_least_one,
+    choose,
+    findings_per_rule,
+    limits,
+    new_frontier,
+    new_status,
+)
 from sitemapcrawler.audit.discovery import Sites
 from sitemapcrawler.audit.frontier import Frontier, Selection
 from sitemapcrawler.audit.local_files import Published
@@ -95,6 +103,7 @@ class Audit:
         """Build the parts of a crawl. Scrapy has not made the engine yet.
         `fetch`: the way to fetch a sitemap, page or list; see `audit.walk.Walk`."""
         settings, params = crawler.settings, plan.params
+        per_rule = findings_per_rule(settings, params)
         stop, named, policies = shared_parts(crawler, params)
         selection, frontier = Selection(params), new_frontier(settings, params)
         sites = Sites(frontier, params.probe)
@@ -102,7 +111,7 @@ class Audit:
         reading = Reading(
             selection,
             frontier,
-            limits(settings),
+            replace(limits(settings), faults_kept=min(per_rule, MAX_FAULTS)),
             at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             stop.begun,
             params.follow.search if params.follow else None,
@@ -114,7 +123,7 @@ class Audit:
             max_children=max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
             ran_out=partial(stop.end, "memory"),
         )
-        judge = Judge(plan.choice, settings.getint("SITEMAP_FINDINGS_PER_RULE"))
+        judge = Judge(plan.choice, per_rule)
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         on_step = job.records.reply if job is not None and job.folder is not None else None
         status = new_status(crawler, params, policies, judge, stop.begun, on_step, verdicts.search_engine)
@@ -228,6 +237,7 @@ class Audit:
             "counts": tally.get("findings", {}),
             "severities": tally.get("severities", {}),
             "skipped": tally.get("rules_skipped", {}),
+            "unlisted": tally.get("unlisted", {}),
         })  # fmt: skip
         if self.status is not None and "trust" in tally:
             self.status.trusts.restore(tally["trust"])

@@ -238,6 +238,7 @@ ARGUMENTS = {
     "agents": ("NAMES", "crawlers to judge robots.txt for, such as search,ai; default for files: none"),
     "select": ("RULES", "rules and families of rules to run, separated by commas"),
     "ignore": ("RULES", "rules and families of rules not to run"),
+    "findings": ("all", "list all findings, not only the first of each rule and file"),
     "baseline": ("PATH", "an earlier job or feed: rules on what has changed since run as well"),
 }
 """Options that are spider arguments: (value, help)."""

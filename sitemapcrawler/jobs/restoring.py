@@ -56,6 +56,7 @@ def tally_of(record: SitemapEnd) -> dict[str, object]:
     tally: dict[str, object] = {"skipped": result.skipped, "alias": result.alias}
     if file is not None:
         tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
+        tally["unlisted"] = file.unlisted
     if result.trust is not None:
         tally["trust"] = result.trust
     return {name: value for name, value in tally.items() if value}

@@ -94,6 +94,8 @@ class SummaryPipeline(CrawlPipeline):
                 await audit.send_last(finding)
         else:
             audit.judge.skip_site()
+        for finding in audit.judge.incomplete_lists():
+            await audit.send_last(finding)
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is not None and audit.complete:

@@ -85,7 +85,7 @@ class Document:
         """Notes on the records that were yielded last."""
         self.compressed = False
         """True if the bytes were gzip."""
-        self.faults = Faults()
+        self.faults = Faults(limits.faults_kept)
         self._base = base or url
         self._limits = limits
         self._cut = cut

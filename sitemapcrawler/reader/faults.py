@@ -42,9 +42,10 @@ class Fault:
 
 
 class Faults:
-    """Faults of one document: complete counts, and up to `MAX_KEPT` of each kind in full."""
+    """Faults of one document: complete counts, and up to `MAX_KEPT` of each kind in full, or `kept` if that is more."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = 0) -> None:
+        self._most = max(MAX_KEPT, kept)
         self.counts: Counter[str] = Counter()
         self.lost = 0
         """Entries left out because they could not be trusted."""
@@ -68,7 +69,7 @@ class Faults:
         """Note a fault. `of_file`: it concerns the file, although it occurs in an entry."""
         self.counts[rule] += 1
         place = None
-        if self.counts[rule] <= MAX_KEPT:
+        if self.counts[rule] <= self._most:
             place = len(self._kept)
             excerpt = value and masked_url(value[:MAX_LOOKED_AT])[:MAX_VALUE]
             self._kept.append(Fault(rule, masked(message[:MAX_MESSAGE]), line, column, excerpt))
@@ -85,7 +86,7 @@ class Faults:
 
     def is_full(self, rule: str) -> bool:
         """Return whether another fault of this rule would only be counted."""
-        return self.counts[rule] >= MAX_KEPT
+        return self.counts[rule] >= self._most
 
     def first(self, *rules: str) -> Fault | None:
         """Return the earliest fault of any of these rules."""
@@ -120,6 +121,8 @@ class Limits:
     This bounds memory: a larger entry that arrives in one piece may be read."""
     max_head: int = MIB
     """Characters searched for the root element."""
+    faults_kept: int = 0
+    """Faults of one kind to keep in full, if more than `MAX_KEPT`."""
 
 
 MAX_NAME = 2048

@@ -17,8 +17,8 @@ MAX_ALIKE = 12
 """Rules that a message names."""
 NONE = "none"
 """Value of `select` that runs no rules."""
-ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP))
-"""Rules with these needs report what other rules could not check, so they run regardless of `select`."""
+ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP, Needs.UNLISTED))
+"""Rules with these needs report what other rules could not check or list, so they run regardless of `select`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from sitemapcrawler.rules.facts.given import (
     ReplyFacts,
     RobotsFacts,
     SkippedSite,
+    Unlisted,
     UrlFacts,
     VerdictFacts,
 )
@@ -58,6 +59,8 @@ class Judge:
         """Findings by severity."""
         self.skipped: Counter[str] = Counter()
         """Files that a rule could not judge, by rule."""
+        self.unlisted: Counter[str] = Counter()
+        """Findings that became no records, by rule."""
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
@@ -155,6 +158,7 @@ class Judge:
         """Count the same messages for further entries, without finding records."""
         for rule, message in said if records else ():
             self._count(rule, file, message.severity, len(records))
+            self._leave_out(rule, file, len(records))
         issues = list(dict.fromkeys(rule.id for rule, _ in said))
         for record in records if issues else ():
             record.issues = [*record.issues, *issues] if record.issues else issues
@@ -205,6 +209,11 @@ class Judge:
             for message in self._messages(self._rules[needs], one)
         )
 
+    def incomplete_lists(self) -> list[FindingRecord]:
+        """Return a finding for each rule whose findings did not all become records. Call it after everything else."""
+        facts = [Unlisted(*one) for one in sorted(self.unlisted.items())]
+        return self._standalone(said for one in facts for said in self._messages(self._rules[Needs.UNLISTED], one))
+
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
         """Yield findings on the whole site, rule by rule and file by file. `which`: only run rules with these needs."""
         facts.per_file = None if self._choice.looks_at_urls else max(self._per_rule, 1)
@@ -226,7 +235,8 @@ class Judge:
 
     def totals(self) -> dict[str, Counter[str]]:
         """Return the counts so far, by name."""
-        return {"counts": self.counts.copy(), "severities": self.severities.copy(), "skipped": self.skipped.copy()}
+        names = ("counts", "severities", "skipped", "unlisted")
+        return {name: getattr(self, name).copy() for name in names}
 
     def add(self, totals: Mapping[str, Mapping[str, int]]) -> None:
         """Add counts from before a resume."""
@@ -245,7 +255,9 @@ class Judge:
                 continue
             severity = self._count(rule, None, message.severity, message.times)
             told[sitemap] += 1
-            if told[sitemap] <= self._per_rule:
+            is_listed = told[sitemap] <= self._per_rule
+            self._leave_out(rule, None, message.times - is_listed)
+            if is_listed:
                 yield self._record(rule, severity, message, sitemap, url=url)
 
     def _standalone(self, said: Iterable[RuleMessage], sitemap: str | None = None) -> list[FindingRecord]:
@@ -281,6 +293,7 @@ class Judge:
         for id, number in uncounted.items():
             if number > 0 and file.findings[id]:
                 self._count(by_id[id], file, times=number)
+                self._leave_out(by_id[id], file, number)
 
     def _messages(self, rules: Iterable[Rule], facts: object) -> Iterator[RuleMessage]:
         """Run rules on the same facts."""
@@ -326,6 +339,8 @@ class Judge:
             severity = self._count(rule, file, message.severity)
             if file.findings[rule.id] <= self._per_rule:
                 findings.append(self._record(rule, severity, message, file.url, line, url))
+            else:
+                self._leave_out(rule, file, 1)
         if issues:
             record.issues = [*record.issues, *issues]
         return findings
@@ -340,6 +355,13 @@ class Judge:
             file.findings[rule.id] += times
             file.severities[severity] += times
         return severity
+
+    def _leave_out(self, rule: Rule, file: FileFacts | Counted | None, times: int) -> None:
+        """Count findings that become no records."""
+        if times:
+            self.unlisted[rule.id] += times
+            if file is not None:
+                file.unlisted[rule.id] += times
 
     @staticmethod
     def _record(

@@ -70,6 +70,8 @@ class Needs(StrEnum):
     """Each exception that another rule raises: `facts.Failure`."""
     GIVEN_UP = "given-up"
     """Each site whose remaining sitemaps were skipped: `facts.SkippedSite`."""
+    UNLISTED = "unlisted"
+    """Each rule whose findings were not all listed, at the end: `facts.Unlisted`."""
     ALLOWANCE = "allowance"
     """Each expired entry of the allowlist: `choice.Allowance`."""
 

@@ -43,9 +43,9 @@ def test_findings_follow_their_rows_and_counts_are_complete(site: SiteServer, tm
     done = crawl(tmp_path, settings=settings, domain=site.url(), select="loc-relative,xml-unknown-element")
     types = [record["type"] for record in done.records]
     rows = ["url", "finding"] * 5 + ["url"] * (PAGES - 5) + ["sitemap"] + ["finding"] * 5
-    assert types == [*rows, "robots", "summary"]
-    assert done.summary["rules"] == {"loc-relative": PAGES, "xml-unknown-element": PAGES}
-    assert done.summary["severities"] == {"error": PAGES, "warning": PAGES}
+    assert types == [*rows, "robots", "finding", "finding", "summary"]
+    assert done.summary["rules"] == {"limit-findings": 2, "loc-relative": PAGES, "xml-unknown-element": PAGES}
+    assert done.summary["severities"] == {"error": PAGES, "info": 2, "warning": PAGES}
     assert [record["issues"] for record in done.of_type("url")] == [["loc-relative", "xml-unknown-element"]] * PAGES
     first = done.of_type("finding")[0]
     assert (first["line"], first["url"], first["value"]) == (2, site.url("/page/0"), "/page/0")

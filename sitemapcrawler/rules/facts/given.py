@@ -55,6 +55,8 @@ class Counted:
     """Findings so far, by rule."""
     severities: Counter[str] = field(default_factory=Counter)
     """Findings so far, by severity."""
+    unlisted: Counter[str] = field(default_factory=Counter)
+    """Findings so far that are counted only, by rule."""
 
 
 @dataclass
@@ -108,6 +110,8 @@ class FileFacts:
     """Findings so far, by rule."""
     severities: Counter[str] = field(default_factory=Counter)
     """Findings so far, by severity."""
+    unlisted: Counter[str] = field(default_factory=Counter)
+    """Findings so far that are counted only, by rule."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Rules that could not judge this file."""
     replies: Counter[str] = field(default_factory=Counter)
@@ -413,6 +417,15 @@ class Failure:
 
     rule: str
     error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A rule with findings that are counted only."""
+
+    rule: str
+    number: int
+    """Of these findings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from sitemapcrawler.reader.faults import FULL
-from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, UrlFacts
+from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
 from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
@@ -179,6 +179,19 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     left = f"{counted(site.left, 'sitemap')} that {site.site} led to {'was' if site.left == 1 else 'were'} skipped"
     text = f"{left}: the site exceeded its time budget"
     yield Message(text, value=site.site)
+
+
+@rule("limit-findings", Severity.INFO, "the setting SITEMAP_FINDINGS_PER_RULE: docs/settings.md", Needs.UNLISTED)
+def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
+    """Findings of a rule are counted, but not all of them are listed.
+
+    Why: a list with thousands of alike findings hides the others. The counts and the `issues` of entries are complete.
+    Bad: 5,000 relative URLs in one file, of which 100 are listed
+    Good: `-a findings=all`, which lists all of them
+    """
+    number = unlisted.number
+    more = f"{counted(number, 'more finding')} of {unlisted.rule} {'is' if number == 1 else 'are'} counted, not listed"
+    yield Message(f"{more}; findings=all lists all", value=unlisted.rule)
 
 
 @rule("index-nested", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Nested sitemap indexes"})

@@ -110,7 +110,12 @@ def test_arguments_without_a_value_are_not_given() -> None:
 
 
 PROPERTIES: dict[str, dict[str, Any]] = schema()["properties"]
-CHOICES = {"probe": ["auto", "always", "never"], "verify": ["off", "head", "get"], "only": ["changes"]}
+CHOICES = {
+    "probe": ["auto", "always", "never"],
+    "verify": ["off", "head", "get"],
+    "only": ["changes"],
+    "findings": ["all"],
+}
 SWITCHES = {"offline", "verify_offsite", "verify_assets", "fresh", "force"}
 NUMBERS = {
     "max_urls": {"type": "integer", "minimum": 1},
