@@ -118,6 +118,7 @@ FEED_EXPORTERS = {
     "jsonl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
     "jl": "sitemapcrawler.feeds.exporters.JsonLinesExporter",
     "parquet": "sitemapcrawler.feeds.exporters.ParquetExporter",
+    "xlsx": "sitemapcrawler.feeds.workbook.WorkbookExporter",
     "sarif": "sitemapcrawler.feeds.findings.SarifExporter",
     "junit": "sitemapcrawler.feeds.findings.JUnitExporter",
 }

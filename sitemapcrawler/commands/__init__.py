@@ -24,6 +24,7 @@ NEEDED = {
     "rich": "rich>=13.9,<16",
     "jinja2": "jinja2>=3.1.6,<4",
     "pygal": "pygal>=3.0.5,<4",
+    "xlsxwriter": "xlsxwriter>=3.2,<4",
 }
 """{module: requirement}, as in pyproject.toml, without optional packages and Scrapy's own dependencies."""
 SCRAPY = (2, 18)

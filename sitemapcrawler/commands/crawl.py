@@ -22,7 +22,7 @@ from sitemapcrawler.commands.running import (
     refuse,
 )
 from sitemapcrawler.commands.targets import target
-from sitemapcrawler.feeds.setup import add_exporters, components_in, named_formats
+from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats
 from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
@@ -55,6 +55,8 @@ class Command(CrawlCommand):
             super().process_options(args, opts)
             apply_progress_option(self.settings, opts)
             ours = args[:1] == [AuditSpider.name]
+            if ours:
+                choose_record_types(self.settings, [*opts.output, *opts.overwrite_output])
             if ours and scrapy_cloud.runs_there(self.settings):
                 opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
-URL_FIELDS = tuple(field.name for field in dataclasses.fields(UrlRecord))
 ROW_GROUP = 50_000
 """Rows per row group, the unit in which readers skip and share work. As many as one sitemap may list: enough to
 compress well, few enough to hold in memory. Source: https://www.sitemaps.org/protocol.html#index"""
@@ -82,6 +81,11 @@ class RecordExporter(BaseItemExporter):
     def check_options(cls, options: FeedOptions) -> None:
         """Raise an exception if `item_export_kwargs` cannot work, ImportError if the optional package is missing."""
 
+    @classmethod
+    def fields_of(cls, kinds: Iterable[type]) -> list[str]:
+        """Return what `fields` may name if a feed holds these record types."""
+        return list(dict.fromkeys(field.name for kind in kinds for field in dataclasses.fields(kind)))
+
 
 class Undeclared(RecordExporter):
     """Stands for an exporter that is not a subclass, such as one of Scrapy's own."""
@@ -103,7 +107,7 @@ class JsonLinesExporter(RecordExporter):
     def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
         """`item_classes`: record types to write; default: all."""
         super().__init__(dont_fail=True, **kwargs)
-        self._classes = tuple(load_object(kind) for kind in item_classes)
+        self._classes = tuple(_loaded(item_classes))
         encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
         self.outlet = Outlet(file, encoding, ESCAPES)
         self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields), self._kwargs)
@@ -162,16 +166,17 @@ class JsonExporter(JsonLinesExporter):
 
 
 class CsvExporter(RecordExporter):
-    """`csv`: one table of the URL records; other record types are not written.
+    """`csv`: one table of the URL records, or of the record type in `item_classes`; other types are not written.
 
-    Columns are the fields of `UrlRecord` in order, or `fields`. Lists and objects become JSON text; lists of texts are
+    Columns are the fields of the record in order, or `fields`. Lists and objects become JSON text; lists of texts are
     joined by `join_multivalued` if it is set. Null and empty values become empty cells. Text that any spreadsheet would
     run as a formula gets a leading `'` (`cells.Cells`). Characters that the encoding lacks become backslash escapes.
     Appending writes no second header. Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 
     suffix = "csv"
-    record_types = (UrlRecord,)
+    is_table = True
+    selects_records = True
     is_appendable = True
 
     def __init__(
@@ -180,9 +185,13 @@ class CsvExporter(RecordExporter):
         include_headers_line: bool = True,
         join_multivalued: str | None = None,
         errors: str | None = None,
+        item_classes: Sequence[type | str] = (),
         **kwargs: object,
     ) -> None:
+        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written."""
         super().__init__(dont_fail=True, **kwargs)
+        self._record = record_of(_loaded(item_classes))
+        self._fields = [field.name for field in dataclasses.fields(self._record)]
         self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
         self._text = io.StringIO(newline="")
         self._writer = csv.writer(self._text, **self._kwargs)
@@ -191,24 +200,29 @@ class CsvExporter(RecordExporter):
         self._join = join_multivalued
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
+    @classmethod
+    def check_options(cls, options: FeedOptions) -> None:
+        """Raise ValueError for several record types, and what `csv.writer` raises for its arguments."""
+        cls(io.BytesIO(), **options)
+
     def export_item(self, item: object) -> None:
-        """Write the item's URL records, one per row."""
+        """Write the item's records of its type, one per row."""
         if not is_ours(item):
             self._put_other(item)
-        elif urls := [record for record in records(item) if isinstance(record, UrlRecord)]:
-            self._put_urls(urls)
+        elif rows := rows_of(item, self._record):
+            self._put_records(rows)
         self._hand_over()
 
     def finish_exporting(self) -> None:
         """Write the header if there were no rows, and flush."""
-        self._start(URL_FIELDS)
+        self._start(self._fields)
         self._hand_over()
         self.outlet.finish()
 
-    def _put_urls(self, urls: Sequence[UrlRecord]) -> None:
+    def _put_records(self, rows: Sequence[object]) -> None:
         columns = []
-        for name in self._start(URL_FIELDS):
-            values = list(map(attrgetter(name), urls)) if name in URL_FIELDS else [None] * len(urls)
+        for name in self._start(self._fields):
+            values = list(map(attrgetter(name), rows)) if name in self._fields else [None] * len(rows)
             columns.append(self._cells.column(values, self._structure))
         self._writer.writerows(zip(*columns, strict=True))
 
@@ -252,6 +266,29 @@ def is_ours(item: object) -> bool:
     return isinstance(item, UrlBatch) or is_record(type(item))
 
 
+def record_of(classes: Sequence[type]) -> type:
+    """Return the record type of a table: the only one among `item_classes`, which may name other items too, or
+    `UrlRecord`. Raises ValueError if there are several without it."""
+    kinds = [kind for kind in classes if is_record(kind)]
+    if len(kinds) > 1 and UrlRecord not in kinds:
+        raise ValueError("a table has records of one type; name one of the item_classes")
+    return kinds[0] if len(kinds) == 1 else UrlRecord
+
+
+def _loaded(classes: Iterable[type | str]) -> list[type]:
+    return [load_object(kind) for kind in classes]
+
+
+def rows_of(item: object, kind: type) -> Sequence[object]:
+    """Return the records of one type that one of our items stands for; fast for a batch of URLs."""
+    if isinstance(item, UrlBatch):
+        if kind is UrlRecord:
+            return item.urls
+        if not item.judged:
+            return ()
+    return [record for record in records(item) if isinstance(record, kind)]
+
+
 def _is_texts(value: object) -> TypeGuard[Sequence[str]]:
     return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
 
@@ -288,7 +325,7 @@ class ParquetExporter(RecordExporter):
         self._file = file
         self._size = row_group_size
         self._constants = constants
-        self._classes = [load_object(kind) for kind in item_classes]
+        self._classes = _loaded(item_classes)
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
         self._waiting: list[object] = []
 
@@ -312,8 +349,7 @@ class ParquetExporter(RecordExporter):
             isinstance(text, str) for text in self._constants.values()
         ):
             raise ValueError(f"constants {self._constants!r} is no mapping of columns to their text")
-        if len(self._classes) > 1 and UrlRecord not in self._classes:
-            raise ValueError("a table has records of one type; name one of the item_classes")
+        record_of(self._classes)
         # Imported here: pyarrow is optional, and slow to import.
         import pyarrow as pa
 
@@ -329,10 +365,7 @@ class ParquetExporter(RecordExporter):
 
     def export_item(self, item: object) -> None:
         """Add the item's records, and write full row groups."""
-        if isinstance(item, UrlBatch) and self.record is UrlRecord:
-            self._waiting += item.urls
-        elif not isinstance(item, UrlBatch) or item.judged:
-            self._waiting += [record for record in records(item) if isinstance(record, self.record)]
+        self._waiting += rows_of(item, self.record)
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._convert(len(self._waiting) // ROWS_AT_ONCE * ROWS_AT_ONCE)
 

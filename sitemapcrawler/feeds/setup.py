@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +19,7 @@ from w3lib.url import file_uri_to_path
 
 from sitemapcrawler import plugins, urls
 from sitemapcrawler import settings as ours
+from sitemapcrawler.feeds.folder import FEEDS
 from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ def _check_format(uri: str, name: str, exporters: Exporters) -> None:
 def _check_exporter(uri: str, name: str, options: FeedOptions, exporter: type[RecordExporter]) -> None:
     if exporter.is_compressed and (uri.endswith(".gz") or GZIP in options.get("postprocessing", ())):
         raise ValueError(f"{uri} cannot be gzip: {name} is compressed inside; leave .gz out")
+    for path in options.get("item_classes") or ():
+        _loaded(uri, path)
     try:
         exporter.check_options(options.get("item_export_kwargs") or {})
     except ImportError:
@@ -222,10 +224,9 @@ def check_columns(settings: BaseSettings) -> None:
     for uri, options in settings.getdict("FEEDS").items():
         name = format_of(uri, options)
         exporter = exporter_of(name, exporters)
-        if exporter.has_fields:
-            kinds = _kinds(str(uri), name, exporter, options.get("item_classes") or ())
-            if kinds and not foreign:
-                _check_fields(str(uri), kinds, options, settings)
+        kinds = _kinds(str(uri), name, exporter, options.get("item_classes") or ())
+        if exporter.has_fields and kinds and not foreign:
+            _check_fields(str(uri), exporter.fields_of(kinds), _named(kinds), options, settings)
 
 
 def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Iterable[object]) -> Collection[type]:
@@ -256,7 +257,9 @@ def _holds(given: type, kind: type) -> bool:
     return issubclass(kind, given) or (kind is UrlRecord and issubclass(UrlBatch, given))
 
 
-def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, object], settings: BaseSettings) -> None:
+def _check_fields(
+    uri: str, known: Sequence[str], held: str, options: Mapping[str, object], settings: BaseSettings
+) -> None:
     where, fields = "fields", options.get("fields")
     if "fields" not in options:
         where = "setting FEED_EXPORT_FIELDS"
@@ -268,12 +271,11 @@ def _check_fields(uri: str, kinds: Collection[type], options: Mapping[str, objec
         return
     if isinstance(fields, str) or not isinstance(fields, Iterable):
         raise ValueError(f"{where} of {uri}: accepted: a list of fields, or {{field: title}}")
-    known = list(dict.fromkeys(field.name for kind in kinds for field in dataclasses.fields(kind)))
     for name in fields:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
             meant = f", did you mean {near[0]}?" if near else f"; accepted: {', '.join(known)}"
-            raise ValueError(f"{where}: no field {str(name)!r} in {_named(kinds)} of {uri}{meant}")
+            raise ValueError(f"{where}: no field {str(name)!r} in {held} of {uri}{meant}")
 
 
 def _named(kinds: Collection[type]) -> str:
@@ -320,6 +322,19 @@ def prepare_feeds(settings: BaseSettings) -> None:
         schemes = components_in(settings, "FEED_STORAGES").keys() - {REPORT}
         feeds = prepared(feeds, components_in(settings, "FEED_EXPORTERS"), schemes)
         settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def choose_record_types(settings: BaseSettings, targets: Iterable[str]) -> None:
+    """Let tables that `-o` or `-O` names after a record type hold it: `findings.csv`, `out/sitemaps.parquet`.
+    `item_classes` of a feed take precedence. `targets`: as from `named_formats`."""
+    feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    for target in targets:
+        uri, _, name = target.rpartition(":")
+        kind = FEEDS.get(Path(uri.removesuffix(".gz")).stem, UrlRecord)
+        if uri in feeds and kind is not UrlRecord and exporter_of(name, exporters).is_table:
+            feeds[uri] = {"item_classes": [kind], **feeds[uri]}
+    settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
 def write_anew(settings: BaseSettings, job: str) -> None:

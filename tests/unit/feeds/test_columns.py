@@ -27,12 +27,32 @@ def check(feed: str, for_all: Any = None, pipelines: dict[str, int] | None = Non
 
 
 @pytest.mark.parametrize("kind", ["FindingRecord", "SitemapRecord", "RobotsRecord", "SummaryRecord"])
-def test_csv_of_other_records_than_urls_is_refused(kind: str) -> None:
-    with pytest.raises(ValueError, match=f"^x.csv cannot hold {kind}: csv holds url records alone; use jsonl"):
-        check("x.csv", item_classes=[ITEMS + kind])
-    for name in ("x.jsonl", "x.parquet"):
+def test_any_record_type_fits_formats_of_rows(kind: str) -> None:
+    for name in ("x.csv", "x.jsonl", "x.parquet", "x.xlsx"):
         check(name, item_classes=[ITEMS + kind])
-    check("x.csv", item_classes=[ITEMS + kind, f"{ITEMS}UrlRecord"])
+        check(name, item_classes=[ITEMS + kind, f"{ITEMS}UrlRecord"])
+
+
+@pytest.mark.parametrize("kind", ["UrlRecord", "SitemapRecord", "RobotsRecord", "SummaryRecord"])
+@pytest.mark.parametrize("format", ["sarif", "junit"])
+def test_formats_of_findings_refuse_other_records(format: str, kind: str) -> None:
+    with pytest.raises(ValueError, match=f"^x.{format} cannot hold {kind}: {format} holds "):
+        check(f"x.{format}", item_classes=[ITEMS + kind])
+
+
+@pytest.mark.parametrize("fields", [["url", "colour"], {"url": "URL", "colour": "Colour"}])
+def test_workbook_knows_its_own_columns(fields: Any) -> None:
+    with pytest.raises(ValueError, match=r"^fields: no field 'colour' in any record of x.xlsx; accepted: url, status,"):
+        check("x.xlsx", fields=fields)
+    with pytest.raises(ValueError, match=r"^fields: no field 'rule' in the url records of x.xlsx; accepted: url, "):
+        check("x.xlsx", fields=["rule"], item_classes=[f"{ITEMS}UrlRecord"])
+    check("x.xlsx", fields=["url", "rule", "outcome", "crawl_delay"])
+
+
+def test_csv_fields_are_those_of_its_record_type() -> None:
+    with pytest.raises(ValueError, match=r"no field 'loc' in the finding records of x.csv; accepted: type, rule,"):
+        check("x.csv", fields=["loc"], item_classes=[f"{ITEMS}FindingRecord"])
+    check("x.csv", fields=["rule", "url"], item_classes=[f"{ITEMS}FindingRecord"])
 
 
 @pytest.mark.parametrize("fields", [["loc", "lastmd"], {"loc": "URL", "lastmd": "Date"}])

@@ -48,13 +48,13 @@ def test_a_target_has_its_format_named(target: str, named: str) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("out.xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
-        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif"),
-        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, junit, parquet, sarif"),
-        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, junit, parquet, sarif"),
-        ("out", "feed out names no format; use csv, json, jsonl, junit, parquet, sarif"),
-        ("-", "feed - names no format; use csv, json, jsonl, junit, parquet, sarif"),
-        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, junit, parquet, sarif"),
+        ("out.xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("out.csv:xml", "feed format xml is not written; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("-:pickle", "feed format pickle is not written; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("out.marshal.gz", "feed format marshal is not written; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("out", "feed out names no format; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("-", "feed - names no format; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
+        ("out.gz", "feed out.gz names no format; use csv, json, jsonl, junit, parquet, sarif, xlsx"),
     ],
 )
 def test_a_target_of_another_format_is_refused(target: str, message: str) -> None:
@@ -88,8 +88,9 @@ def test_what_a_feed_says_itself_stays() -> None:
     options = {
         "format": "csv",
         "postprocessing": ["my.Plugin"],
-        "item_classes": ["my.Item"],
+        "item_classes": ["collections.Counter"],
         "item_filter": "my.Filter",
+        "item_export_kwargs": {"item_classes": ["sitemapcrawler.items.UrlRecord"]},
     }
     assert feeds.prepared({"a.gz": options}) == {"a.gz": options}
 
@@ -108,7 +109,7 @@ def test_the_given_feeds_stay_as_they_are() -> None:
 @pytest.mark.parametrize("name", ["xml", "pickle", "marshal", "yaml"])
 def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, junit, parquet, sarif$"
+        ValueError, match=rf"^feed format {name} is not written; use csv, json, jsonl, junit, parquet, sarif, xlsx$"
     ):
         feeds.check_feeds({"out": {"format": name}})
 
@@ -150,7 +151,7 @@ def test_what_an_exporter_declares_is_checked() -> None:
     assert completed["out.loc"]["item_export_kwargs"] == {"item_classes": [kind]}
     assert feeds.named_formats(["out.urls"], TOY) == ["out.urls:urls"]
     with pytest.raises(
-        ValueError, match=r"^feed out names no format; use csv, json, jsonl, junit, loc, parquet, sarif$"
+        ValueError, match=r"^feed out names no format; use csv, json, jsonl, junit, loc, parquet, sarif, xlsx$"
     ):
         feeds.named_formats(["out"], TOY)
     with pytest.raises(ValueError, match=r"^feed format loc needs toy: pip install toy$"):

@@ -1,0 +1,433 @@
+"""Feed format xlsx: a workbook with a sheet for each record type, for people who filter and sort in a spreadsheet.
+
+Text of crawled sites is untrusted input: it is always written as text, never as a formula, and becomes a hyperlink only
+if it is a plain http(s) URL. Limits of Excel are those of
+https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import xlsxwriter
+from scrapy.utils.misc import load_object
+from xlsxwriter.exceptions import XlsxWriterException
+
+from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
+from sitemapcrawler.feeds.jsontext import names
+from sitemapcrawler.feeds.setup import FeedOptions
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.urls.display import CUT
+from sitemapcrawler.words import elapsed, percent
+
+MAX_ROWS = 1_048_576
+"""Rows of a worksheet, the header included."""
+MAX_LINKS = 65_530
+"""Hyperlinks of a worksheet. XlsxWriter keeps them in memory, so the sheets that continue another one have none."""
+MAX_LINK = 2079
+"""Length of a hyperlink in UTF-16 units. Source: https://xlsxwriter.readthedocs.io/worksheet.html#write_url"""
+MAX_CELL = 32_767
+"""Length of the text in a cell in UTF-16 units."""
+MAX_NUMBER = 10**15
+"""Numbers from here on are written as text: Excel keeps 15 digits."""
+_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML 1.0 forbids, that do not survive it (carriage return), or that change the writing direction."""
+_LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*)?", re.IGNORECASE)
+"""URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
+_SIGNS = ("=", "+", "-", "@")
+"""Start of a formula, if somebody edits the cell."""
+_OPTIONS = {
+    "constant_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "use_zip64": True,
+}
+"""Options of XlsxWriter: rows go to temporary files, and text stays text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a sheet."""
+
+    name: str
+    """Header, and its name in `fields`."""
+    width: int
+    """In characters."""
+    value: Callable[[Any], object]
+    """Value of a record: text, a number, True, False, or None for an empty cell."""
+    is_link: bool = False
+    """True if http(s) URLs become hyperlinks."""
+
+
+def _status(url: UrlRecord) -> object:
+    """HTTP status, or the kind of failure; None if the URL was not requested."""
+    if url.reply is None or url.reply.kind == "unchecked":
+        return None
+    return url.reply.status if url.reply.status is not None else url.reply.kind
+
+
+def _final_url(url: UrlRecord) -> str | None:
+    """URL that a redirect led to."""
+    return url.reply.final_url if url.reply is not None and url.reply.final_url != url.loc else None
+
+
+def _noindex(url: UrlRecord) -> object:
+    """True or False; the names of the crawlers if the page tells only some of them."""
+    if url.reply is None or url.reply.noindex:
+        return url.reply and True
+    return ", ".join(url.reply.noindex_agents) or url.reply.noindex
+
+
+def _blocked_for(url: UrlRecord) -> str | None:
+    """Names of the crawlers; `none` if robots.txt allows all; None if it was not judged."""
+    return None if url.blocked_for is None else ", ".join(url.blocked_for) or "none"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    """`GPTBot 120, CCBot 3`."""
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())
+
+
+URLS = (
+    Column("url", 60, lambda url: url.loc, is_link=True),
+    Column("status", 10, _status),
+    Column("final_url", 40, _final_url),
+    Column("canonical", 40, lambda url: url.reply and url.reply.canonical),
+    Column("noindex", 10, _noindex),
+    Column("blocked_for", 20, _blocked_for),
+    Column("lastmod", 22, lambda url: url.lastmod),
+    Column("changefreq", 12, lambda url: url.changefreq),
+    Column("priority", 9, lambda url: url.priority),
+    Column("images", 9, lambda url: len(url.images) or None),
+    Column("videos", 9, lambda url: len(url.videos) or None),
+    Column("news", 9, lambda url: 1 if url.news else None),
+    Column("alternates", 11, lambda url: len(url.alternates) or None),
+    Column("problems", 40, lambda url: ", ".join(url.issues)),
+    Column("sitemap", 50, lambda url: url.sitemap),
+    Column("line", 9, lambda url: url.line),
+    Column("change", 11, lambda url: url.change),
+)
+PROBLEMS = (
+    Column("severity", 10, lambda finding: finding.severity),
+    Column("rule", 28, lambda finding: finding.rule),
+    Column("message", 80, lambda finding: finding.message),
+    Column("url", 60, lambda finding: finding.url, is_link=True),
+    Column("value", 30, lambda finding: finding.value),
+    Column("sitemap", 50, lambda finding: finding.sitemap),
+    Column("line", 9, lambda finding: finding.line),
+)
+SITEMAPS = (
+    Column("sitemap", 60, lambda file: file.sitemap, is_link=True),
+    Column("format", 12, lambda file: file.format),
+    Column("status", 10, lambda file: file.status),
+    Column("outcome", 12, lambda file: file.outcome),
+    Column("url_count", 11, lambda file: file.url_count),
+    Column("bytes", 12, lambda file: file.bytes),
+    Column("lastmod_min", 22, lambda file: file.lastmod_min),
+    Column("lastmod_max", 22, lambda file: file.lastmod_max),
+    Column("found_by", 12, lambda file: file.found_by),
+    Column("parent", 50, lambda file: file.parent),
+    Column("final_url", 40, lambda file: file.final_url),
+    Column("replies", 30, lambda file: _counts(file.replies)),
+    Column("problems", 40, lambda file: ", ".join(file.issues)),
+    Column("error", 50, lambda file: file.error),
+)
+ROBOTS = (
+    Column("robots", 50, lambda robots: robots.robots, is_link=True),
+    Column("status", 10, lambda robots: robots.status),
+    Column("outcome", 14, lambda robots: robots.outcome),
+    Column("sitemaps", 60, lambda robots: ", ".join(robots.sitemaps)),
+    Column("crawl_delay", 12, lambda robots: robots.crawl_delay),
+    Column("urls", 10, lambda robots: robots.urls),
+    Column("blocked_urls", 40, lambda robots: _counts(robots.agents)),
+    Column("problems", 40, lambda robots: ", ".join(robots.issues)),
+    Column("error", 50, lambda robots: robots.error),
+)
+SUMMARY = "Summary"
+"""Name of the first sheet."""
+SUMMARY_WIDTHS = (36, 24, 16, 90)
+"""Of its columns, in characters."""
+TABLES: Mapping[type, tuple[str, Sequence[Column]]] = {
+    UrlRecord: ("URLs", URLS),
+    FindingRecord: ("Problems", PROBLEMS),
+    SitemapRecord: ("Sitemaps", SITEMAPS),
+    RobotsRecord: ("Robots", ROBOTS),
+}
+"""{record type: name of its sheet, and columns}, in the order of the sheets."""
+
+
+class WorkbookExporter(RecordExporter):
+    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots; other items are not written.
+
+    `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
+    There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to
+    temporary files, uncompressed, so memory does not grow with them.
+    """
+
+    suffix = "xlsx"
+    selects_records = True
+    is_compressed = True
+
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
+        """`item_classes`: record types to write; default: all."""
+        super().__init__(dont_fail=True, **kwargs)
+        self._file = file
+        classes = tuple(load_object(kind) for kind in item_classes)
+        self._kinds = [kind for kind in (*TABLES, SummaryRecord) if not classes or issubclass(kind, classes)]
+        self._book: Any = None  # xlsxwriter ships no types
+        self._overview: Any = None
+        self._tables: dict[type, Table] = {}
+        self._summary: SummaryRecord | None = None
+        self._listed: Counter[str] = Counter()
+        self._failed = False
+
+    @classmethod
+    def check_options(cls, options: FeedOptions) -> None:
+        """Raise ValueError for an unknown option."""
+        if unknown := set(options) - {"item_classes", "export_empty_fields", "encoding", "indent", "fields_to_export"}:
+            raise ValueError(f"xlsx has no option {min(unknown)}; accepted: item_classes")
+
+    @classmethod
+    def fields_of(cls, kinds: Iterable[type]) -> list[str]:
+        """Return the names of the columns."""
+        return list(dict.fromkeys(column.name for kind in kinds if kind in TABLES for column in TABLES[kind][1]))
+
+    def start_exporting(self) -> None:
+        """Start the sheets. Raises ValueError for a file that has rows already."""
+        if getattr(self._file, "appending", False):
+            raise ValueError("xlsx cannot be appended to; use overwrite")
+        with self._guarded():
+            self._folder = TemporaryDirectory(prefix="sitemapcrawler-xlsx-", ignore_cleanup_errors=True)
+            self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": self._folder.name})
+            self._add_sheets()
+
+    def _add_sheets(self) -> None:
+        titles = names(self.fields_to_export or ())
+        if SummaryRecord in self._kinds:
+            self._overview = self._book.add_worksheet(SUMMARY)
+        for kind, (name, columns) in TABLES.items():
+            own = {column.name: column for column in columns}
+            shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
+            if kind in self._kinds and shown:
+                self._tables[kind] = Table(self._book, name, shown)
+
+    def export_item(self, item: object) -> None:
+        """Write the item's records, one per row."""
+        if self._failed or not is_ours(item):
+            return
+        with self._guarded():
+            for record in records(item):
+                table = self._tables.get(type(record)) or self._table_of(record)
+                if table is not None:
+                    table.add(record)
+                if isinstance(record, FindingRecord):
+                    self._listed[record.rule] += 1
+                elif isinstance(record, SummaryRecord):
+                    self._summary = record
+
+    def finish_exporting(self) -> None:
+        """Write the summary, and put the workbook together."""
+        if self._book is None:
+            return
+        with self._folder, self._guarded():
+            if self._overview is not None:
+                self._write_summary()
+            sheets = [sheet for table in self._tables.values() for sheet in table.finish()]
+            # Sheets that continue another one were added last.
+            self._book.worksheets_objs[:] = [*filter(None, [self._overview]), *sheets] or self._book.worksheets()
+            for number, sheet in enumerate(self._book.worksheets()):
+                sheet.index = number
+            self._book.close()
+
+    def _table_of(self, record: object) -> Table | None:
+        """Return the sheet of a record of a subclass, such as the end of a file."""
+        return next((table for kind, table in self._tables.items() if isinstance(record, kind)), None)
+
+    def _write_summary(self) -> None:
+        bold = self._book.add_format({"bold": True})
+        for number, width in enumerate(SUMMARY_WIDTHS):
+            self._overview.set_column(number, number, width)
+        self._overview.freeze_panes(1, 0)
+        self._overview.write_string(0, 0, SUMMARY, bold)
+        listed = self._listed if FindingRecord in self._tables else None
+        for number, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
+            for place, cell in enumerate(cells):
+                style = bold if len(cells) == 1 or isinstance(cells, Heading) else None
+                if isinstance(cell, str):
+                    self._overview.write_string(number, place, cell_text(cell), style)
+                elif cell is not None:
+                    self._overview.write_number(number, place, cell, style)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Report a full disk for temporary files like one for the feed, if its storage is ours."""
+        try:
+            yield
+        except (OSError, XlsxWriterException) as error:
+            fail = getattr(self._file, "fail", None)
+            if fail is None:
+                raise
+            if not self._failed:
+                fail(error if isinstance(error, OSError) else OSError(errno.EIO, str(error)))
+            self._failed = True
+
+
+class Table:
+    """Rows of one record type, on as many sheets as they need. `columns`: {title: column}."""
+
+    def __init__(self, book: xlsxwriter.Workbook, name: str, columns: Mapping[str, Column]) -> None:
+        self._book = book
+        self._name = name
+        self._titles = columns
+        self._columns = [(place, column.value, column.is_link) for place, column in enumerate(columns.values())]
+        self._bold = book.add_format({"bold": True})
+        self._quoted = book.add_format({"quote_prefix": True})
+        self._link = book.get_default_url_format()
+        self._sheets: list[Any] = []
+        self._links = 0
+        self._start()
+
+    def add(self, record: object) -> None:
+        """Write a record as a row."""
+        if self._row + 1 >= MAX_ROWS:
+            self._filter()
+            self._start()
+        self._row += 1
+        for place, value_of, is_link in self._columns:
+            value = value_of(record)
+            if value is None or value == "":
+                continue
+            if isinstance(value, str):
+                self._put_text(place, value, is_link)
+            elif isinstance(value, bool):
+                self._sheet.write_string(self._row, place, "yes" if value else "no")
+            elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
+                self._sheet.write_number(self._row, place, value)
+            elif not isinstance(value, float) or math.isfinite(value):
+                self._put_text(place, str(value))
+
+    def finish(self) -> list[Any]:
+        """End the last sheet. Returns all of them."""
+        self._filter()
+        return self._sheets
+
+    def _put_text(self, place: int, value: str, is_link: bool = False) -> None:
+        text = cell_text(value)
+        if is_link and self._links < MAX_LINKS and (target := link_to(value)):
+            self._links += 1
+            self._sheet.write_url(self._row, place, target, self._link, text)
+        else:
+            self._sheet.write_string(self._row, place, text, self._quoted if text.startswith(_SIGNS) else None)
+
+    def _start(self) -> None:
+        """Start a sheet with its header."""
+        number = len(self._sheets) + 1
+        self._sheet = self._book.add_worksheet(self._name if number == 1 else f"{self._name} {number}")
+        self._sheets.append(self._sheet)
+        self._row = 0
+        for place, (title, column) in enumerate(self._titles.items()):
+            self._sheet.set_column(place, place, column.width)
+            self._sheet.write_string(0, place, cell_text(title), self._bold)
+        self._sheet.freeze_panes(1, 0)
+
+    def _filter(self) -> None:
+        self._sheet.autofilter(0, 0, self._row, len(self._columns) - 1)
+
+
+def cell_text(text: str) -> str:
+    """Return text that a cell can hold: forbidden and misleading characters as escapes, the rest behind `MAX_CELL`
+    replaced by `...`."""
+    if not text.isprintable():
+        text = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    if len(text) > MAX_CELL // 2 and _utf16_length(text) > MAX_CELL:
+        text = text.encode("utf-16-le")[: 2 * (MAX_CELL - len(CUT))].decode("utf-16-le", "ignore") + CUT
+    # XlsxWriter would take this for XML of its own.
+    return f"{text} " if text.startswith("<r>") and text.endswith("</r>") else text
+
+
+def link_to(url: str) -> str | None:
+    """Return the target of a hyperlink; None for a URL that cannot safely become one."""
+    if len(url) > MAX_LINK or not url.isprintable() or not _LINK.fullmatch(url):
+        return None
+    target = url.replace("[", "%5B").replace("]", "%5D")
+    return target if _utf16_length(target) <= MAX_LINK else None
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+class Heading(tuple[str, ...]):
+    """A row of headings."""
+
+    __slots__ = ()
+
+
+Row = Sequence[str | float | None]
+
+
+def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
+    """Yield the rows of the summary. `listed`: findings in the workbook by rule; None if it has no sheet for them."""
+    yield from _about(summary)
+    found = sum(summary.severities.values())
+    kept = None if listed is None else sum(listed.values())
+    if kept is not None and kept < found:
+        left_out = "unchanged entries (only=changes) and " if summary.only else ""
+        why = f"{left_out}findings beyond the limit of each rule and file are counted, not listed (findings=all)"
+        yield "Problems listed", kept, None, f"{found - kept:,} more: {why}"
+    yield from _section("Problems by severity", [(name, summary.severities.get(name, 0)) for name in SEVERITIES])
+    if summary.rules:
+        what = {rule.id: rule.what for rule in all_rules()}
+        yield ()
+        yield Heading(("Problems by rule", "found", "listed" if listed is not None else "", "meaning"))
+        for rule, number in sorted(summary.rules.items(), key=lambda one: (-one[1], one[0])):
+            yield rule, number, None if listed is None else listed.get(rule, 0), what.get(rule)
+    yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
+    yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
+    yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
+
+
+def _about(summary: SummaryRecord) -> Iterator[Row]:
+    if summary.domains:
+        yield "Site", ", ".join(summary.domains)
+    yield "Started", summary.started.replace("T", " ").replace("Z", " UTC")
+    yield "Duration", elapsed(summary.elapsed_s)
+    yield "Sitemaps", summary.sitemaps
+    yield "URLs", summary.urls
+    if (bad := summary.bad) is not None:
+        share = f"{bad.bad:,} of {bad.checked:,} checked URLs failed or redirected"
+        if bad.low < bad.high:
+            share += f"; of all {bad.population:,} probably {percent(bad.low)} to {percent(bad.high)}"
+        yield "Bad URLs", percent(bad.share), None, share
+    if summary.partial:
+        yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
+    else:
+        yield "Ended early", "no"
+    if summary.only:
+        yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
+
+
+def _section(title: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield a heading and its rows; nothing without rows."""
+    for number, row in enumerate(rows):
+        if not number:
+            yield ()
+            yield Heading((title,))
+        yield row
+
+
+def _left_out(reason: str, number: int) -> str:
+    one, many, rest = SKIPPED.get(reason, ("file", "files", "that the rule could not judge"))
+    return f"{one if number == 1 else many} {rest}"

@@ -1,0 +1,268 @@
+"""Workbooks and tables of a real crawl, and how many findings they list."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+
+from sitemapcrawler.feeds.workbook import TABLES
+from sitemapcrawler.reader.faults import MAX_KEPT
+from tests.crawl.crawling import AT_HOME, FEED, LOG, Crawl, command, crawl
+from tests.crawl.documents import CORE, index, robots, urlset
+from tests.crawl.forks import environment
+from tests.crawl.site_server import SiteServer
+
+FAULTY = 30
+"""Faulty entries of a file."""
+CAP = {"SITEMAP_FINDINGS_PER_RULE": 5}
+RULES = "loc-relative,xml-unknown-element"
+SHEETS = {name: kind().type for kind, (name, _) in TABLES.items()}
+
+
+def faulty(count: int, start: int = 0) -> str:
+    """A urlset with an unknown element and a relative URL in each entry."""
+    entries = "".join(f"<url><loc>/page/{n}</loc><title>{n}</title></url>\n" for n in range(start, start + count))
+    return f"<urlset {CORE}>\n{entries}</urlset>"
+
+
+def publish(site: SiteServer, files: int = 2) -> None:
+    names = [f"/{number}.xml" for number in range(files)]
+    site.routes = {
+        "/robots.txt": robots(site.url("/index.xml")),
+        "/index.xml": index(*map(site.url, names)),
+        **{name: faulty(FAULTY, number * FAULTY) for number, name in enumerate(names)},
+    }
+
+
+def sheets(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table of a workbook."""
+    found = {}
+    for sheet in openpyxl.load_workbook(path).worksheets[1:]:
+        header, *rows = sheet.iter_rows(values_only=True)
+        found[sheet.title] = [dict(zip(header, row, strict=True)) for row in rows]
+    return found
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode(), newline="")))
+
+
+def counts(done: Crawl) -> dict[str, int]:
+    return {name: len(done.of_type(kind)) for name, kind in SHEETS.items()}
+
+
+def listed(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(row["rule"] for row in rows)
+
+
+def unlisted(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What the findings on capped rules say, by rule."""
+    return {row["value"]: row["message"] for row in rows if row["rule"] == "limit-findings"}
+
+
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_workbook_has_a_row_for_each_record(site: SiteServer, tmp_path: Path, items: str) -> None:
+    publish(site)
+    options = ("-O", FEED, "-O", "audit.xlsx")
+    done = crawl(tmp_path, *options, settings={"SITEMAP_ITEMS": items}, domain=site.url(), verify="head")
+    assert done.code == 0
+    rows = sheets(tmp_path / "audit.xlsx")
+    assert {name: len(found) for name, found in rows.items()} == counts(done)
+    assert {row["url"]: row["status"] for row in rows["URLs"]} == {
+        record["loc"]: record["reply"]["status"] for record in done.of_type("url")
+    }
+    for name, kind, field in (("Problems", "finding", "message"), ("Sitemaps", "sitemap", "sitemap")):
+        assert sorted(row[field] for row in rows[name]) == sorted(record[field] for record in done.of_type(kind))
+    summary = dict(row[:2] for row in openpyxl.load_workbook(tmp_path / "audit.xlsx")["Summary"].values if row[0])
+    assert (summary["URLs"], summary["Sitemaps"], summary["Ended early"]) == (2 * FAULTY, 3, "no")
+    assert summary["loc-relative"] == 2 * FAULTY
+
+
+def test_job_that_was_stopped_and_one_that_is_finished_give_the_same_workbook(site: SiteServer, tmp_path: Path) -> None:
+    publish(site, 6)
+    options, job = ("-O", FEED, "-O", "audit.xlsx"), {**CAP, "JOBDIR": "job"}
+    (whole := tmp_path / "whole").mkdir()
+    expected = crawl(whole, *options, settings=CAP, domain=site.url(), select=RULES)
+    stopped = crawl(tmp_path, *options, settings={**job, "CLOSESPIDER_ITEMCOUNT": 3}, domain=site.url(), select=RULES)
+    assert stopped.code == 3 and counts(stopped)["URLs"] < 6 * FAULTY
+    for _ in range(2):
+        done = crawl(tmp_path, *options, settings=job, domain=site.url(), select=RULES)
+        assert done.code == 0
+        rows = sheets(tmp_path / "audit.xlsx")
+        for name, found in sheets(whole / "audit.xlsx").items():
+            assert sorted(map(str, rows[name])) == sorted(map(str, found))
+        assert done.summary["rules"] == expected.summary["rules"]
+    assert counts(done) == counts(expected)
+    left = 6 * (FAULTY - CAP["SITEMAP_FINDINGS_PER_RULE"])
+    assert unlisted(rows["Problems"]) == {
+        rule: f"{left} more findings of {rule} are counted, not listed; findings=all lists all"
+        for rule in RULES.split(",")
+    }
+
+
+def test_workbook_of_changes(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": urlset("https://e.com/1", "https://e.com/2")}
+    crawl(tmp_path, settings={"JOBDIR": "monday"}, sitemap=site.url("/a.xml"))
+    site.routes = {"/a.xml": urlset("https://e.com/2", "https://e.com/3")}
+    done = crawl(tmp_path, "-O", "audit.xlsx", sitemap=site.url("/a.xml"), baseline="monday", only="changes")
+    assert done.code == 0
+    found = {row["url"]: row["change"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]}
+    assert found == {"https://e.com/1": "removed", "https://e.com/3": "added"}
+
+
+def test_files_named_after_a_record_type_hold_it(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    names = (
+        "findings.csv",
+        "out/sitemaps.csv.gz",
+        "robots.parquet",
+        "out/findings.parquet",
+        "urls.csv",
+        "my-findings.csv",
+    )
+    options = [part for name in (FEED, *names) for part in ("-O", name)]
+    done = crawl(tmp_path, *options, domain=site.url())
+    assert done.code == 0
+    findings = table(tmp_path / "findings.csv")
+    assert [(row["type"], row["rule"], row["url"]) for row in findings] == [
+        ("finding", record["rule"], record.get("url", "")) for record in done.of_type("finding")
+    ]
+    assert len(pq.read_table(tmp_path / "out/findings.parquet")) == len(findings)
+    assert pq.read_table(tmp_path / "robots.parquet")["robots"].to_pylist() == [site.url("/robots.txt")]
+    assert {row["type"] for row in table(tmp_path / "urls.csv")} == {"url"}
+    assert (tmp_path / "my-findings.csv").read_bytes() == (tmp_path / "urls.csv").read_bytes()
+
+
+def test_rows_of_findings_can_be_appended(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    for _ in range(2):
+        assert crawl(tmp_path, "-o", "findings.csv", domain=site.url(), select="loc-relative").code == 0
+    rows = table(tmp_path / "findings.csv")
+    assert listed(rows) == {"loc-relative": 4 * FAULTY}
+
+
+def test_item_classes_make_a_table_of_any_record_type(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    kinds = {
+        "sitemap": "SitemapRecord",
+        "robots": "RobotsRecord",
+        "finding": "FindingRecord",
+        "summary": "SummaryRecord",
+    }
+    feeds = {
+        f"{name}s.csv": {"overwrite": True, "item_classes": [f"sitemapcrawler.items.{kind}"]}
+        for name, kind in kinds.items()
+    }
+    feeds["findings.xlsx"] = {
+        "overwrite": True,
+        "item_classes": ["sitemapcrawler.items.FindingRecord"],
+        "fields": ["rule", "line"],
+    }
+    done = crawl(tmp_path, settings={"FEEDS": json.dumps(feeds)}, domain=site.url())
+    for name in kinds:
+        rows = table(tmp_path / f"{name}s.csv")
+        assert [row["type"] for row in rows] == [name] * len(done.of_type(name)) != []
+    (sheet,) = openpyxl.load_workbook(tmp_path / "findings.xlsx").worksheets
+    assert [cell.value for cell in sheet[1]] == ["rule", "line"]
+    assert sheet.max_row == 1 + len(done.of_type("finding"))
+
+
+REFUSED = [
+    ({"x.csv": {"item_classes": ["SitemapRecord", "FindingRecord"]}}, "a table has records of one type; name one of the item_classes"),
+    ({"x.sarif": {"overwrite": True, "item_classes": ["UrlRecord"]}}, "x.sarif cannot hold UrlRecord: sarif holds finding records alone"),
+    ({"x.csv": {"item_classes": ["NoRecord"]}}, "item_classes of x.csv: "),
+    ({"x.xlsx": {"overwrite": True, "fields": ["urll"]}}, "fields: no field 'urll' in any record of x.xlsx, did you mean url?"),
+    ({"x.xlsx": {"overwrite": True, "item_export_kwargs": {"dates": 1}}}, "xlsx has no option dates; accepted: item_classes"),
+    ({"x.xlsx": {}}, "xlsx cannot be appended to; use -O (overwrite: True in FEEDS)"),
+    ({"x.xlsx.gz": {"overwrite": True}}, "x.xlsx.gz cannot be gzip: xlsx is compressed inside; leave .gz out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("feeds", "problem"), REFUSED)
+def test_feeds_that_cannot_work_are_refused_in_one_line(tmp_path: Path, feeds: Any, problem: str) -> None:
+    for options in feeds.values():
+        options["item_classes"] = [f"sitemapcrawler.items.{name}" for name in options.get("item_classes", ())]
+    done = crawl(tmp_path, settings={"FEEDS": json.dumps(feeds)}, domain="127.0.0.1:1")
+    assert done.code == 2
+    assert problem in done.log and done.log.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == [LOG]
+
+
+def test_standard_output_holds_a_whole_workbook(site: SiteServer, tmp_path: Path) -> None:
+    site.routes["/sitemap.txt"] = site.url("/page")
+    argv = command("-O", "-:xlsx", settings=AT_HOME, sitemap=site.url("/sitemap.txt"))
+    done = subprocess.run(argv, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    (tmp_path / "audit.xlsx").write_bytes(done.stdout)
+    assert [row["url"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]] == [site.url("/page")]
+
+
+def test_full_disk_loses_the_workbook_in_one_line(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    done = crawl(tmp_path, "-O", "/dev/full:xlsx", "-O", FEED, domain=site.url())
+    assert done.code == 1
+    assert done.log.count("/dev/full cannot be written: No space left on device") == 1
+    assert counts(done)["URLs"] == 2 * FAULTY
+
+
+def test_each_feed_says_what_it_does_not_list(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    options = ("-O", FEED, "-O", "findings.csv", "-O", "audit.xlsx", "-O", "x.sarif", "-O", "x.junit")
+    done = crawl(tmp_path, *options, settings=CAP, domain=site.url(), select=RULES)
+    told = {
+        rule: f"50 more findings of {rule} are counted, not listed; findings=all lists all" for rule in RULES.split(",")
+    }
+    problems = sheets(tmp_path / "audit.xlsx")["Problems"]
+    for rows in (done.of_type("finding"), table(tmp_path / "findings.csv"), problems):
+        assert unlisted(rows) == told
+        assert listed(rows) == {**dict.fromkeys(told, 10), "limit-findings": 2}
+    for name in ("x.sarif", "x.junit"):
+        assert all(message in (tmp_path / name).read_text() for message in told.values())
+    assert done.summary["rules"] == {**dict.fromkeys(told, 2 * FAULTY), "limit-findings": 2}
+    assert done.records[-2]["rule"] == "limit-findings"
+    summary = [row[:2] for row in openpyxl.load_workbook(tmp_path / "audit.xlsx")["Summary"].values]
+    assert ("Problems listed", 22) in summary
+
+
+def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
+    many = MAX_KEPT + 200
+    site.routes = {
+        "/robots.txt": robots(site.url("/a.xml"), site.url("/b.xml")),
+        "/a.xml": faulty(many),
+        "/b.xml": faulty(many),
+    }
+    rules = f"{RULES},cross-duplicate-url"
+    options = ("-O", FEED, "-O", "findings.csv", "-O", "audit.xlsx")
+    done = crawl(tmp_path, *options, settings=CAP, domain=site.url(), select=rules, findings="all")
+    assert done.code == 0
+    expected = {**dict.fromkeys(RULES.split(","), 2 * many), "cross-duplicate-url": many}
+    assert listed(done.of_type("finding")) == done.summary["rules"] == expected
+    assert listed(table(tmp_path / "findings.csv")) == expected
+    assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
+
+
+def test_findings_takes_one_value(tmp_path: Path) -> None:
+    done = crawl(tmp_path, domain="127.0.0.1:1", findings="some")
+    assert (done.code, done.log) == (2, "sitemapcrawler: argument findings='some': no such choice; accepted: all\n")
+
+
+def test_rules_on_the_site_count_what_they_do_not_list(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {
+        "/robots.txt": robots(site.url("/a.xml"), site.url("/b.xml")),
+        **dict.fromkeys(("/a.xml", "/b.xml"), urlset(*(site.url(f"/{n}") for n in range(FAULTY)))),
+    }
+    done = crawl(tmp_path, settings=CAP, domain=site.url(), select="cross-duplicate-url")
+    findings = done.of_type("finding")
+    assert listed(findings) == {"cross-duplicate-url": 5, "limit-findings": 1}
+    assert list(unlisted(findings).values()) == [
+        "25 more findings of cross-duplicate-url are counted, not listed; findings=all lists all"
+    ]

@@ -1,0 +1,448 @@
+"""The workbook: what openpyxl reads in it, and what text of crawled sites cannot do there."""
+
+from __future__ import annotations
+
+import errno
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemapcrawler.feeds import workbook
+from sitemapcrawler.feeds.storages import AtomicFileStorage
+from sitemapcrawler.feeds.workbook import MAX_CELL, MAX_LINK, WorkbookExporter, cell_text, link_to
+from sitemapcrawler.items import (
+    FindingRecord,
+    Note,
+    Notes,
+    ReplyRecord,
+    RobotsRecord,
+    Share,
+    SitemapEnd,
+    SitemapRecord,
+    SummaryRecord,
+    UrlBatch,
+    UrlRecord,
+)
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+
+SITEMAP = "https://e.com/sitemap.xml"
+SHEETS = ["Summary", "URLs", "Problems", "Sitemaps", "Robots"]
+HOSTILE = [
+    "=1+1",
+    "+1",
+    "-1+1",
+    "@SUM(A1)",
+    '=HYPERLINK("http://x")',
+    "{=1}",
+    "internal:A1",
+    "mailto:a@b",
+    "file:///etc/passwd",
+]
+
+
+def export(*items: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    writer = WorkbookExporter(file, **options)
+    writer.start_exporting()
+    for item in items:
+        writer.export_item(item)
+    writer.finish_exporting()
+    return file.getvalue()
+
+
+def book(*items: Any, **options: Any) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(io.BytesIO(export(*items, **options)))
+
+
+def rows(sheet: Any) -> list[dict[str, Any]]:
+    header, *values = sheet.iter_rows(values_only=True)
+    return [dict(zip(header, row, strict=True)) for row in values]
+
+
+def filled(sheet: Any) -> list[dict[str, Any]]:
+    """The rows without their empty cells."""
+    return [{name: value for name, value in row.items() if value is not None} for row in rows(sheet)]
+
+
+def parts(data: bytes) -> Iterator[tuple[str, str]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        for name in archive.namelist():
+            yield name, archive.read(name).decode()
+
+
+def test_an_empty_workbook_has_all_sheets_with_their_headers() -> None:
+    written = book()
+    assert written.sheetnames == SHEETS
+    assert [cell.value for cell in written["Problems"][1]] == [
+        "severity", "rule", "message", "url", "value", "sitemap", "line",
+    ]  # fmt: skip
+    for sheet in written.worksheets[1:]:
+        assert all(cell.font.bold for cell in sheet[1])
+        assert sheet.freeze_panes == "A2"
+        assert sheet.auto_filter.ref == f"A1:{sheet.cell(1, sheet.max_column).coordinate}"
+        assert all(sheet.column_dimensions[cell.column_letter].width > 8 for cell in sheet[1])
+
+
+def test_every_column_of_a_url() -> None:
+    url = UrlRecord(
+        loc="https://e.com/old", sitemap=SITEMAP, line=3, lastmod="2024-05", changefreq="daily", priority=0.5,
+        images=[Image(loc="i"), Image(loc="j")], videos=[Video(title="v")], news=News(title="n"),
+        alternates=[Alternate("de", "https://e.com/de")], blocked_for=["GPTBot", "CCBot"],
+        reply=ReplyRecord("redirected", status=200, final_url="https://e.com/new", canonical="https://e.com/c", noindex=True),
+        issues=["status-redirect", "loc-x"], change="added",
+    )  # fmt: skip
+    assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
+        {
+            "url": "https://e.com/old", "status": 200, "final_url": "https://e.com/new", "canonical": "https://e.com/c",
+            "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
+            "priority": 0.5, "images": 2, "videos": 1, "news": 1, "alternates": 1,
+            "problems": "status-redirect, loc-x", "sitemap": SITEMAP, "line": 3, "change": "added",
+        }
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reply", "cells"),
+    [
+        (None, {}),
+        (ReplyRecord("unchecked", "blocked"), {}),
+        (ReplyRecord("timeout", final_url="https://e.com/"), {"status": "timeout"}),
+        (ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False), {"status": 200, "noindex": "no"}),
+        (
+            ReplyRecord("ok", status=200, noindex=False, noindex_agents=["bing", "x"]),
+            {"status": 200, "noindex": "bing, x"},
+        ),
+    ],
+)
+def test_replies_in_words(reply: ReplyRecord | None, cells: dict[str, Any]) -> None:
+    url = UrlRecord(loc="https://e.com/", sitemap=SITEMAP, reply=reply)
+    assert filled(book(url)["URLs"]) == [{"url": "https://e.com/", "sitemap": SITEMAP, **cells}]
+
+
+@pytest.mark.parametrize(("blocked", "cell"), [(None, None), ([], "none"), (["A"], "A")])
+def test_not_judged_differs_from_allowed(blocked: list[str] | None, cell: str | None) -> None:
+    assert rows(book(UrlRecord(loc="u", blocked_for=blocked))["URLs"])[0]["blocked_for"] == cell
+
+
+def test_findings_of_entries_and_files_are_problems() -> None:
+    url = UrlRecord(loc="https://e.com/", sitemap=SITEMAP)
+    note = Note(url, findings=[FindingRecord("loc-relative", "error", "not absolute", SITEMAP, 3, 1, url.loc, "/")])
+    end = SitemapEnd("sitemap")
+    end.sitemap, end.findings = SITEMAP, [FindingRecord("limit-bytes", "warning", "too large", SITEMAP)]
+    written = book(UrlBatch(SITEMAP, [url], Notes.of([note])), end, FindingRecord("robots-missing", "info", "none"))
+    assert filled(written["Problems"]) == [
+        {"severity": "error", "rule": "loc-relative", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3},
+        {"severity": "warning", "rule": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
+        {"severity": "info", "rule": "robots-missing", "message": "none"},
+    ]  # fmt: skip
+    assert written["Problems"].auto_filter.ref == "A1:G4"
+    assert len(rows(written["Sitemaps"])) == len(rows(written["URLs"])) == 1
+
+
+def test_files_and_robots() -> None:
+    file = SitemapRecord(
+        sitemap=SITEMAP,
+        status=404,
+        outcome="failed",
+        replies={"ok": 1200, "http-error": 3},
+        issues=["a", "b"],
+        error="HTTP status 404",
+    )
+    robots = RobotsRecord(
+        "https://e.com/robots.txt",
+        200,
+        sitemaps=[SITEMAP, "https://e.com/b.xml"],
+        crawl_delay=2.5,
+        agents={"GPTBot": 1200},
+    )
+    written = book(file, robots)
+    assert filled(written["Sitemaps"]) == [
+        {"sitemap": SITEMAP, "format": "unknown", "status": 404, "outcome": "failed", "url_count": 0, "bytes": 0, "found_by": "argument",
+         "replies": "ok 1,200, http-error 3", "problems": "a, b", "error": "HTTP status 404"}
+    ]  # fmt: skip
+    assert filled(written["Robots"]) == [
+        {"robots": "https://e.com/robots.txt", "status": 200, "outcome": "parsed", "sitemaps": f"{SITEMAP}, https://e.com/b.xml",
+         "crawl_delay": 2.5, "urls": 0, "blocked_urls": "GPTBot 1,200"}
+    ]  # fmt: skip
+
+
+class TestSummary:
+    SUMMARY = SummaryRecord(
+        domains=["e.com"], started="2026-05-01T10:00:00Z", elapsed_s=200.0, sitemaps=17, urls=1037,
+        rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
+        replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
+        bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls",
+    )  # fmt: skip
+
+    def rows(self, *items: Any, **options: Any) -> list[list[Any]]:
+        sheet = book(*items, self.SUMMARY, **options)["Summary"]
+        return [[value for value in row if value is not None] for row in sheet.iter_rows(values_only=True)]
+
+    def test_it_is_in_words(self) -> None:
+        shown = self.rows()
+        for row in (
+            ["Site", "e.com"],
+            ["Started", "2026-05-01 10:00:00 UTC"],
+            ["Duration", "3 min 20 s"],
+            ["Sitemaps", 17],
+            [
+                "Bad URLs",
+                "6.4 %",
+                "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
+            ],
+            ["Ended early", "yes", "it had the URLs that max_urls allows"],
+            ["error", 6],
+            ["info", 0],
+            ["answered with an HTTP error", 66],
+            ["not asked: not in the sample", 3],
+            ["GPTBot", 5],
+            ["include", 2, "entries were left out that the argument include does not match"],
+            ["robots-x", 1, "file that the rule could not judge"],
+        ):
+            assert row in shown
+
+    def test_rules_are_counted_and_explained(self) -> None:
+        finding = FindingRecord("loc-relative", "error", "m")
+        shown = self.rows(finding, finding)
+        at = shown.index(["Problems by rule", "found", "listed", "meaning"])
+        assert [row[:3] for row in shown[at + 1 : at + 3]] == [["loc-relative", 5, 2], ["status-404", 2, 0]]
+        assert "not absolute" in shown[at + 1][3]
+        (kept,) = (row for row in shown if row and row[0] == "Problems listed")
+        assert kept[1] == 2 and kept[2].startswith("5 more: ") and "findings=all" in kept[2]
+
+    def test_nothing_is_said_of_a_sheet_that_is_not_there(self) -> None:
+        shown = self.rows(item_classes=[UrlRecord, SummaryRecord])
+        assert next(row for row in shown if row and row[0] == "loc-relative")[:2] == ["loc-relative", 5]
+        assert not [row for row in shown if row and row[0] == "Problems listed"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_becomes_a_formula_or_another_link(text: str) -> None:
+    data = export(
+        UrlRecord(loc=text, lastmod=text, sitemap=text),
+        FindingRecord(text, "error", text, text, url=text, value=text),
+        SitemapRecord(sitemap=text, error=text),
+        RobotsRecord(text),
+        SummaryRecord(domains=[text], rules={text: 1}, agents={text: 1}, partial=text, skipped={text: 1}),
+    )
+    for name, xml in parts(data):
+        assert not re.search(r"<f[ >]|<hyperlink", xml), name
+    written = openpyxl.load_workbook(io.BytesIO(data))
+    for sheet, column in (("URLs", "A2"), ("Problems", "C2"), ("Sitemaps", "A2"), ("Robots", "A2")):
+        cell = written[sheet][column]
+        assert (cell.value, cell.data_type, cell.hyperlink) == (text, "s", None)
+        assert bool(cell.quotePrefix) == text.startswith(("=", "+", "-", "@"))
+
+
+@pytest.mark.parametrize(
+    "text", ["0012", "1e5", "2024-05-01", "TRUE", "12 ", " a  b ", "a\tb\nc", "<b>&amp;</b>", "_x0041_", "😀é"]
+)
+def test_text_stays_as_it_is(text: str) -> None:
+    (cell,) = book(FindingRecord("r", "error", text))["Problems"]["C2:C2"][0]
+    assert cell.data_type == "s"
+    # openpyxl leaves the escape that Excel decodes
+    assert cell.value.replace("_x005F_", "_") == text
+
+
+def test_own_markup_of_the_library_is_text() -> None:
+    text = "<r><t>x</t></r>"
+    assert book(FindingRecord("r", "error", text))["Problems"]["C2"].value == f"{text} "
+    bad = "<r><t>&bogus;</r>"
+    assert book(FindingRecord("r", "error", bad))["Problems"]["C2"].value == f"{bad} "
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=[]), max_size=20))
+def test_any_text_is_a_file_that_can_be_read(text: str) -> None:
+    (row,) = rows(book(FindingRecord(text, text, text, text, 7, url=text, value=text))["Problems"])
+    assert row["line"] == 7
+    assert (row["message"] or "").replace("_x005F_", "_") == cell_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x00b\x1bc", r"a\x00b\x1bc"),
+        ("a\rb", r"a\rb"),
+        ("\x9b\u202eevil", r"\x9b\u202eevil"),
+        ("\ud800\uffff", r"\ud800\uffff"),
+    ],
+)
+def test_what_xml_cannot_hold_is_seen(text: str, shown: str) -> None:
+    assert rows(book(FindingRecord("r", "error", text))["Problems"])[0]["message"] == shown
+
+
+@pytest.mark.parametrize("char", ["x", "😀"])
+def test_long_text_is_cut_visibly(char: str) -> None:
+    units = len(char.encode("utf-16-le")) // 2
+    whole = char * (MAX_CELL // units)
+    assert cell_text(whole) == whole
+    message = rows(book(FindingRecord("r", "error", whole + char))["Problems"])[0]["message"]
+    assert message.endswith(f"{char}...")
+    assert MAX_CELL - units < len(message.encode("utf-16-le")) // 2 <= MAX_CELL
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://e.com/a?b=1&c=%20", "https://e.com/a?b=1&c=%20"),
+        ("HTTP://e.com", "HTTP://e.com"),
+        ("https://e.com/ä/#b#c", "https://e.com/ä/#b#c"),
+        ("https://e.com/?a[]=1", "https://e.com/?a%5B%5D=1"),
+        ("https://e.com/" + "x" * (MAX_LINK - 14), "https://e.com/" + "x" * (MAX_LINK - 14)),
+        ("https://e.com/" + "x" * (MAX_LINK - 13), None),
+        ("https://e.com/?" + "[" * 700, None),
+        ("https://e.com/" + "😀" * 1100, None),
+        ("javascript:alert(1)", None),
+        ("ftp://e.com/", None),
+        ("//e.com/", None),
+        ("https://", None),
+        ("https://bank.com@e.com/", None),
+        ("https://e.com/a b", None),
+        ('https://e.com/"x', None),
+        ("https://e.com/<x>", None),
+        ("https://e.com/\u202ex", None),
+        ("https://[::1]/", None),
+        ("https://e.com\\x", None),
+    ],
+)
+def test_only_plain_web_urls_are_links(url: str, target: str | None) -> None:
+    assert link_to(url) == target
+    cell = book(UrlRecord(loc=url))["URLs"]["A2"]
+    assert cell.value == cell_text(url)
+    shown = cell.hyperlink and cell.hyperlink.target + (
+        f"#{cell.hyperlink.location}" if cell.hyperlink.location else ""
+    )
+    assert shown == target
+
+
+def test_links_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MAX_LINKS", 2)
+    sheet = book(*(UrlRecord(loc=f"https://e.com/{n}") for n in range(4)))["URLs"]
+    assert [bool(cell.hyperlink) for cell in sheet["A"]] == [False, True, True, False, False]
+    assert sheet["A5"].value == "https://e.com/3"
+
+
+def test_library_warns_of_nothing_at_its_own_limit() -> None:
+    data = export(UrlBatch(SITEMAP, [UrlRecord(loc=f"https://e.com/{n}") for n in range(workbook.MAX_LINKS + 1)]))
+    sheet = next(xml for name, xml in parts(data) if name.endswith("sheet2.xml"))
+    assert sheet.count("<hyperlink ") == workbook.MAX_LINKS
+
+
+def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MAX_ROWS", 3)
+    urls = [UrlRecord(loc=f"https://e.com/{n}", line=n) for n in range(5)]
+    written = book(UrlBatch(SITEMAP, urls), *(FindingRecord(f"r{n}") for n in range(3)), SummaryRecord(urls=5))
+    assert written.sheetnames == ["Summary", "URLs", "URLs 2", "URLs 3", "Problems", "Problems 2", "Sitemaps", "Robots"]
+    lines = [[row["line"] for row in rows(written[name])] for name in ("URLs", "URLs 2", "URLs 3")]
+    assert lines == [[0, 1], [2, 3], [4]]
+    for sheet in written.worksheets[1:]:
+        assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
+    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:Q3", "A1:Q2"]
+
+
+def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MAX_ROWS", 3)
+    data = export(*(UrlRecord(loc=f"{n}") for n in range(5)))
+    named = re.findall(r'localSheetId="(\d)" hidden="1">(.*?)!', dict(parts(data))["xl/workbook.xml"])
+    names = openpyxl.load_workbook(io.BytesIO(data)).sheetnames
+    assert len(named) == len(names) - 1
+    # Excel repairs a workbook in which they differ.
+    assert [names[int(number)] for number, _ in named] == [name.strip("'") for _, name in named]
+
+
+class TestOptions:
+    def test_fields_choose_and_rename_columns(self) -> None:
+        written = book(UrlRecord(loc="u"), FindingRecord("r"), fields_to_export={"rule": "Rule", "url": "Page"})
+        assert written.sheetnames == ["Summary", "URLs", "Problems"]
+        assert [cell.value for cell in written["Problems"][1]] == ["Rule", "Page"]
+        assert rows(written["URLs"]) == [{"Page": "u"}]
+
+    def test_item_classes_choose_sheets(self) -> None:
+        items = (UrlRecord(loc="u"), FindingRecord("r"), SummaryRecord())
+        assert book(*items, item_classes=["sitemapcrawler.items.FindingRecord"]).sheetnames == ["Problems"]
+        assert book(*items, item_classes=[UrlRecord, SummaryRecord]).sheetnames == ["Summary", "URLs"]
+
+    def test_other_items_are_left_out(self) -> None:
+        assert rows(book({"url": "u"})["URLs"]) == []
+
+    def test_unknown_option_is_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"^xlsx has no option colour; accepted: item_classes$"):
+            WorkbookExporter.check_options({"colour": "red", "item_classes": [UrlRecord]})
+
+    def test_appending_is_refused(self) -> None:
+        file = io.BytesIO()
+        file.appending = True  # type: ignore[attr-defined]
+        with pytest.raises(ValueError, match="xlsx cannot be appended to"):
+            WorkbookExporter(file).start_exporting()
+
+
+def test_temporary_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    export(UrlRecord(loc="u"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk_for_temporary_files_loses_the_feed_with_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = tmp_path / "audit.xlsx"
+    target.write_bytes(b"earlier")
+    storage = AtomicFileStorage(str(target), feed_options={"overwrite": True})
+    file = storage.open(None)  # type: ignore[arg-type]
+    writer = WorkbookExporter(file)
+    writer.start_exporting()
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(workbook.Table, "add", full)
+    for number in range(3):
+        writer.export_item(UrlRecord(loc=f"{number}"))
+    writer.finish_exporting()
+    with pytest.raises(OSError, match="was not written: No space left on device; what stood there before is kept"):
+        storage.store(file)
+    assert [record.message for record in caplog.records] == [f"{target} cannot be written: No space left on device"]
+    assert target.read_bytes() == b"earlier"
+
+
+def test_missing_folder_for_temporary_files_loses_the_feed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    storage = AtomicFileStorage(str(tmp_path / "audit.xlsx"), feed_options={"overwrite": True})
+    file = storage.open(None)  # type: ignore[arg-type]
+    writer = WorkbookExporter(file)
+    writer.start_exporting()
+    writer.export_item(UrlRecord(loc="u"))
+    writer.finish_exporting()
+    with pytest.raises(OSError, match=r"audit\.xlsx was not written: No such file or directory"):
+        storage.store(file)
+    assert len(caplog.records) == 1
+
+
+def test_pipe_gets_a_whole_workbook() -> None:
+    class Pipe(io.RawIOBase):
+        def __init__(self) -> None:
+            self.data = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            self.data += bytes(data)
+            return len(data)
+
+    writer = WorkbookExporter(pipe := Pipe())  # type: ignore[arg-type]
+    writer.start_exporting()
+    writer.export_item(UrlRecord(loc="https://e.com/"))
+    writer.finish_exporting()
+    assert rows(openpyxl.load_workbook(io.BytesIO(pipe.data))["URLs"])[0]["url"] == "https://e.com/"
