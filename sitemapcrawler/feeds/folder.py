@@ -21,7 +21,7 @@ FEEDS: Mapping[str, type] = MappingProxyType(
 """Record type of each feed, by name without suffix."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
-TABLES = ("urls.csv", "findings.csv")
+TABLES = ("audit.xlsx", "urls.csv", "findings.csv")
 """Tables for people, which the command `audit` writes."""
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""

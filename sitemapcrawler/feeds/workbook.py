@@ -24,7 +24,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.setup import FeedOptions
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES
@@ -103,6 +103,8 @@ def _counts(counts: Mapping[str, int]) -> str:
 URLS = (
     Column("url", 60, lambda url: url.loc, is_link=True),
     Column("status", 10, _status),
+    Column("indexable", 11, lambda url: url.indexable),
+    Column("indexability", 16, lambda url: url.indexability),
     Column("final_url", 40, _final_url),
     Column("canonical", 40, lambda url: url.reply and url.reply.canonical),
     Column("noindex", 10, _noindex),
@@ -395,6 +397,7 @@ def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> It
         for rule, number in sorted(summary.rules.items(), key=lambda one: (-one[1], one[0])):
             yield rule, number, None if listed is None else listed.get(rule, 0), what.get(rule)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
+    yield from _section("Indexability", summary.indexability.items())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
 
@@ -406,17 +409,23 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     yield "Duration", elapsed(summary.elapsed_s)
     yield "Sitemaps", summary.sitemaps
     yield "URLs", summary.urls
-    if (bad := summary.bad) is not None:
-        share = f"{bad.bad:,} of {bad.checked:,} checked URLs failed or redirected"
-        if bad.low < bad.high:
-            share += f"; of all {bad.population:,} probably {percent(bad.low)} to {percent(bad.high)}"
-        yield "Bad URLs", percent(bad.share), None, share
+    if summary.bad is not None:
+        yield "Bad URLs", percent(summary.bad.share), None, _share(summary.bad, "failed or redirected")
+    if (share := summary.not_indexable) is not None:
+        yield "Not indexable", percent(share.share), None, _share(share, "cannot be indexed")
     if summary.partial:
         yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
     else:
         yield "Ended early", "no"
     if summary.only:
         yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
+
+
+def _share(share: Share, what: str) -> str:
+    text = f"{share.bad:,} of {share.checked:,} checked URLs {what}"
+    if share.low == share.high:
+        return text
+    return f"{text}; of all {share.population:,} probably {percent(share.low)} to {percent(share.high)}"
 
 
 def _section(title: str, rows: Iterable[Row]) -> Iterator[Row]:

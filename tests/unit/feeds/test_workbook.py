@@ -98,11 +98,11 @@ def test_every_column_of_a_url() -> None:
         images=[Image(loc="i"), Image(loc="j")], videos=[Video(title="v")], news=News(title="n"),
         alternates=[Alternate("de", "https://e.com/de")], blocked_for=["GPTBot", "CCBot"],
         reply=ReplyRecord("redirected", status=200, final_url="https://e.com/new", canonical="https://e.com/c", noindex=True),
-        issues=["status-redirect", "loc-x"], change="added",
+        issues=["status-redirect", "loc-x"], change="added", indexable=False, indexability="redirect",
     )  # fmt: skip
     assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
         {
-            "url": "https://e.com/old", "status": 200, "final_url": "https://e.com/new", "canonical": "https://e.com/c",
+            "url": "https://e.com/old", "status": 200, "indexable": "no", "indexability": "redirect", "final_url": "https://e.com/new", "canonical": "https://e.com/c",
             "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
             "priority": 0.5, "images": 2, "videos": 1, "news": 1, "alternates": 1,
             "problems": "status-redirect, loc-x", "sitemap": SITEMAP, "line": 3, "change": "added",
@@ -181,6 +181,7 @@ class TestSummary:
         rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
         replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
         bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls",
+        not_indexable=Share(1000, 1000, 100, 0.1, 0.1, 0.1), indexability={"ok": 900, "noindex": 100},
     )  # fmt: skip
 
     def rows(self, *items: Any, **options: Any) -> list[list[Any]]:
@@ -203,7 +204,9 @@ class TestSummary:
             ["error", 6],
             ["info", 0],
             ["answered with an HTTP error", 66],
-            ["not asked: not in the sample", 3],
+            ["not requested: not in the sample", 3],
+            ["Not indexable", "10 %", "100 of 1,000 checked URLs cannot be indexed"],
+            ["noindex", 100],
             ["GPTBot", 5],
             ["include", 2, "entries were left out that the argument include does not match"],
             ["robots-x", 1, "file that the rule could not judge"],
@@ -346,7 +349,7 @@ def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines == [[0, 1], [2, 3], [4]]
     for sheet in written.worksheets[1:]:
         assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
-    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:Q3", "A1:Q2"]
+    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:S3", "A1:S2"]
 
 
 def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
