@@ -19,6 +19,12 @@ What a crawl checks while it reads. `-a select=` and `-a ignore=` take these ids
 first dash; `-a select=none` runs none. A finding names its rule, severity, file, line and value; at most
 `SITEMAP_FINDINGS_PER_RULE` findings of a rule and file become rows, the counts in the summary are complete.
 
+Behind the severity stands what a rule reports one finding for. Faults that are fixed one by one are reported *per
+entry*. What is true of a whole file or site, such as a habit of the program that writes the sitemaps, is one finding
+*per file* or *per site*: it has the number of entries or files, and the first as an example, with its line. *Per file
+and value* is one for each dead image, wrong code and the like, however many entries have it. The `url` records of all
+these entries name the rule in `issues`. Notes of a rule with a higher severity are reported per file, too.
+
 `xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas (`schemas/`),
 which are read from the package and written from the facts of the protocol. They agree with the official ones of
 sitemaps.org and Google: `tests/unit/schemas/` compares the verdicts of both on thousands of generated documents,

@@ -114,7 +114,7 @@ class JudgedFile:
             return []
         record = self._file.record
         self._file.indexes = int(format_named(record.format).is_index)
-        found = self._judge.file(record, self._file)
+        found = self._judge.file(record, self._file) + self._judge.crawl({})
         self.findings += found
         for rule in filter(self._choice.chosen, self._choice.all_rules):
             if not (MET | NEVER_SKIPPED).intersection(rule.needs):

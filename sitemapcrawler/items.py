@@ -397,7 +397,7 @@ class SitemapEnd(SitemapRecord):
     def __init__(self, *fields: Any) -> None:
         """`fields`: those of the record, in order. Any: each has a type of its own."""
         super().__init__(*fields)
-        self.facts: FileFacts | None = None
+        self.facts: FileFacts | Counted | None = None
         """What rules are given of the file; None where nothing is judged."""
         self.findings: list[FindingRecord] = []
         """Findings on the file itself."""

@@ -311,24 +311,25 @@ class Listing:
         path = Path(urls.local_path(url) or "")
         record = SitemapEnd(url)
         record.format = LIST.name
+        record.facts = listed = Counted(record.sitemap)
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
-                yield from self._batches(readable(read_list(file, path.name, _cells), record), record)
+                yield from self._batches(readable(read_list(file, path.name, _cells), record), record, listed)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:
             record.outcome, record.error = "failed", record.error or "lists no URL"
         yield record
 
-    def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord) -> Iterator[FreshBatch]:
-        file = Counted(record.sitemap)
+    def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord, file: Counted) -> Iterator[FreshBatch]:
         while batch := list(islice(listed, self._batch_size)):
             if self._stopped() or self._selection.full:
                 return
             records = [UrlRecord(one.loc, sitemap=record.sitemap, line=one.line) for one in batch]
             record.url_count += len(records)
             kept = self._selection.keep(records)
+            file.entries += len(kept)
             if kept:
                 yield FreshBatch(record.sitemap, kept, file=file)
 

@@ -177,8 +177,9 @@ class Reading:
     def _read(
         self, visit: Visit, answer: FetchResult, record: SitemapEnd, document: Document
     ) -> Iterator[FreshBatch | None]:
+        file = record.facts if isinstance(record.facts, FileFacts) else None
         try:
-            yield from self._batches(visit, document, answer, record.facts, record.result)
+            yield from self._batches(visit, document, answer, file, record.result)
         except MemoryError:
             logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
             document.cut_short(OUT_OF_MEMORY)
@@ -189,10 +190,10 @@ class Reading:
         document.describe(record)
         if format_named(document.format).is_index:
             self.indexes[visit.judged_with] += 1
-            if record.facts is not None:
-                record.facts.indexes = self.indexes[visit.judged_with]
+            if file is not None:
+                file.indexes = self.indexes[visit.judged_with]
                 if self.offline:
-                    record.facts.missing = missing_files(visit.url, visit.place, record.facts.listed, self.published)
+                    file.missing = missing_files(visit.url, visit.place, file.listed, self.published)
 
     def _batches(
         self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, result: FileResult

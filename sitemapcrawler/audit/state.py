@@ -239,6 +239,7 @@ class Audit:
             "skipped": tally.get("rules_skipped", {}),
             "unlisted": tally.get("unlisted", {}),
         })  # fmt: skip
+        self.judge.add_habits(tally.get("habits", ()))
         if self.status is not None and "trust" in tally:
             self.status.trusts.restore(tally["trust"])
 

@@ -22,11 +22,13 @@ from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
 from sitemapcrawler.jobs.store.queries import fetched, prefix_of
-from sitemapcrawler.jobs.store.schema import RECORDS
+from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
+from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
+from sitemapcrawler.rules.judge import Judge
 
 PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode
@@ -57,6 +59,7 @@ def tally_of(record: SitemapEnd) -> dict[str, object]:
     if file is not None:
         tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
         tally["unlisted"] = file.unlisted
+        tally["habits"] = Judge.habits_of(file)
     if result.trust is not None:
         tally["trust"] = result.trust
     return {name: value for name, value in tally.items() if value}
@@ -214,9 +217,10 @@ class Asked:
         if table == "sitemaps" and not self.finished:  # records of copied files have been sent
             condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
         if self.only_changes and table == "findings":
+            of_files = ", ".join(literal(rule.id) for rule in all_rules() if rule.per is not Per.ENTRY)
             condition += (
-                " AND (url IS NULL OR whole_site OR NOT EXISTS (SELECT 1 FROM urls one WHERE one.sitemap = "
-                f"findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
+                f" AND (url IS NULL OR whole_site OR rule IN ({of_files}) OR NOT EXISTS (SELECT 1 FROM urls one "
+                f"WHERE one.sitemap = findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
             )
         return condition
 

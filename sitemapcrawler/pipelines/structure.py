@@ -8,7 +8,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import FreshBatch, SitemapEnd, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.reader import ChildRecord
-from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
 
 class StructurePipeline(CrawlPipeline):
@@ -27,6 +27,8 @@ class StructurePipeline(CrawlPipeline):
             case SitemapEnd(facts=FileFacts() as file):
                 await self._know_hosts(file, file.children)
                 item.findings += self._judge.file(item, file)
+            case SitemapEnd(facts=Counted() as file):
+                item.findings += self._judge.conclude(file)
         return item
 
     async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:

@@ -19,8 +19,8 @@ _LABEL = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
 
 
 def section(rule: Rule) -> str:
-    """Format a rule in Markdown: id, severity, docstring, source and names in other tools."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}*\n", markdown(rule) + "\n"]
+    """Format a rule in Markdown: id, severity, scope, docstring, source and names in other tools."""
+    lines = [f"\n### {rule.id}\n", f"*{rule.severity}, {rule.scope}*\n", markdown(rule) + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
     elif rule.source:
@@ -43,7 +43,10 @@ def names_elsewhere(rule: Rule) -> str:
 def page(rule: Rule, width: int, paint: Paint) -> str:
     """Format a rule for a terminal of `width` characters; `paint` styles headings and severities."""
     what, *parts = (" ".join(part.split()) for part in _PART.split(rule.documentation))
-    blocks = [f"{paint(rule.id, 'id')}  {paint(rule.severity, rule.severity)}", _filled(what, width, "")]
+    blocks = [
+        f"{paint(rule.id, 'id')}  {paint(rule.severity, rule.severity)}  {rule.scope}",
+        _filled(what, width, ""),
+    ]
     told = [part.split(": ", 1) for part in parts] + [["Source", rule.source], ["Elsewhere", names_elsewhere(rule)]]
     for name, text in told:
         if text:

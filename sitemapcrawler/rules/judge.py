@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
 
-from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, JsonObject, Notes, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.replies import Reason
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import (
     AssetFacts,
@@ -20,6 +22,7 @@ from sitemapcrawler.rules.facts.given import (
     Drawn,
     Failure,
     FileFacts,
+    Habit,
     ReplyFacts,
     RobotsFacts,
     SkippedSite,
@@ -28,12 +31,13 @@ from sitemapcrawler.rules.facts.given import (
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.registry import ON_THE_SITE, Entries, Message, Needs, Rule, Severity, SiteMessage
+from sitemapcrawler.rules.registry import ON_THE_SITE, Entries, Message, Needs, Per, Rule, Severity, SiteMessage
 from sitemapcrawler.schemas.check import core_namespaces, violations
 from sitemapcrawler.schemas.plugged import plugged_violations
 from sitemapcrawler.schemas.repairs import ENTRIES
 from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
-from sitemapcrawler.urls.display import masked, masked_url
+from sitemapcrawler.urls import site_of
+from sitemapcrawler.urls.display import masked, masked_url, quoted
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +79,8 @@ class Judge:
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
         self._on_odd: dict[tuple[bool, ...], list[Rule]] = {}
         self._failed: set[str] = set()
+        self._by_id = {rule.id: rule for rule in choice.all_rules}
+        self._of_sites: dict[tuple[str, str, str, str], Habit] = {}
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> None:
         """Judge entries; their findings go to the notes."""
@@ -125,7 +131,38 @@ class Judge:
 
     def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
         """Judge a complete file: its faults, its children and the file itself. Returns the findings."""
-        return self._findings(record, file, self._file_messages(record, file))
+        on_entries = self._findings(record, file, self._listed_messages(file), gathers=True)
+        return on_entries + self._findings(record, file, self._file_messages(record, file)) + self.conclude(file)
+
+    def conclude(self, file: FileFacts | Counted) -> list[FindingRecord]:
+        """Return the findings of rules that report once per file, after all entries. What rules report once per site
+        stays in `file.habits`, and is returned by `crawl`."""
+        habits, file.habits = file.habits, {}
+        findings: list[FindingRecord] = []
+        for key, habit in habits.items():
+            rule, severity = self._by_id[key[0]], key[1]
+            habit.of = entries_in(file, rule)
+            if rule.per is Per.SITE:
+                file.habits[key] = habit
+                self._merge(file.site if isinstance(file, FileFacts) else site_of(file.url), habit)
+                continue
+            self._count(rule, file, Severity(severity))
+            if self._per_rule:
+                findings.append(summed_up(rule, habit))
+        return findings
+
+    def _merge(self, site: str, habit: Habit) -> None:
+        """Add the habit of a file to that of its site."""
+        rule = self._by_id[habit.finding.rule]
+        key = (site, rule.id, habit.finding.severity, (rule.by_value and habit.finding.value) or "")
+        known = self._of_sites.get(key)
+        if known is None:
+            self._of_sites[key] = replace(habit)
+        else:
+            known.finding = min(known.finding, habit.finding, key=lambda finding: finding.sitemap or "")
+            known.entries += habit.entries
+            known.of += habit.of
+            known.files += habit.files
 
     def verdicts(
         self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts], notes: Notes
@@ -151,14 +188,15 @@ class Judge:
         return said
 
     def _becomes_record(self, file: FileFacts | Counted, rule: Rule) -> bool:
-        """True while findings of a rule in a file still become records."""
+        """True while findings of a rule in a file still become records, or the example of one."""
+        if rule.per is not Per.ENTRY:
+            return not any(key[0] == rule.id for key in file.habits)
         return file.findings[rule.id] < self._per_rule
 
     def _repeat(self, said: Sequence[RuleMessage], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
         """Count the same messages for further entries, without finding records."""
         for rule, message in said if records else ():
-            self._count(rule, file, message.severity, len(records))
-            self._leave_out(rule, file, len(records))
+            self._count_again(rule, file, message.severity, len(records))
         issues = list(dict.fromkeys(rule.id for rule, _ in said))
         for record in records if issues else ():
             record.issues = [*record.issues, *issues] if record.issues else issues
@@ -197,13 +235,21 @@ class Judge:
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Return findings on a file based on its entries in the sample."""
         said = self._messages(self._rules[Needs.DRAWN], file)
-        return self._standalone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
+        findings = self._standalone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
+        return self.conclude(file) + findings
 
     def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
-        """Return findings on the crawl itself. `given_up`: {site: number of its sitemaps that were skipped}."""
+        """Return findings on the crawl itself, and those of rules that report once per site. `given_up`: {site: number
+        of its sitemaps that were skipped}."""
+        findings = []
+        order = {id: place for place, id in enumerate(self._by_id)}
+        habits = sorted(self._of_sites.items(), key=lambda item: (item[0][0], order[item[0][1]], *item[0][2:]))
+        for (_, id, severity, _), habit in habits:
+            self._count(self._by_id[id], None, Severity(severity))
+            findings += [summed_up(self._by_id[id], habit)] if self._per_rule else []
         facts = [SkippedSite(*one) for one in sorted(given_up.items())]
         said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
-        return self._standalone(
+        return findings + self._standalone(
             message
             for needs, one in [*said, *((Needs.GIVEN_UP, one) for one in facts)]
             for message in self._messages(self._rules[needs], one)
@@ -243,12 +289,29 @@ class Judge:
         for name, counts in totals.items():
             getattr(self, name).update(counts)
 
+    @staticmethod
+    def habits_of(file: FileFacts | Counted) -> list[JsonObject]:
+        """What a complete file contributes to the findings per site, for `add_habits`."""
+        site = file.site if isinstance(file, FileFacts) else site_of(file.url)
+        return [{"site": site, **asdict(habit)} for habit in file.habits.values()]
+
+    def add_habits(self, habits: Iterable[JsonObject]) -> None:
+        """Add what a file contributed in an earlier run or crawl."""
+        for one in habits:
+            fields = {name: value for name, value in one["finding"].items() if name != "type"}
+            if fields["rule"] in self._by_id:
+                counts = {name: one[name] for name in ("entries", "of", "files")}
+                self._merge(one["site"], Habit(FindingRecord(**fields), **counts))
+
     def skip_site(self) -> None:
         """Count site-wide rules as skipped: there is no database, or the crawl was stopped."""
         self.skipped.update(rule.id for needs in (Needs.SITE, Needs.WHOLE_SITE) for rule in self._rules[needs])
 
     def _of_site(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
         told: Counter[str | None] = Counter()
+        if rule.per is Per.FILE:
+            yield from self._of_files(rule, facts)
+            return
         for message in cast("Iterator[SiteMessage]", rule.check(facts)):
             sitemap, url = message.sitemap, message.url
             if self._choice.allowed(rule, url or sitemap or ""):
@@ -260,17 +323,42 @@ class Judge:
             if is_listed:
                 yield self._record(rule, severity, message, sitemap, url=url)
 
+    def _of_files(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
+        """Yield one finding per file of a rule on the site, those it found before an exception included."""
+        habits: dict[tuple[str | None, Severity], Habit] = {}
+        failure: Exception | None = None
+        try:
+            for message in cast("Iterator[SiteMessage]", rule.check(facts)):
+                sitemap, url = message.sitemap, message.url
+                if self._choice.allowed(rule, url or sitemap or ""):
+                    continue
+                severity = self._choice.severity(rule, message.severity)
+                if (sitemap, severity) not in habits:
+                    habits[sitemap, severity] = Habit(self._record(rule, severity, message, sitemap, url=url))
+                habits[sitemap, severity].entries += message.times
+        except Exception as error:  # `site` reports it
+            failure = error
+        for (_, severity), habit in habits.items():
+            self._count(rule, None, severity)
+            if self._per_rule:
+                yield summed_up(rule, habit)
+        if failure is not None:
+            raise failure
+
     def _standalone(self, said: Iterable[RuleMessage], sitemap: str | None = None) -> list[FindingRecord]:
         """Make findings that are not attached to a record."""
         return [
             self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
         ]
 
-    def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:
+    def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
+        """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
         for child in file.children:
             for said in self._messages(self._rules[Needs.CHILD], ChildFacts(child, file)):
                 yield *said, child.line, child.loc
+
+    def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:
         whole = record.outcome in WHOLE and not file.narrowed
         for rule, message in self._messages(
             [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file
@@ -291,9 +379,8 @@ class Judge:
                 for rule, message in self._run(by_id[fault.rule], fault):
                     yield rule, message, fault.line, fault.url
         for id, number in uncounted.items():
-            if number > 0 and file.findings[id]:
-                self._count(by_id[id], file, times=number)
-                self._leave_out(by_id[id], file, number)
+            if number > 0:
+                self._count_again(by_id[id], file, times=number)
 
     def _messages(self, rules: Iterable[Rule], facts: object) -> Iterator[RuleMessage]:
         """Run rules on the same facts."""
@@ -322,18 +409,29 @@ class Judge:
         self._note(record, file, notes, ((*one, record.line, record.loc) for one in said))
 
     def _note(self, record: UrlRecord, file: FileFacts | Counted, notes: Notes, said: Iterable[Placed]) -> None:
-        findings = self._findings(record, file, said)
+        findings = self._findings(record, file, said, gathers=True)
         if findings:
             notes.on(record).findings += findings
 
     def _findings(
-        self, record: UrlRecord | SitemapRecord | RobotsRecord, file: FileFacts | Counted, said: Iterable[Placed]
+        self,
+        record: UrlRecord | SitemapRecord | RobotsRecord,
+        file: FileFacts | Counted,
+        said: Iterable[Placed],
+        gathers: bool = False,
     ) -> list[FindingRecord]:
-        """Add the issues of messages to a record. Returns the findings, up to the limit per rule and file."""
+        """Add the issues of messages to a record. Returns the findings, up to the limit per rule and file. `gathers`:
+        those of rules that report once per file or site are gathered in `file.habits`, one for each entry."""
         issues: dict[str, None] = {}
         findings: list[FindingRecord] = []
         for rule, message, line, url in said:
             if self._choice.allowed(rule, url or file.url):
+                continue
+            if per(rule, message) is not Per.ENTRY if gathers else self._sums_up_files(rule, record):
+                known = isinstance(record, UrlRecord) and (rule.id in issues or rule.id in record.issues)
+                if rule.by_value or not known:
+                    self._gather(rule, message, file, line, url, int(gathers))
+                issues[rule.id] = None
                 continue
             issues[rule.id] = None
             severity = self._count(rule, file, message.severity)
@@ -341,9 +439,51 @@ class Judge:
                 findings.append(self._record(rule, severity, message, file.url, line, url))
             else:
                 self._leave_out(rule, file, 1)
-        if issues:
-            record.issues = [*record.issues, *issues]
+        new = [id for id in issues if id not in record.issues]
+        if new:
+            record.issues = [*record.issues, *new]
         return findings
+
+    @staticmethod
+    def _sums_up_files(rule: Rule, record: object) -> bool:
+        """True for a rule on files that reports once per site."""
+        return rule.per is Per.SITE and isinstance(record, SitemapRecord)
+
+    def _gather(
+        self,
+        rule: Rule,
+        message: Message,
+        file: FileFacts | Counted,
+        line: int | None,
+        url: str | None,
+        entries: int,
+    ) -> None:
+        """Add to the habits of a file. `entries`: 1 for an entry, 0 for the file itself."""
+        severity = self._choice.severity(rule, message.severity)
+        key = (rule.id, severity, (rule.by_value and shown(message.value)) or "")
+        habit = file.habits.get(key)
+        if habit is None and rule.by_value and self._is_full(file, rule):
+            self._count(rule, file, message.severity)  # a value beyond those that become records
+            self._leave_out(rule, file, 1)
+            return
+        if habit is None:
+            habit = file.habits[key] = Habit(self._record(rule, severity, message, file.url, line, url))
+        habit.entries += entries
+
+    def _is_full(self, file: FileFacts | Counted, rule: Rule) -> bool:
+        """True if a rule that reports each value has found as many in a file as become records."""
+        return sum(key[0] == rule.id for key in file.habits) >= self._per_rule
+
+    def _count_again(
+        self, rule: Rule, file: FileFacts | Counted, severity: Severity | None = None, times: int = 1
+    ) -> None:
+        """Count further entries with what a rule has reported in this file, if it has."""
+        habit = next((habit for key, habit in file.habits.items() if key[0] == rule.id), None)
+        if habit is not None:
+            habit.entries += times
+        elif file.findings[rule.id]:
+            self._count(rule, file, severity, times)
+            self._leave_out(rule, file, times)
 
     def _count(
         self, rule: Rule, file: FileFacts | Counted | None, severity: Severity | None = None, times: int = 1
@@ -372,11 +512,43 @@ class Judge:
         line: int | None = None,
         url: str | None = None,
     ) -> FindingRecord:
-        value = masked_url(message.value)[:MAX_VALUE] if message.value else message.value
+        value = shown(message.value)
         at = message.line if message.line is not None else line
         return FindingRecord(
             rule.id, severity, masked(message.text), sitemap, at, message.column, url, value, rule.source or None
         )
+
+
+def shown(value: str | None) -> str | None:
+    """The value of a finding: masked and cut."""
+    return masked_url(value)[:MAX_VALUE] if value else value
+
+
+def per(rule: Rule, message: Message) -> Per:
+    """What a message about an entry becomes one finding for."""
+    return Per.FILE if rule.per is Per.ENTRY and message.severity is Severity.INFO is not rule.severity else rule.per
+
+
+def entries_in(file: FileFacts | Counted, rule: Rule) -> int:
+    """Number of entries that a rule was called for in a file; 0 if unknown."""
+    if isinstance(file, Drawn) or (isinstance(file, FileFacts) and Needs.REPLY in rule.needs):
+        return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
+    return file.entries
+
+
+def summed_up(rule: Rule, habit: Habit) -> FindingRecord:
+    """Make the one finding on a habit: that on the only entry or file, or their number with the first as an example."""
+    first, number = habit.finding, habit.entries or habit.files
+    if number == 1:
+        return first
+    if not habit.entries:
+        what, example = f"{number:,} files", first.sitemap
+    else:
+        where = f" in {habit.files:,} files" if habit.files > 1 else ""
+        all_of = f" of {habit.of:,}" if habit.of >= number else ""
+        what, example = f"{number:,}{all_of} entries{where}", first.url
+    such = f", for example {quoted(example)}" if example else ""
+    return replace(first, message=f"{what} {rule.many}".rstrip() + f"{such}: {first.message}")
 
 
 ROOT = "urlset"

@@ -87,6 +87,23 @@ class Entries(StrEnum):
     priority. Nearly all entries of large files are plain, so such rules cost next to nothing."""
 
 
+class Per(StrEnum):
+    """What a rule reports one finding for."""
+
+    ENTRY = "entry"
+    """Each entry, for faults that are fixed entry by entry. Notes (info) of a rule with a higher severity of its own
+    are reported per file all the same."""
+    FILE = "file"
+    """Each file: the first entry as an example, and the number of entries. For habits of the program that writes the
+    file."""
+    SITE = "site"
+    """Each site, in the same way."""
+
+
+ON_ENTRIES = frozenset((Needs.URL, Needs.CHILD, Needs.FAULT, Needs.VERDICT, Needs.REPLY, Needs.ASSET))
+"""Needs of rules that are called for each entry."""
+ON_FILES = frozenset((Needs.FILE, Needs.WHOLE, Needs.DRAWN))
+"""Needs of rules that are called for each file."""
 ON_THE_SITE = (Needs.SITE, Needs.WHOLE_SITE, Needs.BASELINE)
 """Needs that require the job's database."""
 
@@ -136,6 +153,17 @@ class Rule:
     """Names of the same rule in other tools: {tool: name}."""
     entries: Entries | Namespace = Entries.EVERY
     """Entries that `check` needs to see with `Needs.URL`; a namespace: those with objects of it."""
+    per: Per = Per.ENTRY
+    """What the rule reports one finding for."""
+    many: str = ""
+    """What several entries do, for the finding on a file or site: `have images on another host`."""
+    by_value: bool = False
+    """True for one finding for each value of a file or site, such as a dead image that many entries list."""
+
+    @property
+    def scope(self) -> str:
+        """What the rule reports one finding for, in words."""
+        return f"per {self.per} and value" if self.by_value else f"per {self.per}"
 
     @property
     def family(self) -> str:
@@ -181,20 +209,33 @@ def rule(
     needs: Needs | tuple[Needs, ...] = Needs.URL,
     also: dict[str, str] | None = None,
     entries: Entries | Namespace = Entries.EVERY,
+    per: Per | str | None = None,
+    many: str = "",
+    by_value: bool = False,
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id`. Raises ValueError if the id is taken.
+    """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 
     `entries`: entries that a rule with `Needs.URL` is called with; a namespace: those with objects of it.
+    `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
+    for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
+    of the messages.
     """
 
     def register(check: Check) -> Check:
         if id in RULES:
             raise ValueError(f"two rules are named {id}")
         given = (needs,) if isinstance(needs, Needs) else needs
-        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries)
+        told = _default_per(given) if per is None else Per(per)
+        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries, told, many, by_value)
         return check
 
     return register
+
+
+def _default_per(needs: tuple[Needs, ...]) -> Per:
+    if not ON_ENTRIES.isdisjoint(needs):
+        return Per.ENTRY
+    return Per.SITE if ON_FILES.isdisjoint(needs) else Per.FILE
 
 
 def families(rules: Iterable[Rule]) -> list[str]:
@@ -203,13 +244,19 @@ def families(rules: Iterable[Rule]) -> list[str]:
 
 
 def entry_rule(
-    id: str, severity: Severity, source: str, also: dict[str, str] | None = None, faults: bool = False
+    id: str,
+    severity: Severity,
+    source: str,
+    also: dict[str, str] | None = None,
+    faults: bool = False,
+    per: Per | str | None = None,
+    many: str = "",
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id` for odd pages and children, and with `faults` for the reader's faults of that
-    id."""
+    id. `per`, `many`: see `rule`."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    return rule(id, severity, source, needs, also, Entries.ODD)
+    return rule(id, severity, source, needs, also, Entries.ODD, per, many)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)

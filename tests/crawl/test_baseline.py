@@ -15,6 +15,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from sitemapcrawler.rules import Per, all_rules
 from tests.crawl.crawling import FEED, LOG, LOOPBACK, Crawl, crawl, read_feed
 from tests.crawl.days import (
     JOBDIR,
@@ -324,8 +325,9 @@ def test_only_changes(week: Days, changed: Crawl, items: str) -> None:
 
 
 def about(findings: list[dict[str, Any]]) -> set[str | None]:
-    """Paths of the pages that findings are about; None for those on files."""
-    return {path_of(one["url"]) if "url" in one else None for one in findings}
+    """Paths of the pages that findings are about; None for those on files and sites."""
+    of_entries = {rule.id for rule in all_rules() if rule.per is Per.ENTRY}
+    return {path_of(one["url"]) if "url" in one and one["rule"] in of_entries else None for one in findings}
 
 
 # ---- what cannot be said

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
@@ -46,17 +46,41 @@ class MissingFile:
     """False if it is unknown whether the index and its sitemaps share a folder."""
 
 
+@dataclass(slots=True)
+class Habit:
+    """What a rule that reports once per file or site finds on several entries or files."""
+
+    finding: FindingRecord
+    """The finding on the first of them."""
+    entries: int = 0
+    """Number of entries; 0 for a rule on files."""
+    of: int = 0
+    """Number of all entries of these files; 0 if unknown."""
+    files: int = 1
+    """Number of files."""
+
+
+Habits = dict[tuple[str, str, str], Habit]
+"""{(rule, severity, value): habit}; the value is empty unless the rule reports each one."""
+
+
 @dataclass
 class Counted:
     """A file whose findings are counted."""
 
     url: str
+    entries: int = 0
+    """Number of entries; 0 if unknown."""
     findings: Counter[str] = field(default_factory=Counter)
     """Findings so far, by rule."""
     severities: Counter[str] = field(default_factory=Counter)
     """Findings so far, by severity."""
     unlisted: Counter[str] = field(default_factory=Counter)
     """Findings so far that are counted only, by rule."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Rules that could not judge this file."""
+    habits: Habits = field(default_factory=dict)
+    """Habits so far; at its end, those of the site."""
 
 
 @dataclass
@@ -114,6 +138,8 @@ class FileFacts:
     """Findings so far that are counted only, by rule."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Rules that could not judge this file."""
+    habits: Habits = field(default_factory=dict)
+    """Habits so far; at its end, those of the site."""
     replies: Counter[str] = field(default_factory=Counter)
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
     _listed: set[str] = field(default_factory=set, repr=False)
@@ -150,6 +176,11 @@ class FileFacts:
         """True for the URL of the file itself, before or after redirects."""
         return visit_key(url) in {visit_key(place) for place in self.places}
 
+    @property
+    def entries(self) -> int:
+        """Number of entries: pages, or the children of an index."""
+        return self.tally.entries + self.child_count
+
     @cached_property
     def tally(self) -> Tally:
         return Tally(self.fetched_at)
@@ -162,7 +193,7 @@ class FileFacts:
     @property
     def narrowed(self) -> bool:
         """True if a filter or limit of the crawl left out listed pages."""
-        return self.tally.entries + self.child_count < self.record.url_count
+        return self.entries < self.record.url_count
 
     @cached_property
     def suspects(self) -> Suspects:

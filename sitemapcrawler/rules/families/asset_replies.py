@@ -11,7 +11,7 @@ from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.replied import line_of, trouble
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 IMAGE, THUMBNAIL = "image", "thumbnail_loc"
@@ -25,7 +25,15 @@ MAX_NAMED = 5
 """Crawlers that a message names."""
 
 
-@rule("image-status", Severity.ERROR, IMAGES, Needs.ASSET)
+@rule(
+    "image-status",
+    Severity.ERROR,
+    IMAGES,
+    Needs.ASSET,
+    per=Per.FILE,
+    many="list images that do not work",
+    by_value=True,
+)
 def image_status(asset: AssetFacts) -> Iterator[Message]:
     """An image does not work: the status of an error, or no answer. A warning where it redirects, arrives in part, or
     is refused to us (401, 403), since that may differ for search engines.
@@ -41,7 +49,15 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, wrong, Severity.WARNING if mild else None)
 
 
-@rule("image-not-image", Severity.WARNING, IMAGES, Needs.ASSET)
+@rule(
+    "image-not-image",
+    Severity.WARNING,
+    IMAGES,
+    Needs.ASSET,
+    per=Per.FILE,
+    many="list as an image what is none",
+    by_value=True,
+)
 def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """What is listed as an image answers with something else, by its Content-Type.
 
@@ -54,7 +70,14 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, f"is {kind}, no image")
 
 
-@rule("image-blocked-by-robots", Severity.WARNING, IMAGES, Needs.ASSET)
+@rule(
+    "image-blocked-by-robots",
+    Severity.WARNING,
+    IMAGES,
+    Needs.ASSET,
+    per=Per.FILE,
+    many="list images that robots.txt denies to Google",
+)
 def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     """robots.txt denies a listed image to Googlebot-Image.
 
@@ -68,7 +91,15 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
         yield from _blocked_asset(asset)
 
 
-@rule("video-asset-status", Severity.WARNING, VIDEOS, Needs.ASSET)
+@rule(
+    "video-asset-status",
+    Severity.WARNING,
+    VIDEOS,
+    Needs.ASSET,
+    per=Per.FILE,
+    many="list files of videos that do not work",
+    by_value=True,
+)
 def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     """The thumbnail or the file of a video does not work: the status of an error, no answer, or a page in its place.
 
@@ -84,7 +115,14 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
 
 
-@rule("video-asset-blocked", Severity.WARNING, VIDEOS, Needs.ASSET)
+@rule(
+    "video-asset-blocked",
+    Severity.WARNING,
+    VIDEOS,
+    Needs.ASSET,
+    per=Per.FILE,
+    many="list video files that robots.txt denies to Google",
+)
 def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
     """robots.txt denies the thumbnail or the file of a video to Googlebot-Image or Googlebot-Video.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, fault_message, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, fault_message, rule
 from sitemapcrawler.words import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -34,6 +34,7 @@ PARSING = {"Search Console": "Parsing error"}
     GZIP,
     Needs.FAULT,
     also={"Search Console": "Compression error", "Yandex": "Extraction error"},
+    per=Per.FILE,
 )
 def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     """The gzip data is damaged.
@@ -45,7 +46,7 @@ def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-decompression-bomb", Severity.ERROR, GZIP, Needs.FAULT)
+@rule("doc-decompression-bomb", Severity.ERROR, GZIP, Needs.FAULT, per=Per.FILE)
 def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
     """The content inflates beyond all proportion.
 
@@ -108,7 +109,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT)
+@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT, per=Per.FILE)
 def doc_bom(fault: Fault) -> Iterator[Message]:
     """The file begins with a byte order mark.
 
@@ -140,7 +141,7 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
         yield Message("white space at the start of the file", 1, 1, severity=Severity.INFO)
 
 
-@rule("doc-leading-content", Severity.ERROR, f"{XML}#sec-prolog-dtd", Needs.FAULT, also=PARSING)
+@rule("doc-leading-content", Severity.ERROR, f"{XML}#sec-prolog-dtd", Needs.FAULT, also=PARSING, per=Per.FILE)
 def doc_leading_content(fault: Fault) -> Iterator[Message]:
     """Other content comes before the XML declaration or the root element.
 
@@ -214,7 +215,7 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING)
+@rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING, per=Per.FILE)
 def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     """Other content comes behind the root element, or behind the gzip data.
 
@@ -225,7 +226,7 @@ def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT)
+@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT, per=Per.FILE)
 def doc_doctype(fault: Fault) -> Iterator[Message]:
     """The file has a document type declaration.
 
@@ -321,7 +322,9 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault, severity)
 
 
-@rule("txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT)
+@rule(
+    "txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT, per=Per.FILE, many="have something behind the URL"
+)
 def txt_has_metadata(fault: Fault) -> Iterator[Message]:
     """Something stands behind the URL of a line.
 

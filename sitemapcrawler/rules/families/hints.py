@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
@@ -58,9 +58,9 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE)
+@rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE, per=Per.SITE, many="say how often their pages change")
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
-    """Entries say how often the page changes, which Google and Bing ignore. Once for a file, with their number.
+    """Entries say how often the page changes, which Google and Bing ignore.
 
     Why: it costs bytes and work, and does nothing there; a right lastmod does.
     Bad: `<changefreq>daily</changefreq>`
@@ -72,10 +72,16 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{text}, which Google and Bing ignore")
 
 
-@rule("changefreq-contradicts-lastmod", Severity.INFO, CHANGEFREQ, Needs.FILE)
+@rule(
+    "changefreq-contradicts-lastmod",
+    Severity.INFO,
+    CHANGEFREQ,
+    Needs.FILE,
+    per=Per.SITE,
+    many="have frequencies that contradict their dates",
+)
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
     """Pages are said to change weekly or more often, and were not changed for a year; or monthly, and for two years.
-    Once for a file, with their number.
 
     Why: one of the two is wrong, and makes the other hard to believe.
     Bad: `<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>`
@@ -172,9 +178,9 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("priority-ignored", Severity.INFO, GOOGLE, Needs.FILE)
+@rule("priority-ignored", Severity.INFO, GOOGLE, Needs.FILE, per=Per.SITE, many="have priorities")
 def priority_ignored(file: FileFacts) -> Iterator[Message]:
-    """Entries have a priority, which Google and Bing ignore. Once for a file, with their number.
+    """Entries have a priority, which Google and Bing ignore.
 
     Why: it costs bytes and work, and does nothing there. Yandex may use it for the order of its visits.
     Bad: `<priority>0.8</priority>`

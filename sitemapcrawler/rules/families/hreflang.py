@@ -25,7 +25,7 @@ from sitemapcrawler.rules.facts.site_links import (
     TROUBLE,
     on_targets,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
 
@@ -82,7 +82,14 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
         yield from (message for code, message in _doubled(cluster) if code == DEFAULT)
 
 
-@hreflang_rule("hreflang-x-default-missing", Severity.INFO, X_DEFAULT, also={"Screaming Frog": "Missing X-Default"})
+@hreflang_rule(
+    "hreflang-x-default-missing",
+    Severity.INFO,
+    X_DEFAULT,
+    also={"Screaming Frog": "Missing X-Default"},
+    per=Per.SITE,
+    many="list language versions without an x-default",
+)
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No page is the default for languages that have no page of their own.
 
@@ -97,9 +104,11 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
 
 
-@hreflang_rule("hreflang-same-url-many-codes", Severity.INFO, GUIDELINES)
+@hreflang_rule(
+    "hreflang-same-url-many-codes", Severity.INFO, GUIDELINES, per=Per.FILE, many="give one page several codes"
+)
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
-    """One page stands for several codes, `x-default` apart. Once for an entry.
+    """One page stands for several codes, `x-default` apart.
 
     Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
     Bad: `en-GB` and `en-US` for `https://example.com/en/`, where there are pages for each
@@ -119,7 +128,9 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(url)} stands for {named}{more}", value=url)
 
 
-@hreflang_rule("hreflang-single-member", Severity.INFO, GUIDELINES)
+@hreflang_rule(
+    "hreflang-single-member", Severity.INFO, GUIDELINES, per=Per.FILE, many="list no language version but themselves"
+)
 def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
     """The only language version that the entry lists is itself.
 
@@ -136,7 +147,13 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, cluster.line_of(cluster.positions[0]))
 
 
-@hreflang_rule("hreflang-mixed-protocol", Severity.WARNING, GUIDELINES)
+@hreflang_rule(
+    "hreflang-mixed-protocol",
+    Severity.WARNING,
+    GUIDELINES,
+    per=Per.FILE,
+    many="list language versions on http and on https",
+)
 def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
 
@@ -207,7 +224,13 @@ def _written_code(link: AlternateLink) -> str | None:
 
 
 @hreflang_rule(
-    "hreflang-code-invalid", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"}
+    "hreflang-code-invalid",
+    Severity.ERROR,
+    CODES,
+    also={"Screaming Frog": "Incorrect Language & Region Codes"},
+    per=Per.FILE,
+    many="have an invalid language code",
+    by_value=True,
 )
 def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The code is no language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 at will.
@@ -230,10 +253,16 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 @hreflang_rule(
-    "hreflang-code-underscore", Severity.ERROR, CODES, also={"Screaming Frog": "Incorrect Language & Region Codes"}
+    "hreflang-code-underscore",
+    Severity.ERROR,
+    CODES,
+    also={"Screaming Frog": "Incorrect Language & Region Codes"},
+    per=Per.FILE,
+    many="have a language code with an underscore",
+    by_value=True,
 )
 def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
-    """The parts of the code are joined by an underscore. Once for an entry.
+    """The parts of the code are joined by an underscore.
 
     Why: a language tag has dashes (RFC 5646); with an underscore it is another text, and the link is ignored.
     Bad: `hreflang="en_US"`
@@ -247,9 +276,15 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-code-case", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1")
+@hreflang_rule(
+    "hreflang-code-case",
+    Severity.INFO,
+    "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1",
+    per=Per.FILE,
+    many="have a language code in an unusual case",
+)
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
-    """The code is not in its usual case: language small, script with a capital, country in capitals. Once for an entry.
+    """The code is not in its usual case: language small, script with a capital, country in capitals.
 
     Why: case makes no difference to search engines, but it may to tools that compare codes as texts.
     Bad: `hreflang="en-gb"`
@@ -373,9 +408,17 @@ class AlternateReply(NamedTuple):
     reply: Reply
 
 
-@rule("hreflang-target-status", Severity.ERROR, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+@rule(
+    "hreflang-target-status",
+    Severity.ERROR,
+    GUIDELINES,
+    ON,
+    also={FROG: "Non-200 Hreflang URLs"},
+    per=Per.FILE,
+    many="link to language versions that do not work",
+)
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to does not work: an error, or no answer. Once for an entry.
+    """A language version that the entry links to does not work: an error, or no answer.
 
     Why: search engines ignore the link, and send visitors of that language to another page.
     Bad: `hreflang="de"` with a URL that answers 404
@@ -387,9 +430,17 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
         yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, BROKEN) else None)
 
 
-@rule("hreflang-target-redirect", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-200 Hreflang URLs"})
+@rule(
+    "hreflang-target-redirect",
+    Severity.WARNING,
+    GUIDELINES,
+    ON,
+    also={FROG: "Non-200 Hreflang URLs"},
+    per=Per.FILE,
+    many="link to language versions that redirect",
+)
 def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to redirects. Once for an entry.
+    """A language version that the entry links to redirects.
 
     Why: the page at the end does not link back to this URL, so the link may not count.
     Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
@@ -404,9 +455,17 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
         yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
 
 
-@rule("hreflang-target-noindex", Severity.ERROR, GUIDELINES, ON, also={FROG: "Noindex Return Links"})
+@rule(
+    "hreflang-target-noindex",
+    Severity.ERROR,
+    GUIDELINES,
+    ON,
+    also={FROG: "Noindex Return Links"},
+    per=Per.FILE,
+    many="link to language versions that are not to be indexed",
+)
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to tells all search engines not to index it. Once for an entry.
+    """A language version that the entry links to tells all search engines not to index it.
 
     Why: a page that is in no index cannot be shown in place of this one.
     Bad: `hreflang="de"` with the URL of a page that has `noindex`
@@ -418,9 +477,17 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
         yield from _once_for_targets(facts, _noindex_fault)
 
 
-@rule("hreflang-target-noncanonical", Severity.WARNING, GUIDELINES, ON, also={FROG: "Non-Canonical Return Links"})
+@rule(
+    "hreflang-target-noncanonical",
+    Severity.WARNING,
+    GUIDELINES,
+    ON,
+    also={FROG: "Non-Canonical Return Links"},
+    per=Per.FILE,
+    many="link to language versions with another canonical",
+)
 def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to names another URL as its canonical. Once for an entry.
+    """A language version that the entry links to names another URL as its canonical.
 
     Why: search engines index the canonical, whose links may be others.
     Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`

@@ -8,7 +8,7 @@ from functools import partial
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.objects import IMAGES, flaw, images, lacks, line_of, stray
-from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler.rules.registry import Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
@@ -95,9 +95,9 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
 
 
-@image_rule("image-duplicate", Severity.INFO, IMAGES)
+@image_rule("image-duplicate", Severity.INFO, IMAGES, per=Per.FILE, many="list an image more than once")
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
-    """An entry lists an image more than once. Once for each image.
+    """An entry lists an image more than once.
 
     Why: the repetition says nothing, and takes its share of the limits. The same image on several pages is right.
     Bad: two `<image:image>` of the same `<image:loc>` in one `<url>`
@@ -121,9 +121,9 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@image_rule("image-offsite", Severity.INFO, IMAGES)
+@image_rule("image-offsite", Severity.INFO, IMAGES, per=Per.SITE, many="have images on another host")
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """Images are on another host than their page. Once for an entry.
+    """Images are on another host than their page.
 
     Why: that is usual and allowed, if both hosts are verified in Search Console.
     Bad: images on `cdn.example.net`, which is not verified
@@ -137,16 +137,18 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
             others[there.host] = line_of(element, "loc")
     if others:
         hosts = ", ".join([*others][:MAX_HOSTS]) + (", ..." if len(others) > MAX_HOSTS else "")
-        yield Message(f"images on another host: {hosts}", next(iter(others.values())), value=next(iter(others)))
+        yield Message(f"images on {hosts}", next(iter(others.values())), value=next(iter(others)))
 
 
 def _site(host: str) -> str:
     return host.removeprefix("www.")
 
 
-@image_rule("image-deprecated-tag", Severity.INFO, RETIREMENT)
+@image_rule(
+    "image-deprecated-tag", Severity.INFO, RETIREMENT, per=Per.SITE, many="have image elements that were retired"
+)
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
-    """Images have elements that were retired: caption, geo_location, title, license. Once for an entry.
+    """Images have elements that were retired: caption, geo_location, title, license.
 
     Why: Google has not read them since 6 August 2022. They do no harm; the page says it better.
     Bad: `<image:image><image:loc>...</image:loc><image:title>Logo</image:title></image:image>`

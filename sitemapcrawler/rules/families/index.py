@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted, percent
@@ -128,7 +128,14 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{count:,} sitemaps; Search Console's report shows {MAX_REPORTED:,}", value=str(count))
 
 
-@rule("limit-alternates", Severity.INFO, "a limit of common tools; no specification sets one", entries=Entries.ODD)
+@rule(
+    "limit-alternates",
+    Severity.INFO,
+    "a limit of common tools; no specification sets one",
+    entries=Entries.ODD,
+    per=Per.FILE,
+    many="have more than 100 language versions",
+)
 def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
     """The entry has more than 100 language versions.
 

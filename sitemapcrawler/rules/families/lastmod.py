@@ -32,7 +32,7 @@ from sitemapcrawler.rules.facts.tally import (
     share,
 )
 from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
-from sitemapcrawler.rules.registry import Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, entry_rule, rule
 from sitemapcrawler.urls.display import quoted
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
@@ -87,7 +87,13 @@ def _illegal_date(entry: EntryFacts) -> Message:
     return _date_message(entry, f"is not written as {standard}, such as {EXAMPLES[standard]}{read}", severity)
 
 
-@entry_rule("lastmod-xsd-only-invalid", Severity.WARNING, SCHEMA)
+@entry_rule(
+    "lastmod-xsd-only-invalid",
+    Severity.WARNING,
+    SCHEMA,
+    per=Per.FILE,
+    many="have a date that the schema does not allow",
+)
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is legal W3C Datetime, but the schema of sitemaps does not allow it: no day, or a time without seconds.
 
@@ -101,7 +107,7 @@ def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
         )
 
 
-@entry_rule("lastmod-no-timezone", Severity.WARNING, W3C)
+@entry_rule("lastmod-no-timezone", Severity.WARNING, W3C, per=Per.FILE, many="have a time without a time zone")
 def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
@@ -113,7 +119,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, "has a time without a time zone")
 
 
-@entry_rule("lastmod-empty", Severity.WARNING, LASTMOD)
+@entry_rule("lastmod-empty", Severity.WARNING, LASTMOD, per=Per.FILE, many="have an empty date")
 def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
@@ -142,7 +148,7 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, f"is no date: {found.why}")
 
 
-@entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD)
+@entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD, per=Per.FILE, many="have the zero of a clock as their date")
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
     """The date is the zero of some clock, such as 1970-01-01, so the real one is not known.
 
@@ -186,7 +192,7 @@ def _latest(fetched_at: datetime) -> tuple[str, str]:
     return iso(fetched_at + EAST + CLOCKS), iso(fetched_at + CLOCKS)
 
 
-@entry_rule("lastmod-too-old", Severity.INFO, LASTMOD)
+@entry_rule("lastmod-too-old", Severity.INFO, LASTMOD, per=Per.FILE, many="have a date before 2005")
 def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
@@ -221,9 +227,9 @@ def _dates(file: FileFacts) -> Tally:
     return file.child_tally if file.format.is_index else file.tally
 
 
-@rule("lastmod-date-only", Severity.INFO, BING, Needs.WHOLE)
+@rule("lastmod-date-only", Severity.INFO, BING, Needs.WHOLE, per=Per.SITE, many="have dates without a time")
 def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
-    """Dates have no time. Once for a file, with their number and share.
+    """Dates have no time.
 
     Why: a day is legal, and right where no more is known. Bing prefers date and time with a time zone, which say
     whether a page changed since it was read this morning.
@@ -235,9 +241,9 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
         yield Message(share(dates.date_only, dates.dated, DATE_NOUNS, ("has no time", "have no time")))
 
 
-@rule("lastmod-missing", Severity.INFO, LASTMOD, Needs.WHOLE)
+@rule("lastmod-missing", Severity.INFO, LASTMOD, Needs.WHOLE, per=Per.SITE, many="have entries without a date")
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
-    """Entries have no date. Once for a file, with their share. News articles have their own.
+    """Entries have no date. News articles have their own.
 
     Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
     Bad: `<url><loc>https://example.com/</loc></url>`
@@ -248,11 +254,12 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
-@rule("lastmod-all-identical", Severity.WARNING, BING_ALIKE, Needs.WHOLE)
+@rule("lastmod-all-identical", Severity.INFO, BING_ALIKE, Needs.WHOLE)
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     """All dates are of one day, and there are 20 or more. News sitemaps and feeds, which list the latest, are apart.
 
     Why: such dates are those of the file, not of the pages; search engines learn to ignore the dates of the site.
+    Nothing else comes of it, and static site generators write all dates so, hence a note.
     Bad: each `<lastmod>` is the day on which the site was built
     Good: each `<lastmod>` is the day on which its page was last changed
     """
@@ -297,7 +304,14 @@ AGE = re.compile(r"[0-9]{1,9}")
 """Value of the Age header in seconds. Source: RFC 9111, 5.1"""
 
 
-@rule("lastmod-vs-last-modified-header", Severity.WARNING, ACCURATE, Needs.REPLY)
+@rule(
+    "lastmod-vs-last-modified-header",
+    Severity.WARNING,
+    ACCURATE,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have a date that the Last-Modified header contradicts",
+)
 def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     """The lastmod of an entry and the Last-Modified header of its page differ by more than a day.
 
@@ -317,7 +331,14 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
         yield _contradiction(how, lastmod, f"the Last-Modified header {quoted(header)}", header)
 
 
-@rule("lastmod-vs-page-date", Severity.WARNING, ACCURATE, Needs.REPLY)
+@rule(
+    "lastmod-vs-page-date",
+    Severity.WARNING,
+    ACCURATE,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have a date that the page contradicts",
+)
 def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     """The lastmod of an entry and the date of change that its page names differ by more than a day.
 

@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -119,7 +119,9 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
 
 
-@entry_rule("loc-too-short-xsd", Severity.INFO, SCHEMA)
+@entry_rule(
+    "loc-too-short-xsd", Severity.INFO, SCHEMA, per=Per.FILE, many="have a URL that is shorter than the schema allows"
+)
 def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
@@ -178,7 +180,9 @@ def _around(entry: EntryFacts) -> str:
     return ""
 
 
-@entry_rule("loc-non-ascii", Severity.INFO, f"{IRI}#section-3.1")
+@entry_rule(
+    "loc-non-ascii", Severity.INFO, f"{IRI}#section-3.1", per=Per.FILE, many="have a URL with characters beyond ASCII"
+)
 def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
     """The URL has characters beyond ASCII.
 

@@ -26,7 +26,7 @@ from sitemapcrawler.rules.facts.objects import (
 )
 from sitemapcrawler.rules.facts.tally import CLOCKS
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
@@ -158,7 +158,7 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule("news-too-old", Severity.WARNING, GOOGLE)
+@news_rule("news-too-old", Severity.WARNING, GOOGLE, per=Per.FILE, many="have an article that is older than two days")
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
@@ -241,7 +241,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
 
 
-@news_rule("news-title-is-long", Severity.INFO, GOOGLE)
+@news_rule("news-title-is-long", Severity.INFO, GOOGLE, per=Per.FILE, many="have a title of more than 200 characters")
 def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
@@ -303,7 +303,9 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
         yield Message(text, file.document.root_line)
 
 
-@news_rule("news-legacy-tag", Severity.INFO, GOOGLE)
+@news_rule(
+    "news-legacy-tag", Severity.INFO, GOOGLE, per=Per.SITE, many="have news elements that are not documented any more"
+)
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
     """An article has elements that are not documented any more: access, genres, keywords, stock_tickers,
     geo_locations. Once for an article.

@@ -14,7 +14,7 @@ from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, form_of
 from sitemapcrawler.words import counted
@@ -97,7 +97,14 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the page sends its visitors to {quoted(url)} after {counted(delay, 'second')}", value=url)
 
 
-@rule("page-lang-vs-hreflang", Severity.INFO, LANGUAGES, Needs.REPLY)
+@rule(
+    "page-lang-vs-hreflang",
+    Severity.INFO,
+    LANGUAGES,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have pages in another language than their hreflang",
+)
 def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     """The page's `<html lang>` is another language than the entry's hreflang for the page itself.
 
@@ -186,7 +193,15 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the page names another URL as canonical: {_canonical_text(other)}", value=other.url)
 
 
-@rule("page-canonical-to-non-200", Severity.ERROR, CANONICAL, Needs.REPLY)
+@rule(
+    "page-canonical-to-non-200",
+    Severity.ERROR,
+    CANONICAL,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have pages with a canonical that does not answer 200",
+    by_value=True,
+)
 def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page names another URL as the one to index, and that does not answer 200.
 
@@ -199,7 +214,9 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the page's canonical {_canonical_text(other)} {wrong}", value=other.url)
 
 
-@rule("page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY)
+@rule(
+    "page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY, per=Per.FILE, many="have pages without a canonical"
+)
 def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page names no canonical that counts.
 
@@ -237,7 +254,14 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"{len(found)} canonicals: {told}", value=found[1].url)
 
 
-@rule("page-canonical-relative", Severity.WARNING, CANONICAL, Needs.REPLY)
+@rule(
+    "page-canonical-relative",
+    Severity.WARNING,
+    CANONICAL,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have pages with a relative canonical",
+)
 def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     """The canonical of a listed page is not an absolute URL.
 

@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.suspects import (
     QUERY_PARAMETER,
     TRACKING,
 )
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, rule
 from sitemapcrawler.urls.display import HIDDEN, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted
@@ -55,7 +55,7 @@ def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
 
 
-@entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3")
+@entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3", per=Per.FILE, many="have a URL with a port")
 def loc_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names a port that is neither the usual one nor that of the sitemap.
 
@@ -68,7 +68,13 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port}", uri.port)
 
 
-@entry_rule("loc-default-port", Severity.INFO, f"{URI}#section-6.2.3")
+@entry_rule(
+    "loc-default-port",
+    Severity.INFO,
+    f"{URI}#section-6.2.3",
+    per=Per.FILE,
+    many="have a URL with the port that it has anyway",
+)
 def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names the port that it has anyway.
 
@@ -117,7 +123,9 @@ def _milder_offsite(entry: EntryFacts) -> Severity | None:
     return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else Severity.INFO
 
 
-@entry_rule("loc-uppercase-host", Severity.INFO, f"{URI}#section-6.2.2.1")
+@entry_rule(
+    "loc-uppercase-host", Severity.INFO, f"{URI}#section-6.2.2.1", per=Per.FILE, many="have a host with capital letters"
+)
 def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
     """The host has capital letters.
 
@@ -147,7 +155,14 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@entry_rule("loc-www-mismatch", Severity.WARNING, LOCATION, also=MISMATCH)
+@entry_rule(
+    "loc-www-mismatch",
+    Severity.WARNING,
+    LOCATION,
+    also=MISMATCH,
+    per=Per.FILE,
+    many="are on another host by a leading www.",
+)
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The host differs from that of the sitemap by a leading `www.`.
 
@@ -160,7 +175,14 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{_listed_place(entry)}, but the sitemap is on {_sitemap_place(entry)}")
 
 
-@entry_rule("loc-protocol-mismatch", Severity.WARNING, LOCATION, also=MISMATCH)
+@entry_rule(
+    "loc-protocol-mismatch",
+    Severity.WARNING,
+    LOCATION,
+    also=MISMATCH,
+    per=Per.FILE,
+    many="are on another protocol than the sitemap",
+)
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL is http where the sitemap is https, or the other way round.
 
@@ -173,7 +195,15 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{there}, but the sitemap is on {here}", there)
 
 
-@rule("loc-outside-sitemap-dir", Severity.WARNING, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD)
+@rule(
+    "loc-outside-sitemap-dir",
+    Severity.WARNING,
+    LOCATION,
+    also=NOT_ALLOWED,
+    entries=Entries.ODD,
+    per=Per.FILE,
+    many="are outside the sitemap's folder",
+)
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not in the sitemap's folder or below, and nothing is known that allows it. For information if no
     robots.txt was read, as with `offline=yes`.
@@ -209,7 +239,14 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, "the same URL stands earlier in the file")
 
 
-@rule("loc-duplicate-normalised", Severity.INFO, f"{URI}#section-6", entries=Entries.ODD)
+@rule(
+    "loc-duplicate-normalised",
+    Severity.INFO,
+    f"{URI}#section-6",
+    entries=Entries.ODD,
+    per=Per.FILE,
+    many="differ from an earlier one only by case, escapes or final slashes",
+)
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """The URL differs from an earlier one only by case, needless escapes or final slashes.
 
@@ -404,7 +441,14 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"the path {quoted(path)} has two slashes in a row")
 
 
-@rule("loc-asset", Severity.WARNING, BUILD, entries=Entries.ODD)
+@rule(
+    "loc-asset",
+    Severity.WARNING,
+    BUILD,
+    entries=Entries.ODD,
+    per=Per.FILE,
+    many="are stylesheets, scripts, fonts or data files",
+)
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     """The URL is that of a stylesheet, script, font, source map or data file.
 

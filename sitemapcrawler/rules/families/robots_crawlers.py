@@ -13,7 +13,7 @@ from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
@@ -147,14 +147,15 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-nobody-allowed", Severity.INFO, f"{RFC}#section-2.2.2", Needs.ROBOTS)
 def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
-    """Sitemaps list URLs that none of the judged crawlers may fetch.
+    """Sitemaps list URLs that none of the judged crawlers may fetch, all of which are of AI. Where others are judged
+    too, each of the URLs is a finding of `url-blocked-by-robots`.
 
-    Why: an entry that nobody may read is of no use to anyone: either the rule or the entry is a mistake. Each of the
-    URLs is a finding of its own; this is their number.
+    Why: an entry that nobody may read is of no use to anyone: either the rule or the entry is a mistake.
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
     Good: a sitemap of the pages that are to be found
     """
-    if facts.policy.outcome is RobotsOutcome.PARSED and facts.nobody and len(facts.agents) > 1:
+    of_ai = all(crawler.group == AI for crawler in facts.agents)
+    if facts.policy.outcome is RobotsOutcome.PARSED and facts.nobody and len(facts.agents) > 1 and of_ai:
         crawlers = f"none of the {len(facts.agents)} judged crawlers"
         listed = counted(facts.record.urls, "listed URL")
         yield Message(f"{facts.nobody:,} of {listed} {'is' if facts.nobody == 1 else 'are'} allowed to {crawlers}")
@@ -192,16 +193,24 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
         yield COUNTED[severity] if facts.brief else _denial(facts, crawlers, severity)
 
 
-@rule("url-blocked-for-ai-agent", Severity.INFO, f"{RFC}#section-2.2.2", Needs.VERDICT)
+@rule(
+    "url-blocked-for-ai-agent",
+    Severity.INFO,
+    f"{RFC}#section-2.2.2",
+    Needs.VERDICT,
+    per=Per.SITE,
+    many="are closed to crawlers of AI",
+)
 def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
-    """robots.txt denies a listed URL to crawlers of AI.
+    """robots.txt denies a listed URL to crawlers of AI, though not to search engines: see `url-blocked-by-robots`.
 
     Why: it is the owner's choice; assistants do not know or cite what they may not read. Some that fetch a page because
     a person asked for it come all the same: ChatGPT-User, Perplexity-User, Meta-ExternalFetcher.
     Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
     Good: a group for each crawler that is or is not wanted
     """
-    crawlers = _crawlers_of_ai(tuple(facts.record.blocked_for or ()))
+    names = tuple(facts.record.blocked_for or ())
+    crawlers = () if _others_than_ai(names)[0] else _crawlers_of_ai(names)
     if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
         yield COUNTED[Severity.INFO] if facts.brief else _denial(facts, crawlers, Severity.INFO)
 

@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.site import (
     row_of,
 )
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
-from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import Needs, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted, percent
 
@@ -52,9 +52,17 @@ RELISTED = f"""
 """SQL for repeated entries of pages, in files that may list all pages."""
 
 
-@rule("cross-duplicate-url", Severity.WARNING, BUILD, Needs.SITE, also={FROG: "URLs In Multiple Sitemaps"})
+@rule(
+    "cross-duplicate-url",
+    Severity.WARNING,
+    BUILD,
+    Needs.SITE,
+    also={FROG: "URLs In Multiple Sitemaps"},
+    per=Per.FILE,
+    many="are listed in other files too",
+)
 def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Several files of a site list the same page. Once for a page, in the first of them.
+    """Several files of a site list the same page.
 
     Files that add something are left out: feeds and news, which list the latest pages again, and files of images, of
     videos and of language versions beside others. Two files with the same images or videos of a page add nothing.
@@ -75,9 +83,16 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, text, fault.other_sitemap)
 
 
-@rule("cross-conflicting-lastmod", Severity.WARNING, BUILD, Needs.SITE)
+@rule(
+    "cross-conflicting-lastmod",
+    Severity.WARNING,
+    BUILD,
+    Needs.SITE,
+    per=Per.FILE,
+    many="have a newer date in another file",
+)
 def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Files of a site list the same page with different dates. Once for a page, in the file with the older one.
+    """Files of a site list the same page with different dates.
 
     A day alone does not contradict a time within a day of it. Feeds and news date the publication of a page, and files
     of images or videos may date these: what `cross-duplicate-url` leaves out is left out here.

@@ -13,7 +13,7 @@ from sitemapcrawler.rules.facts.languages import LOCALIZED
 from sitemapcrawler.rules.facts.site import SITES, WHOLE, SiteFacts, file_of, on_entry, row_of
 from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIRST_LOST, LEADING, LINKS, UNRETURNED
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
-from sitemapcrawler.rules.registry import Message, Needs, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
@@ -209,8 +209,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule(
     "hreflang-target-not-in-sitemap", Severity.WARNING, GUIDELINES, Needs.WHOLE_SITE,
-    also={FROG: "Unlinked Hreflang URLs"},
-)  # fmt: skip
+    also={FROG: "Unlinked Hreflang URLs"}, per=Per.FILE, many="link to language versions without an entry")  # fmt: skip
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """Language versions that the entry links to have no entry in any file, though their host was crawled.
 
@@ -234,7 +233,14 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, f"{quoted(fault.what)} has no entry in any sitemap{more}", fault.what)
 
 
-@rule("page-canonical-other-listed-too", Severity.INFO, CANONICAL, Needs.SITE)
+@rule(
+    "page-canonical-other-listed-too",
+    Severity.INFO,
+    CANONICAL,
+    Needs.SITE,
+    per=Per.FILE,
+    many="have a canonical that is listed too",
+)
 def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """A listed page names another URL as the one to index, and that is listed, too.
 
@@ -247,7 +253,14 @@ def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     yield from _on_listed_too(site, "ok", "its canonical is")
 
 
-@rule("status-redirect-target-listed-too", Severity.INFO, REDIRECTS, Needs.SITE)
+@rule(
+    "status-redirect-target-listed-too",
+    Severity.INFO,
+    REDIRECTS,
+    Needs.SITE,
+    per=Per.FILE,
+    many="redirect to a URL that is listed too",
+)
 def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """A listed URL redirects to another one that is listed, too.
 
@@ -280,7 +293,9 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
         yield on_entry(fault, f"{what} {quoted(fault.other)}, which is listed too", fault.other)
 
 
-@rule("internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE)
+@rule(
+    "internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE, per=Per.ENTRY
+)
 def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     """A rule failed, so what it judges was not judged here.
 

@@ -9,7 +9,7 @@ from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
@@ -197,7 +197,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"HTTP status {reply.status}{way(reply)}, but no page: {why}", value=reply.final_url)
 
 
-@rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY)
+@rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY, per=Per.FILE, many="are no HTML pages")
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL is no HTML page.
 
@@ -211,7 +211,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"Content-Type is {kind[:100] or 'empty'}: no HTML page", value=reply.content_type)
 
 
-@rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY)
+@rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY, per=Per.FILE, many="answer slowly")
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     """The server of a listed URL took more than 1.8 seconds for an answer to begin; of several requests, on average.
 
@@ -230,7 +230,14 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(text, value=f"{took:.0f}")
 
 
-@rule("status-head-get-mismatch", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc9110#name-head", Needs.REPLY)
+@rule(
+    "status-head-get-mismatch",
+    Severity.INFO,
+    "https://www.rfc-editor.org/rfc/rfc9110#name-head",
+    Needs.REPLY,
+    per=Per.FILE,
+    many="answer HEAD otherwise than GET",
+)
 def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     """The server answers HEAD otherwise than GET.
 
@@ -276,8 +283,9 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     """More than 1 % of the URLs of a file that were asked answer with anything else than 200.
 
     Redirects count, and so does no answer. Where a sample was asked, the lower end of its 95 % interval must be above.
+    A note where all URLs were asked: then each bad one has a finding of its own, and this is their share.
 
-    Why: Bing said that it tolerates 1 % in a sitemap, and trusts those with more less. Each URL has a finding besides.
+    Why: Bing said that it tolerates 1 % in a sitemap, and trusts those with more less.
     Bad: a sitemap of 1,000 URLs, 40 of which redirect
     Good: a sitemap that is made of the pages that there are
     """
@@ -288,7 +296,8 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
         more = ", ..." if len(kinds) > MAX_KINDS else ""
         of_all = "" if found.exact else f"; estimated share: {found}"
         text = f"{found.bad:,} of {counted(found.checked, 'checked URL')} did not answer 200 ({told}{more}){of_all}"
-        yield Message(f"{text}; {MAX_DIRT:.0%} is tolerated", value=str(found.bad))
+        severity = Severity.INFO if found.exact else None
+        yield Message(f"{text}; 1 % is tolerated", value=str(found.bad), severity=severity)
 
 
 @rule("status-sampled", Severity.INFO, "the argument `sample`", (Needs.FILE, Needs.DRAWN))

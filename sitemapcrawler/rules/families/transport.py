@@ -80,13 +80,13 @@ def _fetch_failure(file: FileFacts, rule_id: str) -> Iterator[Message]:
     also={"Lumar": "Broken/Disallowed Sitemaps", "Yandex": "HTTP error", "Search Console": "HTTP error"},
 )
 def doc_http_status(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is not answered with status 200.
+    """The sitemap is not answered with status 200. A missing sitemap of an index is `index-child-missing` instead.
 
     Why: what comes with another status is not read as a sitemap, and its URLs are not found through it.
     Bad: `HTTP/1.1 404 Not Found`
     Good: `HTTP/1.1 200 OK`
     """
-    if answer_fault(file) == "doc-http-status":
+    if answer_fault(file) == "doc-http-status" and not file.is_missing_child:
         status = file.record.status
         yield Message(f"HTTP status {status}; a sitemap must answer 200", value=str(status))
 
@@ -253,13 +253,13 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-is-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
-    """The answer is an HTML page instead of a sitemap.
+    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead.
 
     Why: error pages with status 200, login pages and app shells come where a sitemap is missing.
     Bad: `<!DOCTYPE html><html>...`
     Good: `<?xml version="1.0" encoding="UTF-8"?><urlset ...`
     """
-    if _is_page(file) and not file.record.hops:
+    if _is_page(file) and not file.record.hops and not file.is_page_child:
         yield Message("an HTML page instead of a sitemap")
 
 

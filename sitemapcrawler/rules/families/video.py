@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
 from sitemapcrawler.rules.facts.objects import VIDEOS, Flaw, flaw, lacks, line_of, parts, stray, videos
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import Message, Severity, rule
+from sitemapcrawler.rules.registry import Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import quoted
 
@@ -131,6 +131,8 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
     Severity.WARNING,
     VIDEOS,
     also={"Search Console": "Video location appears to be a play page"},
+    per=Per.FILE,
+    many="have videos whose content_loc is a page",
 )
 def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
     """The content_loc of a video is a watch page or a player of YouTube, Vimeo, Dailymotion or another platform.
@@ -212,9 +214,15 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, uploaders[1].line, value=uploaders[1].text)
 
 
-@video_rule("video-deprecated", Severity.INFO, RETIREMENT)
+@video_rule(
+    "video-deprecated",
+    Severity.INFO,
+    RETIREMENT,
+    per=Per.SITE,
+    many="have video elements or attributes that were retired",
+)
 def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
-    """Videos have elements or attributes that were retired. Once for an entry.
+    """Videos have elements or attributes that were retired.
 
     Why: Google has not read category, gallery_loc, price, tvshow, and allow_embed and autoplay of player_loc since
     6 August 2022; id and content_segment_loc left its documentation before. They do no harm.

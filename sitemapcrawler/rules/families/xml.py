@@ -10,7 +10,7 @@ from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
-from sitemapcrawler.rules.registry import Message, Needs, Severity, fault_message, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, fault_message, rule
 from sitemapcrawler.words import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -23,7 +23,14 @@ LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/s
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
 
 
-@rule("xml-root-unknown", Severity.ERROR, PROTOCOL, Needs.FAULT, also={"Search Console": "Unsupported format"})
+@rule(
+    "xml-root-unknown",
+    Severity.ERROR,
+    PROTOCOL,
+    Needs.FAULT,
+    also={"Search Console": "Unsupported format"},
+    per=Per.FILE,
+)
 def xml_root_unknown(fault: Fault) -> Iterator[Message]:
     """The root is none of `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`, or there is none.
 
@@ -164,7 +171,7 @@ def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT)
+@rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT, per=Per.FILE)
 def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
     """A file mixes pages and sitemaps: `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
 
@@ -237,9 +244,16 @@ def xml_schema_violation(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("xml-element-order", Severity.INFO, VALIDATING, Needs.FAULT)
+@rule(
+    "xml-element-order",
+    Severity.INFO,
+    VALIDATING,
+    Needs.FAULT,
+    per=Per.SITE,
+    many="have elements in another order than the schema's",
+)
 def xml_element_order(fault: Fault) -> Iterator[Message]:
-    """The elements of an entry stand in another order than the schema's. Once for an entry.
+    """The elements of an entry stand in another order than the schema's.
 
     Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
     Bad: `<url><lastmod>2026-01-05</lastmod><loc>https://example.com/</loc></url>`

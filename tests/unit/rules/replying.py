@@ -87,7 +87,7 @@ def findings(asked: ReplyFacts | AssetFacts) -> list[FindingRecord]:
     file, asked = Counted(SITEMAP), replace(asked, record=copy(asked.record))
     notes = Notes()
     judge.replies([asked], file, notes) if isinstance(asked, ReplyFacts) else judge.assets([asked], file, notes)
-    return notes.findings([asked.record])
+    return notes.findings([asked.record]) + judge.conclude(file) + judge.crawl({})
 
 
 def told(asked: ReplyFacts | AssetFacts) -> Told:

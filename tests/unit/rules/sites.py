@@ -12,15 +12,20 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Url
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
-from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import ON_THE_SITE
 
 HOME = "https://example.com"
 A, B, C = (f"{HOME}/{name}.xml" for name in "abc")
 """Files."""
-RULES = all_rules()
+RULES = tuple(
+    dataclasses.replace(rule, per=Per.SITE) if rule.per is Per.FILE and {*ON_THE_SITE} & {*rule.needs} else rule
+    for rule in all_rules()
+)
+"""All rules; those on the site report every entry by itself."""
 
 Links = dict[str, str]
 """{hreflang: href}"""

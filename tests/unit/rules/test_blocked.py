@@ -21,7 +21,7 @@ from .robots_told import AGENTS, BODIES, URL, answered, short, told
 
 
 def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: int = 100) -> list[FindingRecord]:
-    """Findings on a listed URL, judged twice."""
+    """Findings on a listed URL, judged twice. Those of crawlers of AI are told once for the site."""
     judged, judge = parse_agents(agents), Judge(Choice(all_rules()), per_rule)
     policy = answered(body)
     sitemap = "https://example.com/s.xml"
@@ -30,15 +30,16 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     notes = Notes()
     for alike in AuthorityVerdicts(policy, judged).judge(records):
         judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged), notes)
-    counted = sum(judge.counts.values())
+    found = notes.findings(records)
+    counted = sum(judge.counts.values()) + sum(habit.entries for habit in file.habits.values())
     assert counted == sum(len(record.issues) for record in records)
-    return notes.findings(records)
+    return found + judge.file(file.record, file) + judge.crawl({})
 
 
 @pytest.mark.parametrize(
     ("body", "agents", "rules"),
     [
-        ("User-agent: *\nDisallow: /a", "search,ai", {"url-blocked-by-robots": "error", "url-blocked-for-ai-agent": "info"}),
+        ("User-agent: *\nDisallow: /a", "search,ai", {"url-blocked-by-robots": "error"}),
         ("User-agent: *\nDisallow: /a", "*", {"url-blocked-by-robots": "error"}),
         ("User-agent: *\nDisallow: /a", "ai", {"url-blocked-for-ai-agent": "info"}),
         ("User-agent: *\nDisallow: /a", "botty", {"url-blocked-by-robots": "warning"}),
@@ -81,8 +82,17 @@ def test_bytes_of_a_rule_that_are_no_utf8_can_be_written() -> None:
 
 def test_what_is_only_counted_has_the_same_severity() -> None:
     findings = denied("User-agent: *\nDisallow: /", "/a", per_rule=1)
-    assert [str(finding.severity) for finding in findings] == ["error", "info"]
+    assert [str(finding.severity) for finding in findings] == ["error"]
+    [finding] = denied("User-agent: *\nDisallow: /", "/a", "ai", per_rule=1)
+    assert (str(finding.severity), finding.line) == ("info", 7)
+    assert finding.message.startswith("2 entries are closed to crawlers of AI, for example 'https://example.com/a': ")
     assert denied("User-agent: *\nDisallow: /", "/a", per_rule=0) == []
+
+
+def test_a_crawler_of_ai_is_no_news_where_nobody_may_come() -> None:
+    body = "User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nDisallow: /b\n"
+    assert {finding.rule for finding in denied(body, "/a")} == {"url-blocked-by-robots"}
+    assert {finding.rule for finding in denied(body, "/b")} == {"url-blocked-for-ai-agent"}
 
 
 def test_an_unreachable_robots_says_nothing_of_urls() -> None:

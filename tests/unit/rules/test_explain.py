@@ -14,7 +14,7 @@ RULES = {rule.id: rule for rule in all_rules()}
 def test_page_says_all_there_is() -> None:
     text = page(RULES["loc-relative"], 60, plain)
     lines = text.splitlines()
-    assert lines[0] == "loc-relative  error"
+    assert lines[0] == "loc-relative  error  per entry"
     labels = [line.partition(":")[0] for line in lines if line[:1].isupper() and ":" in line[:11]]
     assert labels == ["Why", "Bad", "Good", "Source", "Elsewhere"]
     assert "`<loc>/shop/</loc>`" in text
@@ -41,7 +41,7 @@ def test_list_has_a_line_for_each_rule() -> None:
 
 def test_colours_stand_around_the_id() -> None:
     assert page(RULES["loc-relative"], 60, painter(True)).startswith(
-        "\x1b[1mloc-relative\x1b[0m  \x1b[1;31merror\x1b[0m\n"
+        "\x1b[1mloc-relative\x1b[0m  \x1b[1;31merror\x1b[0m  per entry\n"
     )
 
 

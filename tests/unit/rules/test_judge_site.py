@@ -13,9 +13,10 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage
+from sitemapcrawler.rules.registry import Needs, Per, Rule, Severity, SiteMessage
 
 from .sites import RULES, A, B, Site, page
 
@@ -47,6 +48,40 @@ def test_what_is_allowed_is_no_finding_and_leaves_room_for_others() -> None:
     site = Site(*doubled(5), choice=Choice(RULES, allowances=allowances), per_rule=2)
     assert [one.url for one in site.findings()] == ["https://example.com/3", "https://example.com/4"]
     assert site.judge.counts == {TWICE: 2}
+
+
+def test_a_file_has_one_finding_with_the_number_of_its_entries() -> None:
+    site = Site(*doubled(5), page("/x", B), page("/x", "https://example.com/c.xml"), choice=Choice(all_rules()))
+    found = [(one.sitemap, one.url, one.message) for one in site.findings()]
+    assert found == [
+        (
+            A,
+            "https://example.com/0",
+            f"5 entries are listed in other files too, for example 'https://example.com/0': 'https://example.com/0' is "
+            f"listed in '{B}' too",
+        ),
+        (B, "https://example.com/x", "'https://example.com/x' is listed in 'https://example.com/c.xml' too"),
+    ]
+    assert site.judge.counts == {TWICE: 2}
+
+
+def test_a_file_has_no_more_findings_than_become_records() -> None:
+    site = Site(*doubled(5), choice=Choice(all_rules()), per_rule=2)
+    assert [one.message.partition(" entries")[0] for one in site.findings()] == ["5"]
+
+
+def test_what_a_rule_found_in_files_before_it_raised_is_kept() -> None:
+    def check(site: SiteFacts) -> Iterator[SiteMessage]:
+        yield SiteMessage("found", sitemap=A)
+        yield SiteMessage("found", sitemap=A)
+        raise ValueError("x")
+
+    internal = next(rule for rule in RULES if rule.id == "internal-rule-failed")
+    broken = Rule("cross-x", Severity.ERROR, "", (Needs.SITE,), check, per=Per.FILE, many="are odd")
+    site = Site(*doubled(1), choice=Choice((broken, internal)))
+    assert [one.message.partition(":")[0] for one in site.findings()] == [
+        "2 entries are odd", "the rule cross-x failed with ValueError",
+    ]  # fmt: skip
 
 
 def test_a_finding_has_the_severity_that_was_set() -> None:

@@ -17,7 +17,7 @@ import pytest
 from sitemapcrawler.reader import Document
 from sitemapcrawler.urls import origin
 
-from .judging import judge
+from .judging import SUMMED_UP, judge
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "real"
 SNAPSHOT = Path(__file__).parents[2] / "data" / "real-findings.json"
@@ -37,7 +37,7 @@ def home_of(data: bytes) -> str:
 def totals_of(name: str) -> dict[str, dict[str, int]]:
     """How often each rule speaks of a file that lies in the root of its site."""
     data = (REAL / name).read_bytes()
-    findings = judge(data, f"{home_of(data)}/{name}", at=FETCHED)
+    findings = judge(data, f"{home_of(data)}/{name}", SUMMED_UP, at=FETCHED)
     counts = Counter((finding.severity, finding.rule) for finding in findings)
     return {
         severity: {rule: count for (own, rule), count in sorted(counts.items()) if own == severity}

@@ -201,9 +201,11 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     policy = answered(f"User-agent: *\nDisallow: /a\nUser-agent: GPTBot\nDisallow: /b\n{NAMED}")
     urls = [f"https://example.com{path}" for path in ("/", "/a", "/b")]
     assert told(policy, urls) == []
-    [finding] = told(answered(f"User-agent: *\nDisallow: /a\n{NAMED}"), urls)
+    closed = answered(f"User-agent: *\nDisallow: /a\n{NAMED}")
+    assert told(closed, urls) == []  # each is a finding of its own
+    [finding] = told(closed, urls, agents="ai")
     assert finding.rule == "robots-nobody-allowed"
-    assert finding.message == "1 of 3 listed URLs is allowed to none of the 30 judged crawlers"
+    assert finding.message.startswith("1 of 3 listed URLs is allowed to none of the ")
 
 
 @pytest.mark.parametrize(

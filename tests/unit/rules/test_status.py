@@ -272,9 +272,11 @@ def test_the_share_of_dirt(replies: dict[str, int], dirty: bool) -> None:
 def test_dirt_is_counted() -> None:
     [found] = told_of_file(ok=960, redirected=30, http_error=10, blocked=7)
     assert found.message == (
-        "40 of 1,000 checked URLs did not answer 200 (30 redirected, 10 http-error); 1% is tolerated"
+        "40 of 1,000 checked URLs did not answer 200 (30 redirected, 10 http-error); 1 % is tolerated"
     )
-    assert found.severity == "warning"
+    assert found.severity == "info"  # each has a finding of its own
+    [found, _] = told_of_file(ok=960, redirected=30, http_error=10, sampled_out=5_000)
+    assert (found.rule, found.severity) == ("status-dirt-ratio", "warning")
 
 
 def test_a_sample_says_what_it_tells() -> None:

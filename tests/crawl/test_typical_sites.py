@@ -1,0 +1,55 @@
+"""Healthy sites as common programs write them: nothing to fix, and few notes."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.crawling import crawl
+from tests.crawl.site_server import Reply, SiteServer
+from tests.crawl.verified import WORDS
+from tests.typical_sites import SITES, files_of
+from tests.unit.rules.judging import SUMMED_UP, judge
+
+MAX_NOTES = 12
+"""Notes on a site, most of them on a robots.txt that names many crawlers."""
+OF_THIS_MACHINE = {"loc-ip-host", "loc-port"}
+"""Rules that speak of the address of the server."""
+
+
+def page(url: str) -> Reply:
+    """A page that nothing is wrong with."""
+    code = next((code for code in ("fr",) if f"/{code}/" in url), "en")
+    head = f'<title>{url}</title><link rel="canonical" href="{url}">'
+    html = f'<!doctype html><html lang="{code}"><head>{head}</head><body><p>{WORDS} {url}</p></body></html>'
+    return Reply(html, 200, {"Content-Type": "text/html; charset=utf-8"})
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_a_file_of_a_healthy_site_has_neither_error_nor_warning(name: str) -> None:
+    origin = "https://www.example.com"
+    for path, text in files_of(name, origin).items():
+        found = judge(text.encode(), origin + path, SUMMED_UP) if path != "/robots.txt" else []
+        assert [finding for finding in found if finding.severity != "info"] == []
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_a_healthy_site_has_neither_error_nor_warning_and_few_notes(
+    site: SiteServer, tmp_path: Path, name: str
+) -> None:
+    origin = site.url("")
+    for path, text in files_of(name, origin).items():
+        site.routes[path] = Reply(text, 200, {"Content-Type": "text/plain" if path[-3:] == "txt" else "text/xml"})
+        for loc in re.findall(r"<loc>([^<]+)</loc>", text):
+            if loc.startswith(origin):
+                site.routes.setdefault(unescape(loc[len(origin) :]) or "/", page(loc))
+    made = crawl(tmp_path, sitemap=site.url("/robots.txt"), verify="get", agents="search,ai")
+    found = [finding for finding in made.of_type("finding") if finding["rule"] not in OF_THIS_MACHINE]
+    assert set(made.summary["replies"]) == {"ok"}
+    assert [finding for finding in found if finding["severity"] != "info"] == []
+    assert len(found) <= MAX_NOTES
+    notes = [finding["rule"] for finding in found if not finding["rule"].startswith("robots-")]
+    assert len(notes) == len(set(notes)), "each note is told once"
