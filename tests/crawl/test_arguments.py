@@ -88,7 +88,7 @@ def test_neither_domain_nor_sitemap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["-O", "urls.xlsx"], "xlsx"),
+        (["-O", "urls.ods"], "ods"),
         (["-O", "urls"], "urls"),
         (["-O", "urls.xml"], "xml"),
         (["-O", "urls.dat:pickle"], "pickle"),

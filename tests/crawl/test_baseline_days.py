@@ -32,9 +32,9 @@ def test_guess_that_is_not_answered_has_lost_nothing(site: SiteServer, tmp_path:
         "/sitemap_index.xml": index(site.url("/c.xml")),
     }
     site.routes["/c.xml"] = urlset_of(site, on(MONDAY, ["/c"]))
-    assert sorted(map(path_of, days.crawl("one").locs())) == ["/a", "/b", "/c"]
+    assert sorted(map(path_of, days.crawl("one", probe="always").locs())) == ["/a", "/b", "/c"]
     site.routes["/sitemap.xml"] = Reply("", 503)
-    done = days.crawl("two", before=f"one/{JOBDIR}", keep=False, settings=ONCE)
+    done = days.crawl("two", before=f"one/{JOBDIR}", keep=False, settings=ONCE, probe="always")
     assert changes(done) == {}
     assert done.summary["skipped"]["removed"] == 2
 
