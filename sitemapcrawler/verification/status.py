@@ -202,6 +202,7 @@ class Status:
             else:
                 self.counts[kind_of(record.reply)] += 1
                 self.indexability[record.indexability or ""] += 1
+                self._count(record)
         if self._holding is not None:
             self._hold(self._holding, again, batch)
 
