@@ -70,6 +70,8 @@ class Gate:
 
     def __init__(self, free: int = 0) -> None:
         """`free`: requests that pass in any case."""
+        self.holds = threading.Event()
+        """Set once a request waits."""
         self._open = threading.Event()
         self._free = threading.Semaphore(free)
 
@@ -78,6 +80,7 @@ class Gate:
 
     def __call__(self, exchange: Exchange) -> None:
         if not self._free.acquire(blocking=False):
+            self.holds.set()
             self._open.wait()
         exchange.head(404 if exchange.path.endswith("7") else 200, Content_Length=0)
 
@@ -103,7 +106,7 @@ def test_terminal_of_80_columns_until_ctrl_c(tmp_path: Path) -> None:
     with museum(free=20) as (site, gate):
         words = command("-O", "urls.jsonl", settings=DELAY, domain=site.url(), verify="head")
         with Terminal(words, tmp_path) as terminal:
-            terminal.read_until(lambda: ROWS.search(terminal.text) is not None)
+            terminal.read_until(lambda: gate.holds.is_set() and ROWS.search(terminal.text) is not None)
             assert not terminal.cursor_is_visible
             terminal.press(CTRL_C)
             terminal.read_until(lambda: "\nstopping  " in terminal.text)
