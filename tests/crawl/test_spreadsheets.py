@@ -244,7 +244,7 @@ def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     options = ("-O", FEED, "-O", "findings.csv", "-O", "audit.xlsx")
     done = crawl(tmp_path, *options, settings=CAP, domain=site.url(), select=rules, findings="all")
     assert done.code == 0
-    expected = {**dict.fromkeys(RULES.split(","), 2 * many), "cross-duplicate-url": many}
+    expected = {**dict.fromkeys(RULES.split(","), 2 * many), "cross-duplicate-url": 1}
     assert listed(done.of_type("finding")) == done.summary["rules"] == expected
     assert listed(table(tmp_path / "findings.csv")) == expected
     assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
@@ -256,13 +256,15 @@ def test_findings_takes_one_value(tmp_path: Path) -> None:
 
 
 def test_rules_on_the_site_count_what_they_do_not_list(site: SiteServer, tmp_path: Path) -> None:
+    files = [f"/{n}.xml" for n in range(FAULTY)]
     site.routes = {
-        "/robots.txt": robots(site.url("/a.xml"), site.url("/b.xml")),
-        **dict.fromkeys(("/a.xml", "/b.xml"), urlset(*(site.url(f"/{n}") for n in range(FAULTY)))),
+        "/robots.txt": robots(*map(site.url, ["/all.xml", *files])),
+        "/all.xml": urlset(*map(site.url, files)),
+        **{path: urlset(site.url(f"/page{path}")) for path in files},
     }
-    done = crawl(tmp_path, settings=CAP, domain=site.url(), select="cross-duplicate-url")
+    done = crawl(tmp_path, settings=CAP, domain=site.url(), select="loc-is-sitemap")
     findings = done.of_type("finding")
-    assert listed(findings) == {"cross-duplicate-url": 5, "limit-findings": 1}
+    assert listed(findings) == {"loc-is-sitemap": 5, "limit-findings": 1}
     assert list(unlisted(findings).values()) == [
-        "25 more findings of cross-duplicate-url are counted, not listed; findings=all lists all"
+        "25 more findings of loc-is-sitemap are counted, not listed; findings=all lists all"
     ]

@@ -14,7 +14,7 @@ from tests.crawl.verified import WORDS
 from tests.typical_sites import SITES, files_of
 from tests.unit.rules.judging import SUMMED_UP, judge
 
-MAX_NOTES = 12
+MAX_NOTES = 14
 """Notes on a site, most of them on a robots.txt that names many crawlers."""
 OF_THIS_MACHINE = {"loc-ip-host", "loc-port"}
 """Rules that speak of the address of the server."""
