@@ -57,6 +57,8 @@ REASONS = {
     ("fleet/worker/crawling.py", "middleware._link.listen"): "hears messages of a pipe between two processes of ours",
     ("fleet/output/folders.py", "import_module"): "fsspec, by its name",
     ("fleet/control/cluster.py", "import_module"): "Ray and a module of it, by their names",
+    ("cli.py", "import_module"): "the commands listed in the help, by their names",
+    ("feeds/workbook.py", "load_object"): "record types in the options of a feed",
     ("fleet/output/destination.py", "import_module"): "fsspec and gcsfs, by their names",
     ("fleet/worker/task.py", "import_module"): "pyarrow, by its name",
     ("jobs/scratch.py", "import_module"): "fcntl, which Windows has not, by its name",

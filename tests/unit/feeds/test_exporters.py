@@ -27,7 +27,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,issues,change,changed_fields"
+HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,issues,change,changed_fields"
 
 
 class Product(Item):
@@ -254,7 +254,7 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,',
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,,,',
         ]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
