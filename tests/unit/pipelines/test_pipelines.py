@@ -56,6 +56,7 @@ class Crawl:
                 severities=Counter(error=3),
                 skipped=Counter({"a-rule": 4}),
                 crawl=lambda given_up: [FindingRecord("allow-expired")],
+                incomplete_lists=lambda: [FindingRecord("limit-findings")],
             ),
             "verdicts": SimpleNamespace(
                 skipped=Counter(robots=5),
@@ -139,9 +140,9 @@ def test_summary_is_sent_at_the_end() -> None:
     crawl = Crawl()
     crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
     asyncio.run(crawl.pipeline.close_spider())
-    robots, finding, summary = crawl.sent
+    robots, finding, capped, summary = crawl.sent
     assert robots.robots == "https://a.com/robots.txt"
-    assert finding.rule == "allow-expired"
+    assert (finding.rule, capped.rule) == ("allow-expired", "limit-findings")
     assert isinstance(summary, SummaryRecord)
     assert summary.domains == ["a.com", "http://b.com:8080"]
     assert (summary.sitemaps, summary.urls, summary.partial) == (1, 1, None)
