@@ -139,7 +139,7 @@ def test_name_with_a_public_address_too_is_connected_to_there() -> None:
 
 
 def test_authority_that_the_spider_names_later_is_allowed() -> None:
-    crawler = get_crawler()
+    crawler = get_crawler(settings_dict={"TWISTED_REACTOR_ENABLED": True})  # 2.18 asks for it
     crawler.spider = Spider("a")
     named = Named.of(crawler).authorities
     handler = GuardedDownloadHandler(crawler)

@@ -28,7 +28,7 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     file = FileFacts(sitemap, SitemapRecord(sitemap), Document(sitemap))
     records = [UrlRecord(f"https://example.com{path}", line=7) for _ in range(2)]
     notes = Notes()
-    for alike in AuthorityVerdicts(policy, judged).judge(records):
+    for alike in AuthorityVerdicts(policy, judged).judge(records).values():
         judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged), notes)
     found = notes.findings(records)
     counted = sum(judge.counts.values()) + sum(habit.entries for habit in file.habits.values())
@@ -97,7 +97,7 @@ def test_a_crawler_of_ai_is_no_news_where_nobody_may_come() -> None:
 
 def test_an_unreachable_robots_says_nothing_of_urls() -> None:
     gone, record = Policy.unreachable(URL, "HTTP status 503"), UrlRecord("https://example.com/a")
-    [denied_to_all] = AuthorityVerdicts(gone, AGENTS).judge([record])
+    [denied_to_all] = AuthorityVerdicts(gone, AGENTS).judge([record]).values()
     file = FileFacts(URL, SitemapRecord(URL), Document(URL))
     facts_of = partial(VerdictFacts, file=file, policy=gone, agents=AGENTS)
     notes = Notes()
