@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 import unicodedata
 from collections import Counter
@@ -195,8 +194,8 @@ SNIFFED_BYTES = 16 * 1024
 """Bytes of a file in a folder that decide whether it is a sitemap."""
 SUFFIXES = (".xml", ".gz", ".txt")
 """Suffixes of the files in a folder that are sniffed, in lower case."""
-SITEMAP_NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt)(?:\.gz)?\Z", re.IGNORECASE)
-"""End of the path of a file that is validated whatever its content: an empty sitemap is a finding."""
+SITEMAP_SUFFIXES = (".xml", ".txt", ".xml.gz", ".txt.gz")
+"""Suffixes of files that are validated whatever their content if `sitemap` is in the name: an empty one is wrong."""
 ROBOTS_NAME = "robots.txt"
 VISIBLE = (".well-known",)
 """Folders that are published although they are hidden (RFC 8615)."""
@@ -282,7 +281,8 @@ def _is_sitemap(path: str, is_named: bool) -> bool:
         return False
     with Path(path).open("rb") as file:
         start = file.read(SNIFFED_BYTES)
-    if is_named or SITEMAP_NAME.search(path):
+    name = path.rpartition("/")[2].lower()
+    if is_named or ("sitemap" in name and name.endswith(SITEMAP_SUFFIXES)):
         return True
     document = Document(urls.file_url(path))
     for _ in document.read([start]):
