@@ -52,7 +52,7 @@ class Site(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.requests.append(time.monotonic())
-        time.sleep(self.latency)
+        time.sleep(self.latency)  # what is simulated: the distance to the server
         home = f"http://{self.headers['Host']}"
         if self.path == "/robots.txt":
             self._answer(200, f"User-agent: *\nAllow: /\nSitemap: {home}{self.named}\n" if self.named else "")

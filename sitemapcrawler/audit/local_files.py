@@ -252,11 +252,11 @@ def _files_below(folder: str, unreadable: list[str]) -> Iterator[str]:
             try:
                 leaves = path.is_symlink() and not path.resolve().is_relative_to(inside)
                 if not leaves and stat.S_ISREG(path.stat().st_mode):
-                    yield os.path.join(here, name)  # noqa: PTH118 - as above
+                    yield os.path.join(here, name)  # noqa: PTH118 - keeps `./`
             except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
                 if name.lower().endswith(SUFFIXES):
                     reason = error.strerror if isinstance(error, OSError) else "a circle of symbolic links"
-                    unreadable.append(f"{os.path.join(here, name)} cannot be read: {reason}")  # noqa: PTH118
+                    unreadable.append(f"{os.path.join(here, name)} cannot be read: {reason}")  # noqa: PTH118 - keeps `./`
 
 
 def _named_files(folder: str, robots: str, unreadable: list[str]) -> set[str] | None:

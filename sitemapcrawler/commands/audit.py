@@ -47,8 +47,6 @@ VERIFY = "get"
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
 """Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
-PASSED = tuple(name for name, argument in ARGUMENTS.items() if Use.TARGET not in argument.use and name != "report")
-"""Spider arguments that `-a` accepts here."""
 
 
 class Command(ScrapyCommand):
@@ -86,7 +84,7 @@ class Command(ScrapyCommand):
         )
         add_progress_option(parser)
         add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="an argument, see below")
-        describe_arguments(parser, PASSED, verify=VERIFY)
+        describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], verify=VERIFY)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the command line. Invalid values end the process with one line and exit code 2."""
@@ -123,12 +121,17 @@ class Command(ScrapyCommand):
             self.exitcode = FAILED
 
 
+def is_passed(name: str) -> bool:
+    """True for a spider argument that `-a` accepts here, plug-ins' included."""
+    return Use.TARGET not in ARGUMENTS[name].use and name != "report"
+
+
 def arguments_of(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     """Return the arguments of the spider; those of `-a` take precedence. Raises ValueError, one line, for an invalid
     one."""
     given = spider_arguments(opts.spargs)
     for name, value in given.items():
-        if name in ARGUMENTS and name not in PASSED:
+        if name in ARGUMENTS and not is_passed(name):
             how = "--out DIR" if name == "report" else "the target without -a"
             raise ValueError(f"argument {name}={value!r}: not for audit; accepted: {how}")
     if opts.no_pages and opts.sample is not None:

@@ -134,7 +134,8 @@ class ReplyCounts(Protocol):
         ...
 
     def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
-        """Count a URL that an earlier run verified, or did not request since it is blocked (`bad` is None)."""
+        """Count a URL that an earlier run verified. `bad` is None for one that is blocked, or redirects to what is not
+        requested."""
         ...
 
 

@@ -176,7 +176,8 @@ class Status:
         self._asker.remember(method, key, step)
 
     def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
-        """Count a verified URL once, or one that was not requested since it is blocked (`bad` is None)."""
+        """Count a verified URL once. `bad` is None for one that is not indexable although the reply to it is unknown:
+        it is blocked, or redirects to what is not requested."""
         if not self._asker.is_first(url):
             return
         if bad is None:
@@ -202,7 +203,7 @@ class Status:
             else:
                 self.counts[kind_of(record.reply)] += 1
                 self.indexability[record.indexability or ""] += 1
-                self._count(record)
+                self._count(record, record.reply)
         if self._holding is not None:
             self._hold(self._holding, again, batch)
 
@@ -305,13 +306,13 @@ class Status:
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         self._give(one, NOT_ASKED[reason], file)
-        self._count(one)
 
     def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
         one.reply = reply
         set_indexability(one, self._search_engine)
         self.counts[kind_of(reply)] += 1
         self.indexability[one.indexability or ""] += 1
+        self._count(one, reply)
         if isinstance(file, FileFacts):
             file.replies[kind_of(reply)] += 1
 
@@ -321,18 +322,13 @@ class Status:
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)
             self.trusts.compare(one, outcomes[one.loc], file)
-        for one in records:
-            self._count(one)
         if file is not None:
             facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
             self._judge.replies(facts, file, notes)
             await self._ask_assets(records, outcomes, file, notes)
 
-    def _count(self, one: UrlRecord) -> None:
+    def _count(self, one: UrlRecord, reply: ReplyRecord) -> None:
         """Count the URL of a record for the shares, each once."""
-        reply = one.reply
-        if reply is None:
-            return
         if reply.kind != ReplyKind.UNCHECKED:
             bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
             self.count(one.loc, bad, one.indexable)

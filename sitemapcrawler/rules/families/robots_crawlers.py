@@ -150,7 +150,7 @@ def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
     """Sitemaps list URLs that none of the judged crawlers may fetch, all of which are of AI. Where others are judged
     too, each of the URLs is a finding of `url-blocked-by-robots`.
 
-    Why: an entry that nobody may read is of no use to anyone: either the rule or the entry is a mistake.
+    Why: no crawler can use an entry that all of them are denied: either the rule or the entry is a mistake.
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
     Good: a sitemap of the pages that are to be found
     """

@@ -383,7 +383,7 @@ class TestOptions:
 
     def test_appending_is_refused(self) -> None:
         file = io.BytesIO()
-        file.appending = True  # type: ignore[attr-defined]
+        file.appending = True  # type: ignore[attr-defined]  # set by our storages
         with pytest.raises(ValueError, match="xlsx cannot be appended to"):
             WorkbookExporter(file).start_exporting()
 
@@ -400,7 +400,7 @@ def test_full_disk_for_temporary_files_loses_the_feed_with_one_message(
     target = tmp_path / "audit.xlsx"
     target.write_bytes(b"earlier")
     storage = AtomicFileStorage(str(target), feed_options={"overwrite": True})
-    file = storage.open(None)  # type: ignore[arg-type]
+    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
     writer = WorkbookExporter(file)
     writer.start_exporting()
 
@@ -422,7 +422,7 @@ def test_missing_folder_for_temporary_files_loses_the_feed(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     storage = AtomicFileStorage(str(tmp_path / "audit.xlsx"), feed_options={"overwrite": True})
-    file = storage.open(None)  # type: ignore[arg-type]
+    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
     writer = WorkbookExporter(file)
     writer.start_exporting()
     writer.export_item(UrlRecord(loc="u"))
@@ -444,7 +444,7 @@ def test_pipe_gets_a_whole_workbook() -> None:
             self.data += bytes(data)
             return len(data)
 
-    writer = WorkbookExporter(pipe := Pipe())  # type: ignore[arg-type]
+    writer = WorkbookExporter(pipe := Pipe())  # type: ignore[arg-type]  # writes only
     writer.start_exporting()
     writer.export_item(UrlRecord(loc="https://e.com/"))
     writer.finish_exporting()

@@ -116,7 +116,7 @@ def test_rows_of_80_columns() -> None:
 
 
 def test_replies_have_a_row_as_soon_as_there_are_any() -> None:
-    checks = replace(VERIFYING.checks, replies={"http-error": 8, "blocked": 2, "ok": 2300})  # type: ignore[type-var]
+    checks = replace(VERIFYING.checks, replies={"http-error": 8, "blocked": 2, "ok": 2300})  # type: ignore[type-var]  # Checks | None
     row = rows(replace(VERIFYING, checks=checks), 80)[2]
     assert texts([row]) == ["replies  2,300 ok  8 http-error  2 blocked"]
     assert [style for _, style in row[1:]] == ["green", "red", "bright_black"]
