@@ -19,6 +19,8 @@ from sitemapcrawler.robots.ruleset import ROBOTS_PATH, PathRule
 
 SHARE = 0.01
 """Share of the crawl's time available for comparing."""
+START_S = 0.25
+"""Seconds available from the start, so that what is found on a small site does not depend on the machine."""
 PARSE_S = 0.5e-6  # seconds per byte of robots.txt to parse; measured: 0.1e-6 to 0.5e-6
 COPY_S = 1e-6  # seconds per copy of a rule; measured: 1e-6
 MAX_COPIES = 100_000
@@ -38,13 +40,15 @@ _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 
 
 class Budget:
-    """Time budget for comparing: a share of the time since its creation.
+    """Time budget for comparing: START_S, and a share of the time since its creation.
 
     Counts only this thread's CPU time as spent, so that other load does not change the findings.
     """
 
-    def __init__(self, share: float = SHARE, clock: Callable[[], float] = time.monotonic) -> None:
-        self._share, self._clock = share, clock
+    def __init__(
+        self, share: float = SHARE, clock: Callable[[], float] = time.monotonic, start_s: float = START_S
+    ) -> None:
+        self._share, self._clock, self._start_s = share, clock, start_s
         self._start = clock()
         self._spent = 0.0
         self._since: float | None = None
@@ -65,7 +69,7 @@ class Budget:
     @property
     def remaining(self) -> float:
         """Seconds; 0 or less if the budget is used up for now."""
-        return self._share * (self._clock() - self._start) - self.spent
+        return self._start_s + self._share * (self._clock() - self._start) - self.spent
 
 
 @dataclass(slots=True)

@@ -129,7 +129,7 @@ def _nobody_comes(facts: RobotsFacts) -> bool:
 @rule("robots-parsers-disagree", Severity.INFO, "https://github.com/scrapy/protego", Needs.ROBOTS)
 def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
     """Search engines and Scrapy crawlers read a rule differently, and a listed URL depends on it. Allowed URLs are
-    compared by sample, and all comparing takes at most 1 % of the crawl's time.
+    compared by sample, and all comparing takes at most a quarter of a second and 1 % of the crawl's time.
 
     Why: search engines follow RFC 9309; Scrapy crawlers follow protego. Where the two differ, the rule denies a page to
     some crawlers and not to others, as a rule by accident.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sitemapcrawler.robots import Policy, parse_agents, second_opinion
-from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
+from sitemapcrawler.robots.second_opinion import START_S, Budget, Disagreement, SecondOpinion
 
 from .real_ones import FILES
 from .saying import at, policy
@@ -19,7 +19,7 @@ AMPLE = 1e12
 def compared(robots: Policy, paths: Sequence[str], agents: str = "search,ai", share: float = AMPLE) -> SecondOpinion:
     """The comparison for URLs that were judged for these agents."""
     judged = parse_agents(agents)
-    opinion = SecondOpinion(robots, judged, Budget(share))
+    opinion = SecondOpinion(robots, judged, Budget(share, start_s=0))
     urls = [at(path) for path in paths]
     blocked = [(url, tuple(agent.name for agent in judged if not robots.allows(url, agent))) for url in urls]
     opinion.add(urls, [one for one in blocked if one[1]])
@@ -107,7 +107,7 @@ def test_crawlers_that_ignore_star_are_not_compared() -> None:
 def test_nothing_is_compared_without_time_and_all_of_it_later() -> None:
     clock = iter([0.0, 0.0, *[1e9] * 100_000])
     opinion = SecondOpinion(
-        policy("User-agent: *\nDisallow: /x$"), parse_agents("Googlebot"), Budget(1, lambda: next(clock))
+        policy("User-agent: *\nDisallow: /x$"), parse_agents("Googlebot"), Budget(1, lambda: next(clock), start_s=0)
     )
     opinion.add([at("/x$y")], [])
     assert not opinion.found
@@ -119,14 +119,24 @@ def test_time_is_a_share_of_what_has_passed(monkeypatch: pytest.MonkeyPatch) -> 
     now, cpu = [100.0], [5.0]
     monkeypatch.setattr(second_opinion.time, "thread_time", lambda: cpu[0])
     budget = Budget(clock=lambda: now[0])
-    assert budget.remaining == 0
+    assert budget.remaining == START_S
     now[0] += 200
-    assert budget.remaining == pytest.approx(2)
+    assert budget.remaining == pytest.approx(START_S + 2)
     with budget:
         cpu[0] += 1.5
-        assert budget.remaining == pytest.approx(0.5)
+        assert budget.remaining == pytest.approx(START_S + 0.5)
     cpu[0] += 100
-    assert budget.remaining == pytest.approx(0.5)
+    assert budget.remaining == pytest.approx(START_S + 0.5)
+
+
+def test_slow_start_finds_the_rule_of_a_small_site() -> None:
+    """Parsing alone takes longer than a share of no time at all."""
+    opinion = SecondOpinion(
+        policy("User-agent: *\nDisallow: /x$"), parse_agents("Googlebot"), Budget(clock=lambda: 0.0)
+    )
+    opinion.add([at("/x$y")], [])
+    [one] = opinion.found.values()
+    assert one.rule is not None and one.rule.line == 2
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
