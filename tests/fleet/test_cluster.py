@@ -52,6 +52,27 @@ def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
             assert control["Address"]["NodeID"] == ray.get_runtime_context().get_node_id()
 
 
+def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sitemapcrawler.fleet.control import cluster
+
+    errors = [Exception("The current node timed out during startup. This could happen because ..."), None]
+    starts = []
+
+    def init(address: str, **options: object) -> None:
+        starts.append((address, options))
+        error = errors.pop(0)
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(cluster.ray, "init", init)
+    cluster.RayCluster._join("local", {"num_cpus": 1})
+    assert starts == [("local", {"num_cpus": 1})] * 2
+    errors[:] = [ConnectionError("no cluster there")]
+    with pytest.raises(ConnectionError):
+        cluster.RayCluster._join("local", {})
+    assert len(starts) == 3
+
+
 def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.fleet.control import cluster
 

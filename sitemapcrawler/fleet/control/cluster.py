@@ -14,7 +14,7 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -52,6 +52,8 @@ PLACE, MAX_PLACE = "/tmp", 14
 """Folder for sockets if the path of the temporary folder is longer than `MAX_PLACE`: socket paths are limited to 107
 characters, of which Ray uses some 90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
+SLOW = "timed out during startup"
+"""What Ray says of a cluster that was not up within its 30 seconds."""
 AGAIN = (CrawlDied, OutputFailed, Superseded)
 """Errors after which Ray retries a task."""
 
@@ -161,7 +163,7 @@ class RayCluster:
         handler = signal.getsignal(signal.SIGTERM)
         try:
             check_reachable(address)
-            ray.init(address=address or "local", **options)
+            self._join(address or "local", options)
         except Exception as error:
             self._shut_down()
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
@@ -184,6 +186,19 @@ class RayCluster:
     ) -> None:
         self._shut_down()
         self._quiet.__exit__(kind, error, trace)
+
+    @staticmethod
+    def _join(address: str, options: Mapping[str, object]) -> None:
+        """Join the cluster, or start it, and again if that was too slow: Ray gives it 30 seconds, which
+        no setting changes."""
+        try:
+            ray.init(address=address, **options)
+        except Exception as error:
+            if SLOW not in str(error):
+                raise
+            logger.info("The local cluster did not start in time; starting it again")
+            ray.shutdown()
+            ray.init(address=address, **options)
 
     def _private_folder(self) -> str:
         """Folder for sockets and logs of a local cluster. Ray makes it world-writable, so its parent is private."""
