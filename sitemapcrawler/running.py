@@ -12,8 +12,8 @@ from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.audit.configuring import choose, contact_of
-from sitemapcrawler.audit.state import Plan
+from sitemapcrawler.crawl.configuring import choose, contact_of
+from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.early_stops import stop_in_order

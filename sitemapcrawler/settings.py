@@ -107,7 +107,7 @@ SITEMAP_STORE_THREADS = 2
 
 # Output.
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_URI_PARAMS = "sitemapcrawler.audit.state.uri_params"
+FEED_URI_PARAMS = "sitemapcrawler.crawl.state.uri_params"
 FEED_EXPORTERS = {
     "xml": None,
     "pickle": None,

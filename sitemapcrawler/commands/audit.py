@@ -14,7 +14,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from sitemapcrawler.audit.params import ARGUMENTS, Use
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -27,6 +26,7 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.commands.targets import FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS
+from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.feeds.folder import PAGE, folder
 from sitemapcrawler.feeds.reporting import REPORT_FILES, Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.audit.argument_values import MAX_SHOWN, quoted, read_list
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Use
+from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
 from sitemapcrawler.rules.registry import load_rules
 
 NAME = "sitemapcrawler.toml"

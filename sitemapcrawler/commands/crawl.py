@@ -9,10 +9,6 @@ import sys
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
-from sitemapcrawler.audit import scrapy_cloud
-from sitemapcrawler.audit.argument_values import quoted
-from sitemapcrawler.audit.params import ARGUMENTS
-from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.commands.config import read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -22,6 +18,10 @@ from sitemapcrawler.commands.running import (
     refuse,
 )
 from sitemapcrawler.commands.targets import target
+from sitemapcrawler.crawl import scrapy_cloud
+from sitemapcrawler.crawl.argument_values import quoted
+from sitemapcrawler.crawl.params import ARGUMENTS
+from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats
 from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider

@@ -13,9 +13,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
-from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.argument_values import quoted
-from sitemapcrawler.audit.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -25,6 +22,9 @@ from sitemapcrawler.commands.running import (
     spider_arguments,
     without_options,
 )
+from sitemapcrawler.crawl import argument_values as values
+from sitemapcrawler.crawl.argument_values import quoted
+from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment

@@ -17,8 +17,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.params import ARGUMENTS, Use, names_of
-from sitemapcrawler.audit.state import Plan
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -29,6 +27,8 @@ from sitemapcrawler.commands.running import (
     without_options,
 )
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
+from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
+from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.jsontext import JsonText, Rows

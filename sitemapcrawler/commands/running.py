@@ -17,9 +17,9 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import arglist_to_dict
 
-from sitemapcrawler.audit.argument_values import quoted
-from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands.targets import STDIN
+from sitemapcrawler.crawl.argument_values import quoted
+from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.local_files import content_of
+from sitemapcrawler.crawl import argument_values as values
+from sitemapcrawler.crawl.local_files import content_of
 from sitemapcrawler.urls.display import inert, masked_argument
 
 DOMAIN, FILE, URL = "domain", "file", "url"

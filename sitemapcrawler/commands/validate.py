@@ -18,9 +18,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler.audit.argument_values import quoted
-from sitemapcrawler.audit.params import Use, names_of
-from sitemapcrawler.audit.state import Audit, Plan
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.config import BASE_DIR, Config, read_config
 from sitemapcrawler.commands.running import (
@@ -33,6 +30,9 @@ from sitemapcrawler.commands.running import (
     without_options,
 )
 from sitemapcrawler.commands.targets import Targets
+from sitemapcrawler.crawl.argument_values import quoted
+from sitemapcrawler.crawl.params import Use, names_of
+from sitemapcrawler.crawl.state import Audit, Plan
 from sitemapcrawler.early_stops import quiet_interrupts
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds

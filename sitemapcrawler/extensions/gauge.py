@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.reader.formats import format_names

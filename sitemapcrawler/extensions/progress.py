@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.extensions.gauge import Gauge
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware

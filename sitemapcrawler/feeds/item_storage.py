@@ -1,4 +1,4 @@
-"""Scrapy extension: writes rows to the item storage of Zyte Scrapy Cloud. Enabled by `audit.scrapy_cloud`."""
+"""Scrapy extension: writes rows to the item storage of Zyte Scrapy Cloud. Enabled by `crawl.scrapy_cloud`."""
 
 from __future__ import annotations
 

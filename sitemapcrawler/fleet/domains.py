@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import IO, Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.words import counted
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.audit.params import Params, Use
+from sitemapcrawler.crawl.params import Params, Use
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.control.driver import Fleet, FleetStop

@@ -16,7 +16,7 @@ from scrapy.http import Headers, Response
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.argument_values import CONTROL
+from sitemapcrawler.crawl.argument_values import CONTROL
 from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import removed

@@ -15,8 +15,8 @@ from scrapy import Spider
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.audit.configuring import add_contact
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params, Use, names_of
+from sitemapcrawler.crawl.configuring import add_contact
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
 
 logger = logging.getLogger(__name__)
 

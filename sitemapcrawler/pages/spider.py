@@ -15,9 +15,9 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler.audit.configuring import at_least_one
-from sitemapcrawler.audit.params import ArgumentError, Params
-from sitemapcrawler.audit.state import ArgumentSpider, shared_parts
+from sitemapcrawler.crawl.configuring import at_least_one
+from sitemapcrawler.crawl.params import ArgumentError, Params
+from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies

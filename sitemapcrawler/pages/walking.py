@@ -12,12 +12,12 @@ from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.configuring import at_least_one, limits, new_frontier
-from sitemapcrawler.audit.discovery import Sites
-from sitemapcrawler.audit.frontier import Selection
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.audit.walk import Item, Step, Walk
+from sitemapcrawler.crawl.configuring import at_least_one, limits, new_frontier
+from sitemapcrawler.crawl.discovery import Sites
+from sitemapcrawler.crawl.frontier import Selection
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.walk import Item, Step, Walk
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies

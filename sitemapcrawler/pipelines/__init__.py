@@ -10,7 +10,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from sitemapcrawler.audit.state import Audit, Audited
+from sitemapcrawler.crawl.state import Audit, Audited
 
 
 class CrawlPipeline:

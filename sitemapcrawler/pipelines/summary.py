@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
 from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch

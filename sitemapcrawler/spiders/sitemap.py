@@ -12,11 +12,11 @@ from scrapy.http import Response
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler.audit import scrapy_cloud
-from sitemapcrawler.audit.configuring import add_contact, leave_out
-from sitemapcrawler.audit.scrapy_cloud import schema
-from sitemapcrawler.audit.state import Audit, Audited, Plan
-from sitemapcrawler.audit.walk import Step
+from sitemapcrawler.crawl import scrapy_cloud
+from sitemapcrawler.crawl.configuring import add_contact, leave_out
+from sitemapcrawler.crawl.scrapy_cloud import schema
+from sitemapcrawler.crawl.state import Audit, Audited, Plan
+from sitemapcrawler.crawl.walk import Step
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
@@ -26,7 +26,7 @@ from sitemapcrawler.rules.registry import load_rules
 
 
 class AuditSpider(Audited):
-    """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `sitemapcrawler.audit.params`."""
+    """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `sitemapcrawler.crawl.params`."""
 
     name = "sitemap"
     metadata: ClassVar[dict[str, object]] = {

@@ -262,7 +262,7 @@ def test_sample_of_single_records(shop: Shop) -> None:
 
 FAILING = {
     "a callback, after some rows": """
-from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.crawl.reading import Reading
 
 def failing(self, visit, answer):
     for number, item in enumerate(read(self, visit, answer)):

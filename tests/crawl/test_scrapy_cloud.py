@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from demo.server import serving
-from sitemapcrawler.audit.scrapy_cloud import schema
+from sitemapcrawler.crawl.scrapy_cloud import schema
 from tests.crawl.cloud import CloudJob, build, run
 from tests.crawl.crawling import crawl, read_feed
 from tests.crawl.site_server import Reply, SiteServer, stalled

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sitemapcrawler.audit.params import ArgumentError, Params
+from sitemapcrawler.crawl.params import ArgumentError, Params
 from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, launch
 from tests.crawl.documents import CORE, DECLARATION, page
 from tests.crawl.site_server import Reply, SiteServer, moved

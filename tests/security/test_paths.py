@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sitemapcrawler.audit.state import uri_params
+from sitemapcrawler.crawl.state import uri_params
 from sitemapcrawler.feeds import setup as feeds
 from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
 from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, create

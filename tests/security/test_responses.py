@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitemapcrawler.audit.discovery import MAX_MOVES
+from sitemapcrawler.crawl.discovery import MAX_MOVES
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import CORE, index, robots, urlset
 from tests.crawl.site_server import Answering, Exchange, Reply, _answer, moved

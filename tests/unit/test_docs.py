@@ -20,9 +20,9 @@ import pytest
 from scrapy.settings import Settings, default_settings
 
 from sitemapcrawler import __version__, running, settings
-from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
+from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED

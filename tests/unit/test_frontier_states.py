@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.crawl.frontier import Frontier, Visit
 
 MAX_SITEMAPS, MAX_DEPTH, AT_ONCE, PER_HOST = 6, 2, 4, 2
 urls = st.builds("https://{}.example/{}".format, st.sampled_from("ab"), st.integers(0, 8))

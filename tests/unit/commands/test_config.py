@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from sitemapcrawler.audit.params import ARGUMENTS
 from sitemapcrawler.commands.config import OPTIONS, Config, read_config
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.commands.validate import arguments_of
+from sitemapcrawler.crawl.params import ARGUMENTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]
 FILES = Targets(sitemaps=["file:///a.xml"], names={"file:///a.xml": "a.xml"})

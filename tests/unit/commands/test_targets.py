@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.audit.params import Params
 from sitemapcrawler.commands.targets import DOMAIN, FILE, URL, site_of, target
+from sitemapcrawler.crawl.params import Params
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import settings
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY, TABLES
 from sitemapcrawler.feeds.reporting import REPORT_FILES, add_feeds, audit_files, check_report, report_feeds

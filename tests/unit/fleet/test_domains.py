@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit import argument_values as values
+from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.fleet import domains
 from sitemapcrawler.fleet.domains import BUCKETS, Domain, DomainList, domain, read_domains
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord

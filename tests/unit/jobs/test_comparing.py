@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.comparing import check_site, may_take
 from sitemapcrawler.jobs.store import Store, StoreError

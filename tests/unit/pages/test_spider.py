@@ -19,8 +19,8 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
 from sitemapcrawler import settings as ours
-from sitemapcrawler.audit.configuring import max_fetched
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.crawl.configuring import max_fetched
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping

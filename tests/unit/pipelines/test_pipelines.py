@@ -11,8 +11,8 @@ import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.items import (
     FinalBatch,

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.verdicts import AuthorityVerdicts
+from sitemapcrawler.crawl.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.robots.agents import agent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.verdicts import AuthorityVerdicts
+from sitemapcrawler.crawl.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.robots import Policy, parse_agents

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.reading import Reading
+from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapEnd

@@ -11,8 +11,8 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import read_sitemap
-from sitemapcrawler.audit.configuring import choose
-from sitemapcrawler.audit.params import ARGUMENTS, Params
+from sitemapcrawler.crawl.configuring import choose
+from sitemapcrawler.crawl.params import ARGUMENTS, Params
 from sitemapcrawler.jobs.job import program_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -167,7 +167,7 @@ def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
 
 
 COUNTED_RULE = """
-from sitemapcrawler.audit.params import declare, number
+from sitemapcrawler.crawl.params import declare, number
 from sitemapcrawler.rules import Message, Needs, Severity, rule
 
 declare(number("zoo_animals", 2, "report entries with fewer animals"))

@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.argument_values import MAX_SHOWN, Start, read_list
-from sitemapcrawler.audit.arguments import (
+from sitemapcrawler.crawl import argument_values as values
+from sitemapcrawler.crawl.argument_values import MAX_SHOWN, Start, read_list
+from sitemapcrawler.crawl.arguments import (
     ARGUMENTS,
     Argument,
     ArgumentError,

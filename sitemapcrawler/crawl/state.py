@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.configuring import (
+from sitemapcrawler.crawl.configuring import (
     MAX_FAULTS,
     at_least_one,
     choose,
@@ -22,13 +22,13 @@ from sitemapcrawler.audit.configuring import (
     new_frontier,
     new_status,
 )
-from sitemapcrawler.audit.discovery import Sites
-from sitemapcrawler.audit.frontier import Frontier, Selection
-from sitemapcrawler.audit.local_files import Published
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.reading import Reading
-from sitemapcrawler.audit.verdicts import Verdicts
-from sitemapcrawler.audit.walk import Step, Walk
+from sitemapcrawler.crawl.discovery import Sites
+from sitemapcrawler.crawl.frontier import Frontier, Selection
+from sitemapcrawler.crawl.local_files import Published
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.verdicts import Verdicts
+from sitemapcrawler.crawl.walk import Step, Walk
 from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
@@ -101,7 +101,7 @@ class Audit:
     @classmethod
     def new(cls, crawler: Crawler, plan: Plan, fetch: Callable[[Step], Request]) -> Self:
         """Build the parts of a crawl. Scrapy has not made the engine yet.
-        `fetch`: the way to fetch a sitemap, page or list; see `audit.walk.Walk`."""
+        `fetch`: the way to fetch a sitemap, page or list; see `crawl.walk.Walk`."""
         settings, params = crawler.settings, plan.params
         per_rule = findings_per_rule(settings, params)
         stop, named, policies = shared_parts(crawler, params)

@@ -15,9 +15,9 @@ from scrapy.settings import Settings
 from scrapy_spider_metadata import Args, get_spider_metadata
 from sh_scrapy.settings import populate_settings
 
-from sitemapcrawler.audit.params import ARGUMENTS, ArgumentError, Params
-from sitemapcrawler.audit.scrapy_cloud import OUR_STORAGE, THEIR_STORAGE, adapt, runs_there, schema, without_empty
 from sitemapcrawler.cli import project_settings
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.crawl.scrapy_cloud import OUR_STORAGE, THEIR_STORAGE, adapt, runs_there, schema, without_empty
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.verification.sampling import MAX_SEED
 

@@ -16,12 +16,12 @@ from scrapy.crawler import Crawler
 from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.configuring import at_least_one, max_fetched
-from sitemapcrawler.audit.discovery import Discovery, Site, SitePage, Sites
-from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
-from sitemapcrawler.audit.local_files import Listing
-from sitemapcrawler.audit.params import Params
-from sitemapcrawler.audit.reading import Reading, is_page
+from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
+from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage, Sites
+from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
+from sitemapcrawler.crawl.local_files import Listing
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.reading import Reading, is_page
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies

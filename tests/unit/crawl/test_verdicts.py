@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from sitemapcrawler.audit.verdicts import ASSET_AGENTS, Verdicts
+from sitemapcrawler.crawl.verdicts import ASSET_AGENTS, Verdicts
 from sitemapcrawler.items import Image, Notes, UrlRecord
 from sitemapcrawler.robots import Policy
 

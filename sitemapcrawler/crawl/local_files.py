@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.frontier import Selection
+from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document

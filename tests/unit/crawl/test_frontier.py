@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.audit.frontier import EARNED_S, Frontier, Patience, Selection, Visit
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.frontier import EARNED_S, Frontier, Patience, Selection, Visit
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import UrlRecord
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values, arguments, params
-from sitemapcrawler.audit.argument_values import Start
-from sitemapcrawler.audit.params import ARGUMENTS, Argument, ArgumentError, Params, Use, declare, flag, number
+from sitemapcrawler.crawl import argument_values, arguments, params
+from sitemapcrawler.crawl.argument_values import Start
+from sitemapcrawler.crawl.params import ARGUMENTS, Argument, ArgumentError, Params, Use, declare, flag, number
 from sitemapcrawler.urls import Authority
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))

@@ -10,7 +10,7 @@ import pytest
 from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.audit.state import Audit
+from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Stop
 
 

@@ -16,8 +16,8 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
-from sitemapcrawler.audit.frontier import Frontier, Patience
-from sitemapcrawler.audit.params import ALL, ARGUMENTS, Params
+from sitemapcrawler.crawl.frontier import Frontier, Patience
+from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import Rule, all_rules, families

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.replies.discovery import INDEX, ROBOTS

@@ -7,7 +7,7 @@ from scrapy.settings import Settings
 from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE, EXTENSIONS_BASE
 
 from sitemapcrawler import __version__
-from sitemapcrawler.audit.configuring import MAX_CONTACT, SWITCHED, add_contact, contact_of, leave_out
+from sitemapcrawler.crawl.configuring import MAX_CONTACT, SWITCHED, add_contact, contact_of, leave_out
 from sitemapcrawler.download.policies import own_agent
 from sitemapcrawler.feeds.setup import write_anew
 from sitemapcrawler.settings import USER_AGENT

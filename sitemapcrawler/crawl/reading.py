@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from sitemapcrawler.audit.frontier import Frontier, Selection, Visit
-from sitemapcrawler.audit.local_files import Published, file_beside, missing_files
+from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
+from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import FileResult, FreshBatch, Notes, SitemapEnd, SitemapRecord, UrlRecord

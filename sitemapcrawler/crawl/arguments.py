@@ -14,8 +14,8 @@ from functools import partial
 from typing import NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit import argument_values as values
-from sitemapcrawler.audit.argument_values import Start
+from sitemapcrawler.crawl import argument_values as values
+from sitemapcrawler.crawl.argument_values import Start
 from sitemapcrawler.urls.display import masked_url
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from sitemapcrawler.audit import discovery
-from sitemapcrawler.audit.discovery import MAX_SILENT, Site, SitePage, Sites
-from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.crawl import discovery
+from sitemapcrawler.crawl.discovery import MAX_SILENT, Site, SitePage, Sites
+from sitemapcrawler.crawl.frontier import Frontier, Visit
 from sitemapcrawler.replies.discovery import COMMON_PATHS, HTML_LINK, Clue, Method
 from sitemapcrawler.replies.discovery import ROBOTS as ROBOTS_METHOD
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.audit.frontier import Selection
-from sitemapcrawler.audit.local_files import (
+from sitemapcrawler.crawl.frontier import Selection
+from sitemapcrawler.crawl.local_files import (
     MAX_TOLD,
     FolderContent,
     Listing,
@@ -18,7 +18,7 @@ from sitemapcrawler.audit.local_files import (
     file_beside,
     missing_files,
 )
-from sitemapcrawler.audit.params import Params
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import SitemapRecord, UrlBatch
 from sitemapcrawler.rules.facts.given import MissingFile
 

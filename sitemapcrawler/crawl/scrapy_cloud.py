@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler.audit.params import ARGUMENTS, Argument
+from sitemapcrawler.crawl.params import ARGUMENTS, Argument
 
 THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
 """Extension that writes each item to the job's item storage; `sh_scrapy.settings` adds it to EXTENSIONS_BASE."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from sitemapcrawler import urls
-from sitemapcrawler.audit.argument_values import Start
-from sitemapcrawler.audit.frontier import Frontier, Visit
+from sitemapcrawler.crawl.argument_values import Start
+from sitemapcrawler.crawl.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
