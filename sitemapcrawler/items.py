@@ -497,13 +497,20 @@ class UrlBatch:
 
 
 @dataclass(slots=True)
-class FreshBatch(UrlBatch):
-    """A batch as it was read: to be judged, verified and stored."""
+class JudgedBatch(UrlBatch):
+    """A batch of records as they were read and judged by what stands in the file: to be verified and stored."""
 
     file: FileFacts | Counted | None = None
     """What rules are given of the file; None where nothing is judged."""
     listed: list[UrlRecord] | None = None
     """All records of the batch, where some of them were held back for a sample; None where none may be."""
+
+
+class FreshBatch(JudgedBatch):
+    """A batch as it was read: to be judged, verified and stored. Empty on its way to the store where its records wait
+    for their verification, and come again in a `JudgedBatch`."""
+
+    __slots__ = ()
 
 
 class FinalBatch(UrlBatch):

@@ -138,7 +138,7 @@ def _below(ancestors: tuple[str, ...], url: str) -> tuple[str, ...]:
 class Frontier:
     """Queue of the sitemaps of a crawl, one line per host, so that a slow host delays only itself.
 
-    Memory: `KEY_BYTES` and a set entry per URL seen, and the URL itself while it waits.
+    Memory: `KEY_BYTES` and a set entry per URL seen, and the URL itself until it is read.
     """
 
     def __init__(
@@ -164,6 +164,7 @@ class Frontier:
         self._seen: set[bytes] = set()
         self._waiting: dict[str, deque[Visit]] = {}
         self._running: Counter[str] = Counter()
+        self._open: dict[str, set[str]] = {}
 
     def add(self, visit: Visit) -> bool:
         """Queue a sitemap; returns False if it was seen before or a limit skips it."""
@@ -177,6 +178,7 @@ class Frontier:
         elif self.mark(visit.url):
             self._left -= not visit.probe
             self._waiting.setdefault(_host(visit), deque()).append(visit)
+            self._open.setdefault(visit.judged_with, set()).add(visit.url)
             return True
         return False
 
@@ -224,6 +226,7 @@ class Frontier:
             if line:
                 self._waiting[host] = line  # behind the other hosts
             if self._is_given_up(visit):
+                self.close(visit)
                 continue
             self._running[host] += 1
             self._asked.add(visit.url)
@@ -259,9 +262,21 @@ class Frontier:
         self.narrowed.add(visit.judged_with)
         return True
 
+    def is_open(self, site: str) -> bool:
+        """True while sitemaps judged with a site (`Visit.judged_with`) are queued, or not read to the end."""
+        return site in self._open
+
+    def close(self, visit: Visit) -> None:
+        """Note that a sitemap will not be read any further."""
+        left = self._open.get(visit.judged_with, set())
+        left.discard(visit.url)
+        if not left:
+            self._open.pop(visit.judged_with, None)
+
     def done(self, visit: Visit) -> None:
         """Free the slot of a sitemap that was read or failed."""
         self.end_wait(visit)
+        self.close(visit)
         host = _host(visit)
         self._running[host] -= 1
         if self._running[host] <= 0:

@@ -41,6 +41,7 @@ from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
+from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
 
 
@@ -88,6 +89,8 @@ class Audit:
     verdicts: Verdicts
     status: Status | None
     """The verification of listed URLs; None for verify=off."""
+    backlog: Backlog | None
+    """Records that wait until all sitemaps of their site are read; None unless listed URLs are requested then."""
     job: Job | None
     """The database of the crawl; None if nothing needs one."""
     walk: Walk
@@ -129,6 +132,7 @@ class Audit:
         status = new_status(crawler, params, policies, judge, stop.begun, on_step, verdicts.search_engine)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
+        backlog = None if status is None or status.holding else Backlog(lambda batch: audit.send(batch))
         walk = Walk(
             crawler,
             params,
@@ -139,10 +143,11 @@ class Audit:
             lambda: audit.complete,
             job,
             lambda tally: audit.add_file(tally),
+            backlog,
         )
         audit = cls(
-            crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, status, job,
-            walk,
+            crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, status,
+            backlog, job, walk,
         )  # fmt: skip
         return audit
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -24,6 +25,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading, is_page
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
@@ -31,6 +33,7 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
 from sitemapcrawler.replies.discovery import ARGUMENT, HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.words import counted
 
 logger = logging.getLogger(__name__)
@@ -63,11 +66,13 @@ class Walk:
         complete: Callable[[], bool],
         job: Job | None = None,
         copied: Callable[[Mapping[str, object]], None] = lambda tally: None,
+        backlog: Backlog | None = None,
     ) -> None:
         """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
         None; raises ValueError for a URL that cannot be requested.
         `complete`: returns False once the crawl is ending with work left.
         `copied`: called with the counts of a file whose entries are copied, as an earlier crawl made them.
+        `backlog`: keeps records until their site is read; None if they need not wait.
         """
         settings = crawler.settings
         self._crawler = crawler
@@ -82,6 +87,10 @@ class Walk:
         self._complete = complete
         self._job = job
         self._copied = copied
+        self._backlog = backlog
+        if backlog is not None:
+            crawler.signals.connect(backlog.look_again, signal=stopping)
+        self._stopping = Stop.of(crawler).begun
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
@@ -144,10 +153,11 @@ class Walk:
 
     def _go_on(self, site: Site | None = None) -> Iterator[Request | SitemapEnd]:
         """Fetch the next sitemaps, and pages of sites that name more of them; `site` may need such a page."""
-        if self._selection.full:
-            return
-        for step in self._next(site):
-            yield from self._fetched(step)
+        if not self._selection.full:
+            for step in self._next(site):
+                yield from self._fetched(step)
+        if self._backlog is not None:
+            self._backlog.look_again()
 
     def _fetched(self, step: Step) -> Iterator[Request | SitemapEnd]:
         """Fetch a step. Yields what Scrapy is to send, or the record of a sitemap that cannot be requested."""
@@ -201,6 +211,10 @@ class Walk:
                     yield item
         finally:
             answer.body.close()
+            if isinstance(step, Visit):  # also if reading failed
+                self._frontier.close(step)
+            if self._backlog is not None:
+                self._backlog.look_again()
 
     async def _read_list(self, answer: FetchResult) -> AsyncGenerator[Item, None]:
         for item in Listing(self._selection, self._reading.batch_size, self._reading.stopping).read(answer.url):
@@ -225,18 +239,33 @@ class Walk:
                 yield request
             return
         else:
-            hit = False
+            hit, end = False, None
             read = self._reading.alias if self._is_alias(visit, answer) else self._reading.read
             async with self._reading_slots:
+                if self._backlog is not None:
+                    self._backlog.open(visit.url)
                 for item in read(visit, answer):
                     if item is None:
                         await asyncio.sleep(0)
                         continue
                     hit = True
-                    yield item
+                    if self._backlog is None:
+                        yield item
+                    elif isinstance(item, SitemapEnd):
+                        end = item
+                    else:
+                        await self._backlog.send(item)
             site = await self._settle(visit, answer, hit)
         for request in self._go_on(site):
             yield request
+        if end is not None and self._backlog is not None:
+            answer.body.close()
+            await self._backlog.release(visit.url, visit.judged_with, partial(self._is_read, visit))
+            yield end
+
+    def _is_read(self, visit: Visit) -> bool:
+        """True once the pages of a file may be requested: all sitemaps of its site are read, or will not be."""
+        return self._selection.full or self._stopping() or not self._frontier.is_open(visit.judged_with)
 
     def _is_alias(self, visit: Visit, answer: FetchResult) -> bool:
         """True for a sitemap that was read already under another URL."""

@@ -67,8 +67,9 @@ class Gauge:
     def _counts(self, audit: Audit, now: float) -> dict[str, object]:
         status, earlier = audit.status, self._earlier(audit.job)
         counted = self._stat("sitemap/urls")
-        known = max(self._stat("sitemap/files"), audit.frontier.queued_count)
-        files = min(self._stat("sitemap/files") + earlier, known)
+        read = max(audit.reading.records, self._stat("sitemap/files"))  # files of a finished job are only counted
+        known = max(read, audit.frontier.queued_count)
+        files = min(read + earlier, known)
         begun = min(audit.reading.begun + earlier, known)
         listed = max(audit.selection.count, counted)
         done, waiting = status.by_host if status is not None else ({}, {})

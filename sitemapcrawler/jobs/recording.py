@@ -15,7 +15,7 @@ from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import (
     FinalBatch,
     FindingRecord,
-    FreshBatch,
+    JudgedBatch,
     Note,
     Notes,
     RobotsRecord,
@@ -130,9 +130,11 @@ class Recorder:
         self._json = JsonText(Rows())
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
-    async def fresh(self, batch: FreshBatch) -> None:
+    async def fresh(self, batch: JudgedBatch) -> None:
         """Add url records that were read. The batch keeps their JSON lines if none has findings."""
-        if batch.listed is None:
+        if batch.listed is None and not batch.urls:  # they come when they are verified
+            pass
+        elif batch.listed is None:
             await self._judge(batch.urls)
             lines = self._json.lines(batch.urls)
             self._keep(batch.sitemap, batch.urls, lines, batch.notes)
@@ -144,7 +146,7 @@ class Recorder:
                 note.stored = len(note.findings)
             await self.final(batch)
 
-    async def final(self, batch: FreshBatch | FinalBatch) -> None:
+    async def final(self, batch: JudgedBatch | FinalBatch) -> None:
         """Add the final form of url records that were held back, or might have been."""
         await self._judge(batch.urls)
         lines = self._json.lines(batch.urls) if batch.urls else b""

@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
-from sitemapcrawler.items import FinalBatch, FreshBatch, SitemapEnd
+from sitemapcrawler.items import FinalBatch, FreshBatch, JudgedBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.status import Status
@@ -35,9 +35,12 @@ class StatusPipeline(CrawlPipeline):
         self._status = self._audit.status
 
     async def process_item(self, item: object) -> object:
-        """Attach replies to url records. Those that may be in a sample are held back until `idle`."""
+        """Attach replies to url records. Those of a file that waits for its turn come again in a `JudgedBatch`; those
+        that may be in a sample are held back until `idle`."""
         match item:
-            case FreshBatch() if self._status is not None:
+            case FreshBatch() if self._audit.backlog is not None and self._audit.backlog.put(item):
+                pass
+            case JudgedBatch() if self._status is not None:
                 await self._status.judge(item)
             case SitemapEnd(facts=FileFacts() as file) if self._status is not None:
                 self._status.conclude(item, file)
@@ -63,6 +66,8 @@ class StatusPipeline(CrawlPipeline):
         if self._drawing is not None and self._status is not None:
             await self._drawing
             self._status.close()
+            if self._audit.backlog is not None:
+                self._audit.backlog.close()
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

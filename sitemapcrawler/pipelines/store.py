@@ -8,7 +8,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.items import FinalBatch, FreshBatch, SitemapEnd, UrlBatch, UrlRecord
+from sitemapcrawler.items import FinalBatch, JudgedBatch, SitemapEnd, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.restoring import StoredBatch
 from sitemapcrawler.pipelines import CrawlPipeline
 
@@ -47,7 +47,7 @@ class StorePipeline(CrawlPipeline):
         if job is None:
             return item
         match item:
-            case FreshBatch():
+            case JudgedBatch():
                 await job.records.fresh(item)
             case FinalBatch():
                 await job.records.final(item)

@@ -12,8 +12,8 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import (
     FinalBatch,
     FindingRecord,
-    FreshBatch,
     JsonObject,
+    JudgedBatch,
     Lastmods,
     Note,
     Notes,
@@ -152,7 +152,7 @@ class Status:
         self.offered = 0
         """Records verified or being verified."""
 
-    async def judge(self, batch: FreshBatch) -> None:
+    async def judge(self, batch: JudgedBatch) -> None:
         """Verify the URLs of a batch. With a sample of a fixed size, candidates are held back: then the batch keeps
         what is final, and gets earlier candidates that have dropped out."""
         records, file = batch.urls, batch.file

@@ -12,7 +12,7 @@ import pytest
 from tests.crawl.crawling import FEED, Crawl, crawl
 from tests.crawl.job_feeds import rows
 from tests.crawl.job_kinds import Shop, asked_again
-from tests.crawl.job_site import LISTED, SITEMAPS, JobSite
+from tests.crawl.job_site import SITEMAPS, JobSite
 from tests.crawl.jobs import DATABASE, FEEDS, Job, Moment, Undisturbed
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ def test_stopped_job_keeps_what_it_has_and_goes_on(shop: Shop, share: float, num
     job.complete(expected)
     after = {exchange.path for exchange in shop.site.exchanges}
     assert len(before) > len(expected.asked) * share * 0.8
-    assert {path for path in before & after if path not in LISTED and shop.site.has(path)} == set()
+    assert {path for path in before & after if path not in SITEMAPS and shop.site.has(path)} == set()
 
 
 def signalled(job: Job, moment: Moment, number: signal.Signals = signal.SIGTERM) -> Crawl:

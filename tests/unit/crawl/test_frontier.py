@@ -109,6 +109,22 @@ def test_no_more_than_allowed_at_once() -> None:
     assert len(queue) == 8
 
 
+def test_site_is_open_until_all_its_sitemaps_are_read() -> None:
+    queue = frontier()
+    top = Visit("https://a.example/index.xml", "robots", "https://a.example/robots.txt")
+    assert queue.add(top)
+    [running] = queue.next_visits()
+    assert queue.add(running.child("https://cdn.example/1.xml", None))
+    queue.done(running)
+    assert queue.is_open("a.example")
+    assert not queue.is_open("cdn.example"), "it is judged with the site that led to it"
+    [child] = queue.next_visits()
+    queue.close(child)  # reading it failed
+    assert not queue.is_open("a.example")
+    queue.done(child)
+    assert not queue.is_open("a.example")
+
+
 def test_depth_limit() -> None:
     queue = frontier(max_depth=2)
     assert queue.add(visit("deep", depth=2))

@@ -53,7 +53,7 @@ def audit(**parts: Any) -> Any:
         "job": None,
         "selection": SimpleNamespace(count=0, earlier=0),
         "frontier": SimpleNamespace(queued_count=0),
-        "reading": SimpleNamespace(begun=0.0),
+        "reading": SimpleNamespace(records=0, begun=0.0),
         "judge": SimpleNamespace(severities=Counter()),
     }
     return SimpleNamespace(**usual | parts)
@@ -97,7 +97,7 @@ def test_phase(parts: dict[str, Any], phase: str) -> None:
 def test_files_of_a_crawl_that_reads() -> None:
     reading = audit(
         frontier=SimpleNamespace(queued_count=10),
-        reading=SimpleNamespace(begun=4.5),
+        reading=SimpleNamespace(records=0, begun=4.5),
         selection=SimpleNamespace(count=900, earlier=0),
         judge=SimpleNamespace(severities=Counter(error=3)),
     )
@@ -133,7 +133,7 @@ def test_other_spider_is_told_of_by_items() -> None:
 def verifying(**parts: Any) -> Any:
     usual = {
         "frontier": SimpleNamespace(queued_count=11),
-        "reading": SimpleNamespace(begun=6.0),
+        "reading": SimpleNamespace(records=0, begun=6.0),
         "selection": SimpleNamespace(count=500, earlier=0),
         "status": status({"e.com": 30}, {"e.com": 370}, offered=400),
     }
@@ -156,7 +156,7 @@ def test_half_of_what_was_listed_is_to_be_asked() -> None:
 
 
 def test_urls_of_earlier_runs_are_not_asked_again() -> None:
-    known = verifying(selection=SimpleNamespace(count=500, earlier=100), reading=SimpleNamespace(begun=11.0))
+    known = verifying(selection=SimpleNamespace(count=500, earlier=100), reading=SimpleNamespace(records=0, begun=11.0))
     checks = gauge(known).measure().checks
     assert checks is not None
     assert checks.exact
@@ -171,7 +171,7 @@ def test_sample_that_waits_is_known() -> None:
 
 
 def test_nothing_is_estimated_before_anything_is_known() -> None:
-    checks = gauge(verifying(status=status({}, {}), reading=SimpleNamespace(begun=0.0))).measure().checks
+    checks = gauge(verifying(status=status({}, {}), reading=SimpleNamespace(records=0, begun=0.0))).measure().checks
     assert checks is not None
     assert checks.in_all is None
 
