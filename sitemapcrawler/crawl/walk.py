@@ -226,6 +226,7 @@ class Walk:
             yield request
 
     async def _read_sitemap(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
+        end: SitemapEnd | None = None
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
         if earlier is not None and not self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
             self._copied(earlier.tally)
@@ -239,7 +240,7 @@ class Walk:
                 yield request
             return
         else:
-            hit, end = False, None
+            hit = False
             read = self._reading.alias if self._is_alias(visit, answer) else self._reading.read
             async with self._reading_slots:
                 if self._backlog is not None:
