@@ -27,7 +27,7 @@ from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.rules.registry import RULES, SEVERITIES
 from sitemapcrawler.urls.display import CUT
 from sitemapcrawler.words import elapsed, percent
 
@@ -100,6 +100,12 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in counts.items())
 
 
+def _fix(rule: str) -> str | None:
+    """What to do about the findings of a rule; None if the rule does not say."""
+    known = RULES.get(rule)
+    return known.fix.replace("`", "") if known is not None and known.fix else None
+
+
 URLS = (
     Column("url", 60, lambda url: url.loc, is_link=True),
     Column("status", 10, _status),
@@ -129,6 +135,7 @@ PROBLEMS = (
     Column("value", 30, lambda finding: finding.value),
     Column("sitemap", 50, lambda finding: finding.sitemap),
     Column("line", 9, lambda finding: finding.line),
+    Column("fix", 60, lambda finding: _fix(finding.rule)),
 )
 SITEMAPS = (
     Column("sitemap", 60, lambda file: file.sitemap, is_link=True),
@@ -391,11 +398,11 @@ def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> It
         yield "Problems listed", kept, None, f"{found - kept:,} more: {why}"
     yield from _section("Problems by severity", [(name, summary.severities.get(name, 0)) for name in SEVERITIES])
     if summary.rules:
-        what = {rule.id: rule.what for rule in all_rules()}
+        about = {rule.id: (rule.what, _fix(rule.id)) for rule in all_rules()}
         yield ()
-        yield Heading(("Problems by rule", "found", "listed" if listed is not None else "", "meaning"))
+        yield Heading(("Problems by rule", "found", "listed" if listed is not None else "", "meaning", "what to do"))
         for rule, number in sorted(summary.rules.items(), key=lambda one: (-one[1], one[0])):
-            yield rule, number, None if listed is None else listed.get(rule, 0), what.get(rule)
+            yield rule, number, None if listed is None else listed.get(rule, 0), *about.get(rule, ())
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())

@@ -14,8 +14,8 @@ Paint = Callable[[str, str], str]
 
 MAX_NEAR = 3
 """Maximum number of suggestions for an unknown name."""
-_PART = re.compile(r"^(?=(?:Why|Bad|Good): )", re.MULTILINE)
-_LABEL = re.compile(r"\s*^(Why|Bad|Good): ", re.MULTILINE)
+_PART = re.compile(r"^(?=(?:Why|Fix|Bad|Good): )", re.MULTILINE)
+_LABEL = re.compile(r"\s*^(Why|Fix|Bad|Good): ", re.MULTILINE)
 
 
 def section(rule: Rule) -> str:

@@ -135,7 +135,7 @@ class SiteMessage(Message):
 
 Check = Callable[[Any], Iterator[Message]]
 """Called with what the rule needs; each of `Needs` names the type."""
-_PART = re.compile(r"^(Why|Bad|Good): (.*?)(?=\n\n|^(?:Why|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"^(Why|Fix|Bad|Good): (.*?)(?=\n\n|^(?:Why|Fix|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +183,11 @@ class Rule:
     def why(self) -> str:
         """Why the problem matters, on one line."""
         return self._part("Why")
+
+    @property
+    def fix(self) -> str:
+        """What to do about it, in the imperative, on one line; empty if the rule does not say."""
+        return self._part("Fix")
 
     @property
     def bad(self) -> str:

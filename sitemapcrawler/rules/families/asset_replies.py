@@ -39,6 +39,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     is refused to us (401, 403), since that may differ for search engines.
 
     Why: it is not indexed; where it redirects, it takes a request more.
+    Fix: Restore the image, list the URL that answers 200, or remove the `<image:image>`.
     Bad: `<image:loc>https://example.com/deleted.jpg</image:loc>`
     Good: the URL of an image that is there
     """
@@ -62,6 +63,7 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """What is listed as an image answers with something else, by its Content-Type.
 
     Why: it is not shown among images. Servers that answer every path with their home page do this.
+    Fix: List the URL of the image file; answer 404 for images that are missing.
     Bad: `Content-Type: text/html`
     Good: `Content-Type: image/webp`
     """
@@ -84,6 +86,7 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     Why: it is not fetched, so it is not shown among images. The robots.txt is that of the image's host. It is judged
     without a request where that is known: the host of the pages, and hosts whose robots.txt was read for another
     reason. Otherwise the rule is skipped, and counted so, unless `verify_assets=yes` requests the image.
+    Fix: Allow the images' path in the robots.txt of their host, or remove them from the sitemap.
     Bad: `Disallow: /media/` with `https://example.com/media/1.jpg` in the sitemap
     Good: a rule that leaves the images free
     """
@@ -104,6 +107,7 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     """The thumbnail or the file of a video does not work: the status of an error, no answer, or a page in its place.
 
     Why: search engines must be able to fetch both; without a thumbnail the video is not shown. Redirects are followed.
+    Fix: Restore the file, list the URL that answers 200, or remove the video from its entry.
     Bad: `<video:thumbnail_loc>` with a URL that answers 404
     Good: files that are there as long as the entry
     """
@@ -128,6 +132,7 @@ def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
 
     Why: search engines must be able to fetch both. The robots.txt is that of the file's host, and known or not as for
     `image-blocked-by-robots`.
+    Fix: Allow the path of thumbnails and videos in the robots.txt of their host.
     Bad: `Disallow: /videos/` with `https://cdn.example.com/videos/1.mp4` in the sitemap
     Good: a rule that leaves them free
     """

@@ -40,6 +40,7 @@ def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     """The gzip data is damaged.
 
     Why: what comes after the damage cannot be read by anyone.
+    Fix: Compress the file again and upload it in binary mode; `gzip -t` must accept it.
     Bad: a file whose checksum does not fit, as after an upload in text mode
     Good: a file that `gzip -t` accepts
     """
@@ -51,6 +52,7 @@ def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
     """The content inflates beyond all proportion.
 
     Why: readers stop such a file to protect themselves. Real sitemaps inflate to less than 100 times their size.
+    Fix: Check what wrote the file: its content repeats itself. Write a sitemap whose entries differ.
     Bad: 100 KB of gzip that inflate to 100 MB
     Good: a sitemap of entries that differ
     """
@@ -72,6 +74,7 @@ def doc_too_large(file: FileFacts) -> Iterator[Message]:
     """The file is larger than 52,428,800 bytes (50 MB), uncompressed.
 
     Why: search engines read no more. The limit was 10 MB until November 2016, and counts before compression.
+    Fix: Split the file into several of less than 50 MB uncompressed, and name them in an index.
     Bad: a file of 60 MB, also one of 6 MB in gzip that inflates to it
     Good: several files, named in an index
     """
@@ -87,6 +90,7 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
     """The file has 90 % of the bytes that are allowed, or more.
 
     Why: the next entries may take it over the limit, and then it is refused.
+    Fix: Split the file before it grows beyond 50 MB uncompressed.
     Bad: 50,000,000 bytes
     Good: files that are split well before
     """
@@ -101,6 +105,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
     """The file is not in UTF-8, text files included. Once for a file.
 
     Why: "your Sitemap file must be UTF-8 encoded". Read in another encoding, URLs become other URLs.
+    Fix: Save the file as UTF-8, and declare `encoding="UTF-8"`.
     Bad: `<?xml version="1.0" encoding="ISO-8859-1"?>`
     Good: `<?xml version="1.0" encoding="UTF-8"?>`
     """
@@ -114,6 +119,7 @@ def doc_bom(fault: Fault) -> Iterator[Message]:
     """The file begins with a byte order mark.
 
     Why: it is legal, and no reader needs it in UTF-8; some tools stumble over it.
+    Fix: Save the file without a byte order mark.
     Bad: the bytes EF BB BF before `<?xml`
     Good: `<?xml` as the first bytes
     """
@@ -131,6 +137,7 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
     """White space comes before the XML declaration; for information where there is none.
 
     Why: the declaration must be the very first characters; strict parsers refuse the whole file.
+    Fix: Remove everything before `<?xml`. In PHP, look for blank lines outside of `<?php ... ?>`.
     Bad: an empty line before `<?xml version="1.0"?>`
     Good: `<?xml version="1.0"?>` on line 1, column 1
     """
@@ -147,6 +154,7 @@ def doc_leading_content(fault: Fault) -> Iterator[Message]:
 
     Why: strict parsers refuse the whole file. Warnings that PHP prints, and comments of plugins before the declaration,
     are the usual causes.
+    Fix: Remove the text before `<?xml`. Turn off the display of errors and the plugin that prints it.
     Bad: `<b>Warning</b>: Undefined variable ...` before `<urlset>`, or a comment before `<?xml`
     Good: nothing but the XML declaration and comments before `<urlset>`
     """
@@ -158,6 +166,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
     """The XML is not well formed.
 
     Why: strict parsers stop here, and all that follows is lost to them.
+    Fix: Correct the XML at this line. Write the file with an XML library instead of joining strings.
     Bad: `<loc>https://example.com/</url>`
     Good: `<loc>https://example.com/</loc></url>`
     """
@@ -173,6 +182,7 @@ def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     """An ampersand is not written as `&amp;`.
 
     Why: it begins an entity in XML; strict parsers stop here.
+    Fix: Write `&amp;` for each `&`, or let an XML library escape the URLs.
     Bad: `<loc>https://example.com/?a=1&b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
     """
@@ -184,6 +194,7 @@ def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
     """An entity is used that XML does not know.
 
     Why: XML has five (amp, lt, gt, quot, apos); those of HTML mean nothing here, and DTDs are not loaded.
+    Fix: Write the character itself, in UTF-8, in place of the HTML entity.
     Bad: `<image:title>Caf&eacute;</image:title>`
     Good: `<image:title>Café</image:title>`
     """
@@ -195,6 +206,7 @@ def doc_control_character(fault: Fault) -> Iterator[Message]:
     """A character is used that XML forbids, plain or as a reference.
 
     Why: strict parsers stop here.
+    Fix: Strip control characters from the text before writing it.
     Bad: the byte 0B (vertical tab) in a title, or `&#11;`
     Good: a title without it
     """
@@ -207,6 +219,7 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
 
     Why: entries are missing, and strict parsers refuse the file. Scripts that run out of time or memory write such
     files, and servers that announce more bytes than they send.
+    Fix: Generate the file again; write it beside the old one and rename it when it is complete.
     Bad: a file without `</urlset>`
     Good: a file that is written beside the old one, and then put in its place
     """
@@ -220,6 +233,7 @@ def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     """Other content comes behind the root element, or behind the gzip data.
 
     Why: strict parsers refuse the whole file. Two sitemaps in one file, or a tracking script, are the usual cause.
+    Fix: Remove everything after the closing tag of the root; put a second sitemap into a file of its own.
     Bad: `</urlset><urlset>`
     Good: nothing but comments behind `</urlset>`
     """
@@ -231,6 +245,7 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     """The file has a document type declaration.
 
     Why: sitemaps have none. Careful readers refuse such files, since entities can be made to attack them.
+    Fix: Remove the document type declaration, and write out the entities that it defines.
     Bad: `<!DOCTYPE urlset [<!ENTITY site "https://example.com">]>`
     Good: no DOCTYPE at all
     """
@@ -242,6 +257,7 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry could only be read after a repair; its values may differ. For information where the fault is told.
 
     Why: a search engine with a strict parser does not see this entry at all.
+    Fix: Correct the XML of the entry; the other findings on this line name the fault.
     Bad: `<url><loc>https://example.com/?a=1&b=2</loc></url>`
     Good: `<url><loc>https://example.com/?a=1&amp;b=2</loc></url>`
     """
@@ -256,6 +272,7 @@ def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
     """There is no XML declaration.
 
     Why: it is optional, and the protocol's examples have it; it says the encoding to every reader.
+    Fix: Add `<?xml version="1.0" encoding="UTF-8"?>` as the first line.
     Bad: `<urlset ...>` as the first characters
     Good: `<?xml version="1.0" encoding="UTF-8"?>` before it
     """
@@ -268,6 +285,7 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     """The file was not read to its end, since a limit was reached. A warning where an element has grown beyond reason.
 
     Why: rules over the whole file know a part of it only.
+    Fix: Shorten the oversized elements of the file, or raise the limit that the message names.
     Bad: an entry of more than 1 MiB, or elements in 32 others
     Good: entries of some kilobytes
     """
@@ -288,6 +306,7 @@ def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
     """This program failed while it read the file. The site is not to blame.
 
     Why: entries may be missing from the result.
+    Fix: Report the exception from the log, with the file if possible. Change nothing on the site.
     Bad: an exception of ours
     Good: none
     """
@@ -315,6 +334,7 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     """A line of a text sitemap is no URL. A warning for a comment.
 
     Why: a text sitemap has one absolute URL a line and nothing else; the format knows no comments.
+    Fix: Write one absolute URL per line, and remove comments, headings and paths.
     Bad: `/shop/`, `All pages of our shop` or `# Shop`
     Good: `https://example.com/shop/`
     """
@@ -329,6 +349,7 @@ def txt_has_metadata(fault: Fault) -> Iterator[Message]:
     """Something stands behind the URL of a line.
 
     Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.
+    Fix: Remove everything after the URL, or use an XML sitemap for dates.
     Bad: `https://example.com/shop/ 2026-01-05`
     Good: `https://example.com/shop/`
     """
@@ -340,6 +361,7 @@ def feed_item_without_link(fault: Fault) -> Iterator[Message]:
     """An item of a feed has no link.
 
     Why: without one the item names no page, and is passed over.
+    Fix: Add a `<link>` to each item of the feed.
     Bad: `<item><title>News</title></item>`
     Good: `<item><title>News</title><link>https://example.com/news</link></item>`
     """
@@ -351,6 +373,7 @@ def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
     """The sitemap is an RSS or Atom feed, which Yandex does not read as one.
 
     Why: Google and Bing do; for Yandex the pages need an XML or text sitemap as well.
+    Fix: Offer an XML or text sitemap as well, and name it in robots.txt.
     Bad: `Sitemap: https://example.com/feed/` alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """

@@ -29,6 +29,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
 
     Why: the schema allows these values only, letter by letter. Search engines ignore any other.
+    Fix: Write always, hourly, daily, weekly, monthly, yearly or never, in small letters, or omit the element.
     Bad: `<changefreq>Daily</changefreq>`, `<changefreq>every week</changefreq>`, `<changefreq></changefreq>`
     Good: `<changefreq>daily</changefreq>`
     """
@@ -48,6 +49,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
     Why: Yandex takes no more, and no frequency needs as much.
+    Fix: Write one of the seven values, such as `daily`, or omit the element.
     Bad: `<changefreq>` with a sentence in it
     Good: `<changefreq>daily</changefreq>`
     """
@@ -63,6 +65,7 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries say how often the page changes, which Google and Bing ignore.
 
     Why: it costs bytes and work, and does nothing there; a right lastmod does.
+    Fix: Omit `<changefreq>`, and write an accurate `<lastmod>` instead.
     Bad: `<changefreq>daily</changefreq>`
     Good: `<lastmod>2026-01-05</lastmod>`
     """
@@ -84,6 +87,7 @@ def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
     """Pages are said to change weekly or more often, and were not changed for a year; or monthly, and for two years.
 
     Why: one of the two is wrong, and makes the other hard to believe.
+    Fix: Correct `<lastmod>` if the pages do change; else omit `<changefreq>`.
     Bad: `<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>`
     Good: `<lastmod>2012-01-05</lastmod><changefreq>never</changefreq>`
     """
@@ -138,6 +142,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
 
     Why: search engines that use it cannot read it; the schema does not allow it.
+    Fix: Write a number from 0.0 to 1.0 with a decimal point, or omit the element.
     Bad: `<priority>0,5</priority>`, `<priority>5e-1</priority>`, `<priority>high</priority>`, `<priority></priority>`
     Good: `<priority>0.5</priority>`
     """
@@ -155,6 +160,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
 
     Why: what search engines make of it is not defined; the schema does not allow it.
+    Fix: Write a number from 0.0 to 1.0, or omit the element.
     Bad: `<priority>10</priority>`
     Good: `<priority>1.0</priority>`
     """
@@ -168,6 +174,7 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 
     Why: Yandex takes no more, and no priority needs as much.
+    Fix: Write one digit after the point, such as `0.5`, or omit the element.
     Bad: `<priority>` with a sentence, or a hundred digits, in it
     Good: `<priority>0.5</priority>`
     """
@@ -183,6 +190,7 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries have a priority, which Google and Bing ignore.
 
     Why: it costs bytes and work, and does nothing there. Yandex may use it for the order of its visits.
+    Fix: Omit `<priority>`, unless Yandex matters to the site.
     Bad: `<priority>0.8</priority>`
     Good: no priority, or one for each page that differs as the pages do
     """
@@ -196,6 +204,7 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
     """All pages have one priority, and there are 20 or more. For 1.0 see priority-all-one.
 
     Why: a priority is relative to that of the site's other pages; one for all says nothing. A page without has 0.5.
+    Fix: Omit `<priority>`, or grade the pages.
     Bad: `<priority>0.8</priority>` for each page
     Good: no priority, or one for each page that differs as the pages do
     """
@@ -209,6 +218,7 @@ def priority_all_one(file: FileFacts) -> Iterator[Message]:
     """All pages have the highest priority, and there are 20 or more.
 
     Why: a priority is relative to that of the other pages of the site: with the highest for all, none has a high one.
+    Fix: Omit `<priority>`, or keep 1.0 for the few most important pages.
     Bad: `<priority>1.0</priority>` for each page
     Good: no priority, or one for each page that differs as the pages do
     """

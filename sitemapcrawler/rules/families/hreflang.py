@@ -43,6 +43,7 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
 
     Why: each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
     counts. URLs that differ in nothing but the spelling of host, port or escapes are the same.
+    Fix: Add a link to the page itself, with its own language code, to each entry.
     Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/de/` only
     Good: links to `https://example.com/en/` and to `https://example.com/de/`
     """
@@ -61,6 +62,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
     """One code stands for two pages. Once for each code of an entry.
 
     Why: which of them is meant is not defined.
+    Fix: Give each page a code of its own, such as `en-GB` and `en-US`.
     Bad: `hreflang="en"` for `https://example.com/uk/` and for `https://example.com/us/`
     Good: `hreflang="en-GB"` for the one and `hreflang="en-US"` for the other
     """
@@ -74,6 +76,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     """More than one page is the default.
 
     Why: there can be one page only for all who match no other.
+    Fix: Keep one link with `hreflang="x-default"`.
     Bad: two links with `hreflang="x-default"` to different pages
     Good: one of them
     """
@@ -94,6 +97,7 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No page is the default for languages that have no page of their own.
 
     Why: it is recommended, not required: search engines choose for those users themselves.
+    Fix: Add a link with `hreflang="x-default"` to the page for all other languages.
     Bad: links for `en` and `de`
     Good: links for `en`, `de` and `x-default`
     """
@@ -111,6 +115,7 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
     """One page stands for several codes, `x-default` apart.
 
     Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
+    Fix: Check that one page is meant for all these codes; else link to the right page.
     Bad: `en-GB` and `en-US` for `https://example.com/en/`, where there are pages for each
     Good: a page for each, or `en` alone
     """
@@ -135,6 +140,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
     """The only language version that the entry lists is itself.
 
     Why: such a link says nothing; the other versions may have been forgotten.
+    Fix: Add links to the other language versions, or remove this one.
     Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/en/` only
     Good: no links, or links to all versions
     """
@@ -158,6 +164,7 @@ def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
 
     Why: sites on https redirect from http, and a link to a page that redirects does not count.
+    Fix: Use https in all links to language versions.
     Bad: `href="https://example.com/en/"` and `href="http://example.com/de/"`
     Good: https in all of them
     """
@@ -238,6 +245,7 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     A warning where it is a language all the same: one of three letters such as `fil`, or a withdrawn code such as `iw`.
 
     Why: search engines ignore the link. A country alone says nothing of the language.
+    Fix: Write a language of ISO 639-1, optionally with a country of ISO 3166-1, such as `en-GB`.
     Bad: `en-UK`, `jp`, `es-419`, `en-EU`, `zh-CN-Hans`
     Good: `en-GB`, `ja`, `es-MX`, `en`, `zh-Hans-CN`, `x-default`
     """
@@ -265,6 +273,7 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     """The parts of the code are joined by an underscore.
 
     Why: a language tag has dashes (RFC 5646); with an underscore it is another text, and the link is ignored.
+    Fix: Join language and country by a hyphen instead of an underscore.
     Bad: `hreflang="en_US"`
     Good: `hreflang="en-US"`
     """
@@ -287,6 +296,7 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     """The code is not in its usual case: language small, script with a capital, country in capitals.
 
     Why: case makes no difference to search engines, but it may to tools that compare codes as texts.
+    Fix: Write the language in small letters and the country in capitals.
     Bad: `hreflang="en-gb"`
     Good: `hreflang="en-GB"`
     """
@@ -303,6 +313,7 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to an alternate has no `hreflang`, or an empty one. Once for an entry.
 
     Why: it does not say for whom the other page is. Links with a `media` or a `type`, and those into apps, need none.
+    Fix: Add a `hreflang` with the language of the linked page, or remove the link.
     Bad: `<xhtml:link rel="alternate" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
@@ -319,6 +330,7 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to a language version has no `href`, or an empty one. Once for an entry.
 
     Why: it leads nowhere.
+    Fix: Add an `href` with the URL of the language version, or remove the link.
     Bad: `<xhtml:link rel="alternate" hreflang="de"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
@@ -335,6 +347,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version is not absolute. Once for an entry.
 
     Why: "alternate URLs must be fully-qualified, including the transport method".
+    Fix: Write the whole URL with scheme and host.
     Bad: `href="/de/"`, `href="//example.com/de/"`
     Good: `href="https://example.com/de/"`
     """
@@ -351,6 +364,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     entry.
 
     Why: the link leads nowhere.
+    Fix: Correct the URL of the language version, or remove the link.
     Bad: `href="https://"`, `href="htps://example.com/de/"`
     Good: `href="https://example.com/de/"`
     """
@@ -366,6 +380,7 @@ def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
 
     Why: what it links to is then no alternate of the page, and the link is ignored.
+    Fix: Add `rel="alternate"` to the link.
     Bad: `<xhtml:link hreflang="de" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
     """
@@ -421,6 +436,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to does not work: an error, or no answer.
 
     Why: search engines ignore the link, and send visitors of that language to another page.
+    Fix: Link to a page that answers 200, or remove the link in all versions.
     Bad: `hreflang="de"` with a URL that answers 404
     Good: the URL of the German page, or no link
     """
@@ -443,6 +459,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     """A language version that the entry links to redirects.
 
     Why: the page at the end does not link back to this URL, so the link may not count.
+    Fix: Link to the redirect target instead.
     Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
     Good: `https://example.com/de/`
     """
@@ -468,6 +485,7 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to tells all search engines not to index it.
 
     Why: a page that is in no index cannot be shown in place of this one.
+    Fix: Remove `noindex` from the page, or the link from all versions.
     Bad: `hreflang="de"` with the URL of a page that has `noindex`
     Good: a page that may be indexed, or no link
     """
@@ -490,6 +508,7 @@ def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Mess
     """A language version that the entry links to names another URL as its canonical.
 
     Why: search engines index the canonical, whose links may be others.
+    Fix: Link to the canonical URL of the language version.
     Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
     Good: `https://example.com/de/`
     """

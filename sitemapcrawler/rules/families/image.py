@@ -29,6 +29,7 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
     Why: it is the one thing that an image must say.
+    Fix: Add an `<image:loc>`, or remove the `<image:image>`.
     Bad: `<image:image><image:title>Logo</image:title></image:image>`
     Good: `<image:image><image:loc>https://example.com/logo.png</image:loc></image:image>`
     """
@@ -42,6 +43,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 
     Why: a search engine needs the whole URL; what a relative one is resolved against is not defined.
+    Fix: Write the whole URL of the image with scheme and host.
     Bad: `<image:loc>/images/logo.png</image:loc>`
     Good: `<image:loc>https://example.com/images/logo.png</image:loc>`
     """
@@ -57,6 +59,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 
     Why: readers interpret it differently; a search engine may not fetch the image at all. Search engines escape a
     blank, other readers end the URL there.
+    Fix: Percent-encode blanks and other special characters in the image's URL, or correct it.
     Bad: `<image:loc>https://example.com/summer sale.jpg</image:loc>`, or a `data:` URL
     Good: `<image:loc>https://example.com/summer%20sale.jpg</image:loc>`
     """
@@ -72,6 +75,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
     Why: a page is no image; generators write this where an image is missing.
+    Fix: Write the URL of the image file, or remove the `<image:image>` of pages without an image.
     Bad: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a</image:loc></image:image>`
     Good: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a.jpg</image:loc></image:image>`
     """
@@ -86,6 +90,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
     Why: search engines read no more of them.
+    Fix: List at most 1,000 images per entry; give further ones a page of their own.
     Bad: a gallery of 1,200 images in one `<url>`
     Good: an entry for each page of the gallery, with the images of that page
     """
@@ -100,6 +105,7 @@ def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once.
 
     Why: the repetition says nothing, and takes its share of the limits. The same image on several pages is right.
+    Fix: Remove the repeated `<image:image>` from the entry.
     Bad: two `<image:image>` of the same `<image:loc>` in one `<url>`
     Good: each image of the page once
     """
@@ -126,6 +132,7 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page.
 
     Why: that is usual and allowed, if both hosts are verified in Search Console.
+    Fix: Verify the image host in Search Console as well.
     Bad: images on `cdn.example.net`, which is not verified
     Good: images on `cdn.example.net`, which is verified
     """
@@ -151,6 +158,7 @@ def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """Images have elements that were retired: caption, geo_location, title, license.
 
     Why: Google has not read them since 6 August 2022. They do no harm; the page says it better.
+    Fix: Remove caption, geo_location, title and license from the images.
     Bad: `<image:image><image:loc>...</image:loc><image:title>Logo</image:title></image:image>`
     Good: `<image:image><image:loc>...</image:loc></image:image>`
     """

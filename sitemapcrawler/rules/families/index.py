@@ -67,6 +67,7 @@ def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
     """The file lists more than 50,000 URLs.
 
     Why: search engines read no more, or refuse the whole file.
+    Fix: Split the file into several of at most 50,000 URLs, and name them in an index.
     Bad: a file of 60,000 URLs
     Good: two files, named in an index
     """
@@ -80,6 +81,7 @@ def limit_urls_near(file: FileFacts) -> Iterator[Message]:
     """The file lists 90 % of the 50,000 URLs that are allowed, or more.
 
     Why: the next entries may take it over the limit, and then it is refused.
+    Fix: Split the file before it lists more than 50,000 URLs.
     Bad: a file of 49,000 URLs that grows
     Good: files that are split well before, or a generator that splits at the limit
     """
@@ -94,6 +96,7 @@ def limit_index_entries(file: FileFacts) -> Iterator[Message]:
 
     Why: search engines read no more, or refuse the whole index. The limit was 1,000 at first, which old
     guides still say.
+    Fix: Split the index in two, and name both in robots.txt.
     Bad: an index of 60,000 sitemaps
     Good: two indexes, each named in robots.txt
     """
@@ -108,6 +111,7 @@ def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
     """The site has more than 500 indexes. Told once, with the one that is too many.
 
     Why: Search Console takes 500 for each site.
+    Fix: Merge indexes until 500 are left, such as one for each year.
     Bad: an index for each day
     Good: an index for each year
     """
@@ -120,6 +124,7 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 1,000 sitemaps.
 
     Why: nothing is wrong with it, but Search Console's report shows 1,000, and says nothing of the others.
+    Fix: Merge small sitemaps until the index lists at most 1,000.
     Bad: 5,000 sitemaps of 100 URLs
     Good: 10 sitemaps of 50,000 URLs
     """
@@ -140,6 +145,7 @@ def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
     """The entry has more than 100 language versions.
 
     Why: some tools read no more than 100, and each version repeats all of them, so that the file grows by the square.
+    Fix: Keep one language version for each language or country that really differs.
     Bad: 150 `<xhtml:link>` in one entry
     Good: one for each language that differs
     """
@@ -153,6 +159,7 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
     """Files that the index lists were not read, since `max_sitemaps` was reached.
 
     Why: what this crawl says about the site is not all.
+    Fix: Crawl again with a higher `max_sitemaps`, or without it.
     Bad: `-a max_sitemaps=10` for an index of 20
     Good: a crawl without it
     """
@@ -167,6 +174,7 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
     """Pages that the file lists were left out, since `max_urls` was reached.
 
     Why: what this crawl says about the file and the site is not all.
+    Fix: Crawl again with a higher `max_urls`, or without it.
     Bad: `-a max_urls=100` for a file of 200
     Good: a crawl without it
     """
@@ -180,6 +188,7 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     """The site exceeded its time budget; its remaining sitemaps were skipped.
 
     Why: what this crawl says about the site is not all; a search engine gives up earlier.
+    Fix: Remove dead and slow sitemaps from the index, or raise `SITEMAP_MAX_SITE_TIME`.
     Bad: an index of 50,000 files, none of which is there, or each of which comes after a minute
     Good: an index of files that are there, and come soon
     """
@@ -193,6 +202,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """Findings of a rule are counted, but not all of them are listed.
 
     Why: a list with thousands of alike findings hides the others. The counts and the `issues` of entries are complete.
+    Fix: Crawl again with `findings=all` to list every finding.
     Bad: 5,000 relative URLs in one file, of which 100 are listed
     Good: `-a findings=all`, which lists all of them
     """
@@ -206,6 +216,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
     """The file is an index, and is listed in an index.
 
     Why: an index may list sitemaps only; search engines do not follow an index in an index. This crawl does.
+    Fix: List the sitemaps of the inner index directly, or name both indexes in robots.txt.
     Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
     Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
     """
@@ -218,6 +229,7 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     """The index lists itself.
 
     Why: it is no sitemap of pages; readers that follow it go round in a circle.
+    Fix: Remove the index's own URL from its entries.
     Bad: `https://example.com/sitemap.xml` in `https://example.com/sitemap.xml`
     Good: only the sitemaps of pages
     """
@@ -230,6 +242,7 @@ def index_loop(child: ChildFacts) -> Iterator[Message]:
     """The index lists an index that led to it.
 
     Why: readers that follow it go round in a circle. It is read once here.
+    Fix: Remove the entry that leads back to the index.
     Bad: `a.xml` lists `b.xml`, and `b.xml` lists `a.xml`
     Good: only the sitemaps of pages
     """
@@ -245,6 +258,7 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
     URL folder for which most files are there; where none is there at all, the finding is a warning.
 
     Why: the pages that it should list are unknown, and the index is out of date.
+    Fix: Remove the sitemap from the index, or restore the file.
     Bad: an index with a sitemap that was removed
     Good: an index that is written together with its sitemaps
     """
@@ -262,6 +276,7 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
     """The file is listed in an index and is an HTML page.
 
     Why: an index lists sitemaps; pages in it are not indexed as such.
+    Fix: Remove the page from the index, and list it in a sitemap.
     Bad: `<sitemap><loc>https://example.com/about</loc></sitemap>`
     Good: `<url><loc>https://example.com/about</loc></url>` in a sitemap
     """
@@ -274,6 +289,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     """The URL of a sitemap in an index is not absolute.
 
     Why: a search engine needs the whole URL. It is resolved against the index here, so that the crawl can go on.
+    Fix: Write the whole URL of the sitemap with scheme and host.
     Bad: `<loc>/sitemap-1.xml</loc>`
     Good: `<loc>https://example.com/sitemap-1.xml</loc>`
     """
@@ -287,6 +303,7 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
 
     Why: an index lists sitemaps of its own site; search engines pass others over. A host may let another list its
     sitemaps by naming the index in its own robots.txt.
+    Fix: Move the sitemap to the index's host, or name it in the robots.txt of its own host.
     Bad: `https://cdn.example.net/sitemap-1.xml` in `https://example.com/sitemap.xml`
     Good: the sitemap on `https://example.com/`, or named in robots.txt itself
     """
@@ -300,6 +317,7 @@ def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap that is not in its own folder or below.
 
     Why: Google wants the sitemaps "in the same directory as the sitemap index file, or lower in the site hierarchy".
+    Fix: Move the index to the root of the site, or the sitemap into the index's folder.
     Bad: `/sitemap-1.xml` in `/maps/sitemap.xml`
     Good: `/maps/sitemap-1.xml` in `/maps/sitemap.xml`, or the index in `/`
     """
@@ -313,6 +331,7 @@ def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap again.
 
     Why: it is read once; which of two dates counts is not defined.
+    Fix: Remove all but one of the entries.
     Bad: two entries with `https://example.com/sitemap-1.xml`
     Good: one entry for each sitemap
     """
@@ -325,6 +344,7 @@ def index_empty(file: FileFacts) -> Iterator[Message]:
     """The index lists nothing.
 
     Why: the schema wants one sitemap at least; as a rule the script that writes it has failed.
+    Fix: Repair the script that writes the index, or remove the index from robots.txt.
     Bad: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></sitemapindex>`
     Good: an index with entries, or none at all
     """
@@ -338,6 +358,7 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
     """The index lists one sitemap only.
 
     Why: the sitemap could be named directly, which saves a request. Many generators write it so.
+    Fix: Name the sitemap in robots.txt directly, unless the index is about to grow.
     Bad: an index of one small sitemap
     Good: the sitemap itself in robots.txt
     """
@@ -350,6 +371,7 @@ def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
     """The index is so deep in others that what it lists was not read any more.
 
     Why: one level is allowed. What is below the argument `max_depth`, by default 10, is lost to this crawl.
+    Fix: List all sitemaps in one index instead of indexes of indexes.
     Bad: an index in an index in an index, and so on
     Good: one index that lists all sitemaps
     """
@@ -366,6 +388,7 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Sitemaps in the index have no lastmod. Told once for an index.
 
     Why: with it, a search engine fetches only the sitemaps that have changed.
+    Fix: Add a `<lastmod>` to each sitemap: the time at which its file was last written.
     Bad: `<sitemap><loc>https://example.com/sitemap-1.xml</loc></sitemap>`
     Good: `<sitemap><loc>https://example.com/sitemap-1.xml</loc><lastmod>2026-01-05T10:00:00+00:00</lastmod></sitemap>`
     """
@@ -380,6 +403,7 @@ def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
     """The index says that the file was last changed more than a day before the newest entry in it.
 
     Why: a search engine that goes by the index does not fetch the file, and misses what is new in it.
+    Fix: Update the file's `<lastmod>` in the index whenever the file is written.
     Bad: `<lastmod>2025-01-05</lastmod>` in the index, for a file with an entry of 2026-01-05
     Good: the date on which the file was written
     """

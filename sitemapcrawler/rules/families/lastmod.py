@@ -69,6 +69,7 @@ def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime; in a feed, not as the feed's format wants it (a warning if it is clear).
 
     Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
+    Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone.
     Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
@@ -98,6 +99,7 @@ def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is legal W3C Datetime, but the schema of sitemaps does not allow it: no day, or a time without seconds.
 
     Why: validators that use the schema refuse the file.
+    Fix: Write the full date; a time needs seconds.
     Bad: `<lastmod>2026-01</lastmod>`, `<lastmod>2026-01-05T10:00Z</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00Z</lastmod>`
     """
@@ -112,6 +114,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
     Why: it may mean moments up to 26 hours apart; W3C Datetime wants a zone with every time, and Bing asks for it.
+    Fix: Append the time zone to the time: `Z` for UTC, or an offset such as `+01:00`.
     Bad: `<lastmod>2026-01-05T10:00:00</lastmod>`
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
@@ -124,6 +127,7 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
     Why: it says nothing, and is not valid; an entry without it is.
+    Fix: Remove the empty element, or write the date of the last change.
     Bad: `<url><loc>https://example.com/</loc><lastmod></lastmod></url>`
     Good: `<url><loc>https://example.com/</loc></url>`
     """
@@ -140,6 +144,7 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date is well formed, but there is no such day, time or time zone.
 
     Why: search engines cannot read it. It comes from empty database fields, and from counting with days and months.
+    Fix: Write the real date of the last change, or omit `<lastmod>`.
     Bad: `<lastmod>0000-00-00</lastmod>`, `<lastmod>2026-02-30</lastmod>`, `<lastmod>2026-01-05T25:00:00Z</lastmod>`
     Good: `<lastmod>2026-02-28</lastmod>`, or no date
     """
@@ -153,6 +158,7 @@ def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
     """The date is the zero of some clock, such as 1970-01-01, so the real one is not known.
 
     Why: it is no date of the page. One in January 1970 comes from seconds taken for milliseconds.
+    Fix: Omit `<lastmod>` where the date of the last change is unknown.
     Bad: `<lastmod>1970-01-01T00:00:00+00:00</lastmod>`, `<lastmod>0001-01-01T00:00:00Z</lastmod>`
     Good: the real date, or none
     """
@@ -174,6 +180,7 @@ def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
     """The date is later than the fetch, wherever on earth it was written, and by more than clocks differ.
 
     Why: nothing was modified in the future. Bing rejects such dates, and all dates of the site become less credible.
+    Fix: Write the date of the last change, not of a planned one. Check clock and time zone of the server.
     Bad: `<lastmod>2099-01-01</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`
     """
@@ -197,6 +204,7 @@ def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
     Why: it may be right, for an archive; often it is the date of what the page is about, or of a file.
+    Fix: Check that this is when the page last changed; else write that date or omit it.
     Bad: `<lastmod>1998-07-12</lastmod>` for a page about a match of that day
     Good: the day on which the page was last changed
     """
@@ -212,6 +220,7 @@ def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
     """The date is longer than 100 bytes.
 
     Why: Yandex takes no more, and no date needs as much.
+    Fix: Write only the date into `<lastmod>`.
     Bad: `<lastmod>` with a sentence in it
     Good: `<lastmod>2026-01-05</lastmod>`
     """
@@ -233,6 +242,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
 
     Why: a day is legal, and right where no more is known. Bing prefers date and time with a time zone, which say
     whether a page changed since it was read this morning.
+    Fix: Write the time with its zone too, if it is known.
     Bad: `<lastmod>2026-01-05</lastmod>` where the time is known
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
@@ -246,6 +256,7 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Entries have no date. News articles have their own.
 
     Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
+    Fix: Add a `<lastmod>` with the date of each page's last change, where it is known.
     Bad: `<url><loc>https://example.com/</loc></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
@@ -260,6 +271,7 @@ def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
 
     Why: such dates are those of the file, not of the pages; search engines learn to ignore the dates of the site.
     Nothing else comes of it, and static site generators write all dates so, hence a note.
+    Fix: Write the date of each page's own last change, or omit `<lastmod>`.
     Bad: each `<lastmod>` is the day on which the site was built
     Good: each `<lastmod>` is the day on which its page was last changed
     """
@@ -278,6 +290,7 @@ def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
 
     Why: the server writes the present time for the date, so every page looks changed at every visit. Search engines
     learn to ignore the dates of the site.
+    Fix: Write the time of each page's last change instead of the current time.
     Bad: `<lastmod><?= date('c') ?></lastmod>`
     Good: the time at which the page was last changed
     """
@@ -319,6 +332,7 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: one of the two is wrong, and search engines check. They ignore the dates of a site that are often wrong. Where
     the header is newer on all pages alike, it may be the date of a deployment.
+    Fix: Take `<lastmod>` and the Last-Modified header from the same date: that of the last change.
     Bad: `<lastmod>2026-01-05</lastmod>` and `Last-Modified: Tue, 03 Mar 2026 09:00:00 GMT`
     Good: both say when the page changed
     """
@@ -346,6 +360,7 @@ def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     several, one that agrees is enough.
 
     Why: one of the two is wrong. Search engines read both, and ignore lastmod where it is often wrong.
+    Fix: Take `<lastmod>` and the page's `dateModified` from the same field of the CMS.
     Bad: `<lastmod>2026-03-03</lastmod>` and `"dateModified": "2021-07-09"`
     Good: both say when the page changed
     """

@@ -42,6 +42,7 @@ def loc_empty(fault: Fault) -> Iterator[Message]:
     """A `<loc>` is empty.
 
     Why: the entry names no page; search engines pass it over.
+    Fix: Write the page's URL into `<loc>`, or remove the entry.
     Bad: `<loc></loc>`
     Good: `<loc>https://example.com/</loc>`, or no entry
     """
@@ -54,6 +55,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
 
     Why: a search engine needs the whole URL; what a relative one is resolved against is not defined. It is
     resolved against the sitemap here, so that the crawl can go on.
+    Fix: Write the whole URL with scheme and host.
     Bad: `<loc>/shop/</loc>`, `<loc>www.example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
     """
@@ -68,6 +70,7 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL begins with `//`. For information in an Atom feed, where it may be relative.
 
     Why: whether http or https is meant is not defined in a sitemap.
+    Fix: Write `https:` in front of the URL.
     Bad: `<loc>//example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
     """
@@ -81,6 +84,7 @@ def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
     """The URL is none of http or https.
 
     Why: search engines fetch nothing else.
+    Fix: Remove the entry, or list the page's http or https URL.
     Bad: `<loc>javascript:alert(1)</loc>`, `<loc>ftp://example.com/a</loc>`
     Good: `<loc>https://example.com/a</loc>`
     """
@@ -95,6 +99,7 @@ def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
     `|` in its path or query is wrong.
 
     Why: readers interpret it differently, or drop it. Browsers and search engines send `[`, `]` and `|` as they are.
+    Fix: Percent-encode the characters that the message names, or correct the host.
     Bad: `https://example.com/100%`, `https://example.com/?size[]=1`, `https://example..com/`
     Good: `https://example.com/100%25`, `https://example.com/?size%5B%5D=1`, `https://example.com/`
     """
@@ -111,6 +116,7 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
     """The URL has 2,048 characters or more.
 
     Why: "this value must be less than 2,048 characters"; search engines drop longer ones.
+    Fix: List a shorter URL that leads to the same page, without baskets and filters in its query.
     Bad: a URL with a whole basket in its query
     Good: a URL that names the page
     """
@@ -126,6 +132,7 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
     Why: a validator refuses it, although nothing is wrong with it.
+    Fix: Add the final slash to the URL; nothing else is wrong with it.
     Bad: `http://t.co`
     Good: `http://t.co/`
     """
@@ -139,6 +146,7 @@ def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
     Why: it means a URL with the characters `&amp;` in it, which is another page or none.
+    Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `<loc>https://example.com/?a=1&amp;amp;b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
     """
@@ -153,6 +161,7 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
 
     Why: readers strip plain white space around a URL. Of blanks inside some make `%20`, others nothing, others end
     the URL there.
+    Fix: Remove blanks around the URL, and write `%20` for those inside.
     Bad: `<loc>https://example.com/a b</loc>`, or a no-break space behind the URL
     Good: `<loc>https://example.com/a%20b</loc>`
     """
@@ -187,6 +196,7 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
     """The URL has characters beyond ASCII.
 
     Why: it is legal as an IRI, and readers encode it in UTF-8. Written escaped, it is the same for all of them.
+    Fix: Percent-encode the URL's characters in UTF-8, as the browser sends them.
     Bad: `https://example.com/café`
     Good: `https://example.com/caf%C3%A9`
     """
@@ -201,6 +211,7 @@ def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a fragment.
 
     Why: a search engine drops it, so that the entry is about the page without it, and may repeat another.
+    Fix: Remove the fragment, and the entry too if the page is already listed.
     Bad: `https://example.com/about#team`
     Good: `https://example.com/about`
     """
@@ -213,6 +224,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     """The path has segments `.` or `..`.
 
     Why: they are removed before anything is asked, so that another URL than the listed one is fetched.
+    Fix: List the URL without `.` and `..` segments.
     Bad: `https://example.com/shop/../about`
     Good: `https://example.com/about`
     """
@@ -228,6 +240,7 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
 
     Why: "Do not include session IDs in URLs": each visit gets another one, so that the same page is crawled again and
     again under new URLs.
+    Fix: Remove the session id from the URL.
     Bad: `https://example.com/shop;jsessionid=1A2B3C4D5E6F`
     Good: `https://example.com/shop`
     """
@@ -242,6 +255,7 @@ def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL seems to hold a secret or an e-mail address: session, token, password, e-mail in its parameters.
 
     Why: a sitemap is public, and its URLs end up in search results and logs.
+    Fix: Remove the entry, and invalidate the secret if it is real.
     Bad: `https://example.com/confirm?email=joe%40example.net&token=8f3c2a`
     Good: `https://example.com/confirm`
     """

@@ -74,6 +74,7 @@ def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
     publication_date, title. Once for an article.
 
     Why: without it the article is not taken for news.
+    Fix: Add the elements that the message names, or remove the `<news:news>`.
     Bad: `<news:news><news:title>Merger</news:title></news:news>`
     Good: an article with all of them
     """
@@ -99,6 +100,7 @@ def news_too_many(file: FileFacts) -> Iterator[Message]:
     """The file has more than 1,000 articles.
 
     Why: search engines read no more of them.
+    Fix: Split the file into several of at most 1,000 articles, and name them in an index.
     Bad: 1,001 `<news:news>` in one file
     Good: several files, named in an index
     """
@@ -112,6 +114,7 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than one `<news:news>`.
 
     Why: an entry is one page, and that is one article. Here the first is read.
+    Fix: Write an entry of its own for each article.
     Bad: two `<news:news>` in one `<url>`
     Good: an entry for each article
     """
@@ -126,6 +129,7 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     lacks the zone, or is a day with one (legal by XML Schema).
 
     Why: when the article was published cannot be told.
+    Fix: Write the publication date as `YYYY-MM-DDThh:mm:ss+hh:mm`, or as a day.
     Bad: `<news:publication_date>5 January 2026</news:publication_date>`
     Good: `<news:publication_date>2026-01-05T10:00:00+01:00</news:publication_date>`
     """
@@ -147,6 +151,7 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
     """A publication date is in the future. A day counts as future before it begins anywhere.
 
     Why: the article is listed, hence published; often the zone is wrong.
+    Fix: Write the time at which the article went online, and check its time zone.
     Bad: a date of next week
     Good: the moment at which the article went online
     """
@@ -163,6 +168,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
     Why: a news sitemap is for the articles of the last two days. Drop the older entries, or their `<news:news>`.
+    Fix: Remove articles older than two days from the news sitemap, or their `<news:news>`.
     Bad: an article of last month
     Good: a file without articles where nothing was published
     """
@@ -181,6 +187,7 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     withdrawn, for information where only upper and lower case are not as they should be.
 
     Why: which edition the article is for cannot be told.
+    Fix: Write the language as an ISO 639 code without a country, such as `en`; `zh-cn` or `zh-tw` for Chinese.
     Bad: `<news:language>en-US</news:language>`, `<news:language>English</news:language>`
     Good: `<news:language>en</news:language>`
     """
@@ -213,6 +220,7 @@ def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
 
     Why: it must be exactly the name in Google News, without anything in parentheses. Several publications may share
     a file.
+    Fix: Write the name exactly as Google News shows it, the same in all articles.
     Bad: `<news:name>The Example Times</news:name>` and `<news:name>The example-times</news:name>`
     Good: one name, always the same
     """
@@ -246,6 +254,7 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
     Why: nothing forbids it, and it is cut wherever it is shown.
+    Fix: Write the title of the article, not its first paragraph.
     Bad: the first paragraph of the article
     Good: its title
     """
@@ -260,6 +269,7 @@ def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """A title is a placeholder: `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 
     Why: it must be the title of the article as it stands on the page; this one is shown to readers.
+    Fix: Write the article's title as the page shows it, or leave the article out until it has one.
     Bad: `<news:title>Untitled document</news:title>`
     Good: `<news:title>Companies A and B in merger talks</news:title>`
     """
@@ -275,6 +285,7 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
     """Several articles of a file have the same title. Once for a file. The first 5,000 titles are compared.
 
     Why: it is one article listed under several URLs, or a title that says nothing about its article.
+    Fix: List each article once, under one URL and with a title of its own.
     Bad: `Live blog` as the title of twelve articles
     Good: a title of its own for each article
     """
@@ -292,6 +303,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
 
     Why: without that element no entry is taken for news. A sitemap of a section that is named `news` does not declare
     the namespace.
+    Fix: Add a `<news:news>` to each article, or remove the namespace and rename the file.
     Bad: `news-sitemap.xml` with `xmlns:news`, and entries of `<loc>` and `<lastmod>` alone
     Good: a `<news:news>` in each entry
     """
@@ -311,6 +323,7 @@ def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
     geo_locations. Once for an article.
 
     Why: they have no effect, and do no harm.
+    Fix: Remove access, genres, keywords, stock_tickers and geo_locations.
     Bad: `<news:keywords>business, merger</news:keywords>`
     Good: an article without them
     """
@@ -326,6 +339,7 @@ def news_empty_ok(file: FileFacts) -> Iterator[Message]:
     """A news sitemap is empty. That is as it should be where nothing was published for two days.
 
     Why: search consoles warn of it, to be sure that it is meant.
+    Fix: Check that nothing was published for two days; there is nothing to fix then.
     Bad: a news sitemap that is empty although articles were published
     Good: `<urlset xmlns="..." xmlns:news="..."></urlset>`
     """

@@ -39,6 +39,7 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page tells all search engines not to index it, by a robots `<meta>` element.
 
     Why: the sitemap asks to index the page, the page forbids it, and the page wins.
+    Fix: Remove the `noindex` element from pages that are to be indexed, and the others from the sitemap.
     Bad: `<meta name="robots" content="noindex">`
     Good: no such element, or no entry
     """
@@ -54,6 +55,7 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page tells all search engines not to index it, by an X-Robots-Tag header, and by no element besides.
 
     Why: the sitemap asks to index the page, the header forbids it, and the header wins. It is not seen in the page.
+    Fix: Remove the `X-Robots-Tag` header from pages that are to be indexed, and the others from the sitemap.
     Bad: `X-Robots-Tag: noindex`, left over from a test server
     Good: no such header, or no entry
     """
@@ -68,6 +70,7 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
     none of them that are told so, but crawlers of AI, of images, or (the entry being no article) of news.
 
     Why: the sitemap is for all of them. It may be meant; often it is left over from a move.
+    Fix: Remove the element for the named crawler, or remove the pages from the sitemap.
     Bad: `<meta name="googlebot" content="noindex">`
     Good: the page is for all search engines, or for none and not listed
     """
@@ -86,6 +89,7 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: Google takes it for a redirect, a permanent one where the visitor does not wait. Then the other page is the one
     to list. Other search engines may index the page in between.
+    Fix: Replace the refresh with a 301 redirect, and list its target.
     Bad: `<meta http-equiv="refresh" content="0; url=https://example.com/new">`
     Good: a redirect by status 301, and `https://example.com/new` in the sitemap
     """
@@ -109,6 +113,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     """The page's `<html lang>` is another language than the entry's hreflang for the page itself.
 
     Why: one of the two is wrong. Google goes by the text of the page; Bing, browsers and screen readers go by `lang`.
+    Fix: Correct the page's `<html lang>`, or the code in the sitemap.
     Bad: `<html lang="en">` in a page that the sitemap lists with `hreflang="de"`
     Good: `<html lang="de">`
     """
@@ -180,6 +185,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Spellings that make the same request are equal: escapes, fragment, default port.
 
     Why: a sitemap lists canonical URLs. Search engines mostly follow the page, and leave the listed URL out.
+    Fix: List the canonical URL in place of these, or correct the canonical of the pages.
     Bad: `https://example.com/shoes?sort=price` in the sitemap, with the canonical `https://example.com/shoes`
     Good: `https://example.com/shoes` in the sitemap
     """
@@ -206,6 +212,7 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page names another URL as the one to index, and that does not answer 200.
 
     Why: neither of the two may be indexed, or the wrong one.
+    Fix: Point the canonical to a URL that answers 200 and names itself.
     Bad: a canonical that answers 404, or redirects back to the page
     Good: a canonical that answers 200 and names itself
     """
@@ -222,6 +229,7 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: it is not needed; it keeps variants of the URL, such as those with tracking parameters, out of the index. One
     behind the end of the head does not count.
+    Fix: Add `<link rel="canonical">` with the page's own URL to its head.
     Bad: a page without `<link rel="canonical">`
     Good: `<link rel="canonical" href="https://example.com/shoes">` in the head of that page
     """
@@ -244,6 +252,7 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
     """A listed page names several canonicals that differ, in its head and in Link headers.
 
     Why: search engines ignore all of them, or take the wrong one. Several of the same do no harm.
+    Fix: Keep one canonical per page; turn off the plugin or header that adds another.
     Bad: one `<link rel="canonical">` of the template and another one of a plugin
     Good: one
     """
@@ -266,6 +275,7 @@ def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     """The canonical of a listed page is not an absolute URL.
 
     Why: it works, until the page is served by a test host, over http, or under another path: then it names that.
+    Fix: Write the whole URL with scheme and host into the canonical.
     Bad: `<link rel="canonical" href="/shoes">`
     Good: `<link rel="canonical" href="https://example.com/shoes">`
     """

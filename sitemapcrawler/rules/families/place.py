@@ -48,6 +48,7 @@ def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a user name in front of its host, perhaps with a password. Neither is sent, nor told anywhere.
 
     Why: a sitemap is public, and so is the password. Search engines do not log in.
+    Fix: Remove user name and password from the URL, and change the password.
     Bad: `https://user:secret@example.com/`
     Good: `https://example.com/`
     """
@@ -60,6 +61,7 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names a port that is neither the usual one nor that of the sitemap.
 
     Why: public pages rarely have one; it comes from the machine on which the sitemap was made.
+    Fix: List the public URL without the port. Correct the base URL of the generator.
     Bad: `https://example.com:8443/`
     Good: `https://example.com/`
     """
@@ -79,6 +81,7 @@ def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names the port that it has anyway.
 
     Why: the URL without it means the same, and is the usual one.
+    Fix: Remove the port from the URL.
     Bad: `https://example.com:443/`
     Good: `https://example.com/`
     """
@@ -93,6 +96,7 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
 
     Why: search engines know sites by name; an address comes from the machine on which the sitemap was made. Where it
     is not the sitemap's host, `loc-offsite` says what follows.
+    Fix: Write the public host name. Correct the base URL of the generator.
     Bad: `http://192.0.2.7/`, `http://0x7f.1/`
     Good: `https://example.com/`
     """
@@ -108,6 +112,7 @@ def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
 
     Why: nobody else can ask it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
     `loc-offsite` says what follows.
+    Fix: Write the public host name. Correct the base URL of the generator.
     Bad: `http://localhost:3000/`, `http://shop.local/`, `http://backend/`
     Good: `https://example.com/`
     """
@@ -130,6 +135,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
     """The host has capital letters.
 
     Why: hosts are the same in either case, but readers that compare URLs as texts see two.
+    Fix: Write the host in small letters.
     Bad: `https://Example.com/`
     Good: `https://example.com/`
     """
@@ -145,6 +151,7 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
     list its URLs by naming the sitemap in its own robots.txt.
+    Fix: Move the entry to a sitemap on its own host, or name this sitemap in that host's robots.txt.
     Bad: `https://shop.example.net/` in `https://example.com/sitemap.xml`
     Good: the sitemap on `https://shop.example.net/`, or named in its robots.txt
     """
@@ -168,6 +175,7 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
 
     Why: these are two hosts, and one of them redirects to the other as a rule: either the sitemap or the URL is the
     wrong one.
+    Fix: Use one host, with or without `www.`, for the sitemap and its URLs: the one that does not redirect.
     Bad: `https://www.example.com/` in `https://example.com/sitemap.xml`
     Good: one of the two in both places
     """
@@ -187,6 +195,7 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL is http where the sitemap is https, or the other way round.
 
     Why: they are two places, and http redirects to https as a rule.
+    Fix: Use https for the sitemap and for its URLs.
     Bad: `http://example.com/` in `https://example.com/sitemap.xml`
     Good: `https://example.com/`
     """
@@ -209,6 +218,7 @@ def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     robots.txt was read, as with `offline=yes`.
 
     Why: a sitemap in `/catalog/` speaks for `/catalog/` only, unless robots.txt names it.
+    Fix: Move the sitemap to the root of the site, or name it in robots.txt.
     Bad: `https://example.com/about` in `https://example.com/catalog/sitemap.xml`
     Good: the sitemap in `/`, or named in robots.txt
     """
@@ -232,6 +242,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """The URL stands earlier in the same file. Of a file the first 1,000,000 URLs are compared.
 
     Why: which of the two entries counts is not defined; often the first one wins, whatever the others say.
+    Fix: Remove all but one of the entries.
     Bad: two entries with `https://example.com/a`
     Good: one entry for each page
     """
@@ -251,6 +262,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """The URL differs from an earlier one only by case, needless escapes or final slashes.
 
     Why: the two may be one page. The first 5,000 URLs of a file are compared so.
+    Fix: List one spelling of the URL, the page's canonical.
     Bad: `https://example.com/a` and `https://example.com/A/`
     Good: one of them
     """
@@ -264,6 +276,7 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
     """The URL is that of a sitemap: by its name, as this file's own, or because this crawl read it as one.
 
     Why: an entry of a urlset is a page; sitemaps are listed in an index, and are not read as such here.
+    Fix: Move the URL to a sitemap index, or remove the entry.
     Bad: `<url><loc>https://example.com/sitemap-2.xml</loc></url>`
     Good: `<sitemap><loc>https://example.com/sitemap-2.xml</loc></sitemap>` in an index
     """
@@ -314,6 +327,7 @@ def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
 
     Why: a site answers one of the two ways as a rule and redirects the other. The first 5,000 URLs of a file are
     looked at; files with an extension and the folder itself do not count.
+    Fix: List the spelling that answers without a redirect, with or without a final slash.
     Bad: `https://example.com/a/` and `https://example.com/b`
     Good: `https://example.com/a/` and `https://example.com/b/`
     """
@@ -377,6 +391,7 @@ def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
 
     Why: it is no page of the site; the generator had no value for this entry. Words count as whole segments or values
     of parameters, but not below folders such as `/docs/` and `/tags/`, where a page may be about them.
+    Fix: Fill in the placeholder, or leave out entries whose value is missing.
     Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
     Good: the URL of the page, or no entry
     """
@@ -412,6 +427,7 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
 
     Why: the page is the same without it; a sitemap lists the canonical URL. Visits from search results are counted as
     visits from the campaign.
+    Fix: Remove the tracking parameter from the URL.
     Bad: `https://example.com/shoes?utm_source=newsletter`
     Good: `https://example.com/shoes`
     """
@@ -431,6 +447,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
 
     Why: it is another URL than the one with a single slash, which most servers answer alike: the page is there twice.
     It comes from joining a base that ends in a slash with a path that begins with one.
+    Fix: Join base URL and path with a single slash.
     Bad: `https://example.com//shop/shoes`
     Good: `https://example.com/shop/shoes`
     """
@@ -454,6 +471,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
 
     Why: an entry is a page; such files are fetched with the pages that use them, and are not shown in results. PDFs and
     other documents may be listed.
+    Fix: Remove the entry.
     Bad: `https://example.com/assets/app.css`, `https://example.com/app.js.map`
     Good: no entry
     """
@@ -474,6 +492,7 @@ def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     Why: "include the URLs that you want to see in search results". Such pages have no content of their own, differ for
     each visitor, or have `noindex`. The last segment of the path is judged, in several languages, if only a language or
     a folder such as `/shop/` or `/account/` stands before it.
+    Fix: Remove the entry, unless the page is to be found in search results.
     Bad: `https://example.com/de/warenkorb`, `https://example.com/wp-login.php`
     Good: no entry
     """

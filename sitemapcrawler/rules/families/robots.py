@@ -31,6 +31,7 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
     """There is no robots.txt: status 4xx, or a redirect that leads nowhere.
 
     Why: everything may be crawled then, which is fine if it is meant. Sitemaps have to be submitted elsewhere.
+    Fix: Create a robots.txt with a `Sitemap:` line.
     Bad: `HTTP/1.1 404 Not Found`
     Good: a file with a `Sitemap:` line, be it the only one
     """
@@ -47,6 +48,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
+    Fix: Repair the server, so that /robots.txt answers 200, or 404 where there is none.
     Bad: `HTTP/1.1 503 Service Unavailable`
     Good: status 200, or 404 where there is none
     """
@@ -70,6 +72,7 @@ def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt redirects more than five times.
 
     Why: crawlers follow five redirects at least, and may then take it that there is no robots.txt.
+    Fix: Serve robots.txt with status 200, or with one redirect to the site's main host.
     Bad: `/robots.txt` redirects to `/robots.txt/`, which redirects back
     Good: status 200, or one redirect to the site's main host
     """
@@ -82,6 +85,7 @@ def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt has more than 500 KiB.
 
     Why: a crawler has to read so much. Google and Yandex read no more, so that the rules beyond do not exist.
+    Fix: Replace rules for single pages with patterns, until the file has less than 500 KiB.
     Bad: a line for each of 20,000 pages
     Good: patterns such as `Disallow: /archive/*/print$`
     """
@@ -97,6 +101,7 @@ def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers look for rules in whatever comes with status 200, and find none, or wrong ones. Servers that answer
     every path with their app shell do this. Prerenderers wrap robots.txt in a page: its sitemaps are read all the same.
+    Fix: Serve robots.txt as plain text, or answer 404 where there is none.
     Bad: `<!DOCTYPE html><html>...`
     Good: plain text with rules, or status 404
     """
@@ -119,6 +124,7 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers skip a line of markup, and take a tag behind a path for part of the path. A plugin, a cache or an
     error message of PHP wrote it there, so that the rest of the file may be wrong as well.
+    Fix: Remove the HTML, and turn off the plugin or error output that writes it.
     Bad: `<!-- WP Super Cache is installed but broken. -->`, `<b>Notice</b>: Undefined index`, `Disallow: /cart<br>`
     Good: plain text; comments begin with `#`
     """
@@ -136,6 +142,7 @@ def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
     rule has any.
 
     Why: paths with such bytes match nothing, or something else. UTF-16 is unreadable to most crawlers.
+    Fix: Save robots.txt as UTF-8.
     Bad: a file saved as `Unicode` or `ANSI` by an editor
     Good: UTF-8, or escapes such as `/caf%C3%A9`
     """
@@ -162,6 +169,7 @@ def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: Google ignores it at the start of the file only. Other crawlers take it for part of the first line, and lose
     the first group with it. Further down it hides the line from all of them. Joined files have it there.
+    Fix: Save robots.txt without a byte order mark.
     Bad: `EF BB BF` before `User-agent: *`
     Good: UTF-8 without a byte order mark
     """
@@ -230,6 +238,7 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names no sitemap. For information where the site has one.
 
     Why: search engines that nobody submitted the sitemap to find it by this line only.
+    Fix: Add a line `Sitemap:` with the full URL of the sitemap.
     Bad: a robots.txt of rules alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -248,6 +257,7 @@ def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: it must be "the complete URL"; some crawlers pass over anything else. It is resolved here, so that the crawl
     can go on.
+    Fix: Write the whole URL of the sitemap with scheme and host.
     Bad: `Sitemap: /sitemap.xml`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -263,6 +273,7 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """What a Sitemap line names is no valid http or https URL, or it names several. A warning where it names nothing.
 
     Why: the whole rest of the line is one URL to a crawler. If that is none, the sitemap is not found.
+    Fix: Write one full URL per `Sitemap:` line, without quotes or placeholders.
     Bad: `Sitemap: {{ site.url }}/sitemap.xml`, `Sitemap: "https://example.com/sitemap.xml"`, `Sitemap:`, two URLs on
     one line
     Good: `Sitemap: https://example.com/sitemap.xml`, a line for each
@@ -286,6 +297,7 @@ def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names itself as a sitemap.
 
     Why: it is none. As a rule a template was filled in with the wrong URL.
+    Fix: Name the sitemap's URL in place of robots.txt.
     Bad: `Sitemap: https://example.com/robots.txt`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -300,6 +312,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named again.
 
     Why: it changes nothing; the list is probably put together by hand and by a plugin.
+    Fix: Remove the repeated `Sitemap:` line.
     Bad: two lines with `Sitemap: https://example.com/sitemap.xml`
     Good: one line for each sitemap
     """
@@ -314,6 +327,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap on another host is named. This is legal.
 
     Why: by this line the other host's sitemap may list URLs of this one. Whoever can write there can list them.
+    Fix: Check that the other host is yours and still in use; else remove the line.
     Bad: the host of a test system, or one that was given up
     Good: `Sitemap: https://cdn.example.net/example.com/sitemap.xml`, where it is meant
     """
@@ -329,6 +343,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named by http although its site is on https.
 
     Why: it is fetched without protection, as a rule by a redirect, and URLs on https are outside of what it may list.
+    Fix: Name the sitemap by its https URL.
     Bad: `Sitemap: http://example.com/sitemap.xml` in `https://example.com/robots.txt`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -345,6 +360,7 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """A line means to name a sitemap, but is not written `Sitemap: URL`.
 
     Why: Google takes `Sitemaps` and `Site-map` for it, and this crawler more; other crawlers pass over the line.
+    Fix: Write the line as `Sitemap:` followed by the full URL.
     Bad: `Sitemaps: https://example.com/sitemap.xml`, `Sitemap https://example.com/sitemap.xml`, the URL alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -362,6 +378,7 @@ def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     """A comment stands behind the URL of a sitemap.
 
     Why: it is legal. Simple readers take it for a part of the URL.
+    Fix: Move the comment to a line of its own.
     Bad: `Sitemap: https://example.com/sitemap.xml # pages`
     Good: the comment on a line of its own
     """

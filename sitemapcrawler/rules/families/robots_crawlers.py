@@ -39,6 +39,7 @@ def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers of Bing and Anthropic obey, and read one page in so many seconds. Crawlers of Google, Yandex and
     Amazon ignore the line. A value that is no number of seconds is a warning too: it is ignored.
+    Fix: Remove the delay, or lower it to a second or two.
     Bad: `Crawl-delay: 60` for 100,000 pages: 69 days
     Good: `Crawl-delay: 1`, or none
     """
@@ -100,6 +101,7 @@ def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: it is right for crawlers that are not wanted, and a disaster where it came along from a test system. The listed
     URLs that are so denied are findings of their own.
+    Fix: Remove `Disallow: /` from groups of crawlers that are to visit the site.
     Bad: `User-agent: *`, `Disallow: /` on a public site
     Good: `User-agent: CCBot`, `Disallow: /`, if it is meant
     """
@@ -133,6 +135,7 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: search engines follow RFC 9309; Scrapy crawlers follow protego. Where the two differ, the rule denies a page to
     some crawlers and not to others, as a rule by accident.
+    Fix: Rewrite the rule with plain paths, `*`, and `$` only at the end.
     Bad: `Disallow: /page$` with `https://example.com/page$1`, a blank in a `User-agent` value
     Good: patterns that both read alike: plain paths, `*`, and `$` at the end
     """
@@ -151,6 +154,7 @@ def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
     too, each of the URLs is a finding of `url-blocked-by-robots`.
 
     Why: no crawler can use an entry that all of them are denied: either the rule or the entry is a mistake.
+    Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
     Good: a sitemap of the pages that are to be found
     """
@@ -185,6 +189,7 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     Why: the sitemap asks to read the page, robots.txt forbids it. The page is not read; found by links, it may be
     listed without its text. The message names the crawlers, the line, and whose group it is where they have none of
     their own. Crawlers that were asked for by name and are neither of a search engine nor of AI give a warning.
+    Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` with `https://example.com/search?q=shoes` in the sitemap
     Good: one of the two is taken away
     """
@@ -206,6 +211,7 @@ def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
 
     Why: it is the owner's choice; assistants do not know or cite what they may not read. Some that fetch a page because
     a person asked for it come all the same: ChatGPT-User, Perplexity-User, Meta-ExternalFetcher.
+    Fix: Check that this is intended; else allow the crawler in a group of its own.
     Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
     Good: a group for each crawler that is or is not wanted
     """

@@ -55,6 +55,7 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: of the usual misspellings Google reads some, and any field that begins with `Allow`, `Disallow` or
     `User-agent`; other crawlers none. The message says who reads the line.
+    Fix: Correct the spelling of the field, as the message says.
     Bad: `Dissalow: /cart`, `Disallow /cart`, `Disallowed: /cart`, `User-agnet: *`, a no-break space before `Disallow`
     Good: `User-agent: *`, `Disallow: /cart`
     """
@@ -81,6 +82,7 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: the line does nothing. Google read `Noindex` and `Nofollow` until 2019-09-01; pages that they were to keep out
     of the index may be in it.
+    Fix: Remove the line. To keep pages out of an index, use a `noindex` meta element.
     Bad: `Noindex: /archive/`
     Good: `<meta name="robots" content="noindex">` on the pages, which must not be denied then
     """
@@ -98,6 +100,7 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
     """Lines are neither a field with a value, nor empty, nor a comment. Said once, at the first one.
 
     Why: crawlers pass over them. Perhaps the `#` of a comment is missing, or the answer is an error page.
+    Fix: Remove the lines, or put a `#` in front of comments.
     Bad: `Not found`, `All crawlers are welcome`
     Good: `# All crawlers are welcome`
     """
@@ -114,6 +117,7 @@ def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     """A line is longer than Google's parser reads: 16,663 characters.
 
     Why: the rest of it is cut off. As a rule the line breaks of the file are lost.
+    Fix: Restore the line breaks: write each rule on a line of its own.
     Bad: a file whose lines are joined by blanks
     Good: a line for each rule
     """
@@ -137,6 +141,7 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     """Rules stand before the first `User-agent` line. Said once, at the first one.
 
     Why: they are nobody's: no crawler follows them.
+    Fix: Add a `User-agent` line above the rules.
     Bad: `Disallow: /cart` as the first line
     Good: `User-agent: *` above it
     """
@@ -157,6 +162,7 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: a name ends at the first character other than letters, digits, `_`, `-` and `.`; what follows is
     ignored, so that of two crawlers on a line only the first one is named, and of `*bot` none.
+    Fix: Name one crawler per `User-agent` line, or `*`.
     Bad: `User-agent: Googlebot, Bingbot`, `User-agent: *bot`, `User-agent:`
     Good: a line for each, with a name such as `Googlebot`, or `*`
     """
@@ -184,6 +190,7 @@ def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay` and empty lines do not, so that a crawler that
     was to have nothing but a delay is denied what the next one is.
+    Fix: Add an empty `Disallow:` at the end of the first group, if it is to be allowed everything.
     Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
     Good: an empty `Disallow:` at the end of the first group
     """
@@ -216,6 +223,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
     (`Allow: /`, `Disallow:`), or has one rule where `*` has one.
 
     Why: a crawler follows its own group only, so that a single `Crawl-delay` opens everything that is denied to `*`.
+    Fix: Repeat the rules of `*` in the crawler's own group, or remove that group.
     Bad: `User-agent: *`, `Disallow: /admin/`, and then `User-agent: Bingbot`, `Crawl-delay: 5`
     Good: the rules of `*` repeated in each group, or the crawler named above `*` in one group
     """
@@ -289,6 +297,7 @@ def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
     """The path of a rule begins neither with `/` nor with `*`.
 
     Why: every path begins with `/`, so that the rule matches none.
+    Fix: Begin the path with `/`.
     Bad: `Disallow: private/`, `Disallow: https://example.com/private/`
     Good: `Disallow: /private/`
     """

@@ -68,6 +68,7 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     videos and of language versions beside others. Two files with the same images or videos of a page add nothing.
 
     Why: each of them costs visits, they may contradict each other, and counts by section mean nothing.
+    Fix: List each page in one file only.
     Bad: `https://example.com/a` in `posts.xml` and in `all.xml`
     Good: each page in one file
     """
@@ -98,6 +99,7 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     of images or videos may date these: what `cross-duplicate-url` leaves out is left out here.
 
     Why: at most one of them is true, and search engines trust dates only where they prove to be true.
+    Fix: Write the same date in all files, or list the page in one file only.
     Bad: `2026-01-05` for `https://example.com/a` in one file, `2025-07-01` in another
     Good: the same date in both, or one file
     """
@@ -126,6 +128,7 @@ def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
     Entries that their own file tells apart are not counted: `loc-www-mismatch` has told of them.
 
     Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
+    Fix: List all pages on one host, with or without `www`: the one that does not redirect.
     Bad: `https://www.example.com/a` in one file, `https://example.com/b` in another
     Good: the same host in all of them
     """
@@ -142,6 +145,7 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
     Entries that their own file tells apart are not counted: `loc-protocol-mismatch` has told of them.
 
     Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
+    Fix: List all pages with https.
     Bad: `http://example.com/a` in one file, `https://example.com/b` in another
     Good: https in all of them
     """
@@ -178,6 +182,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
 
     Why: it is allowed. A file of news alone is smaller and may be visited every few minutes, and an article leaves it
     after two days without a trace in the others.
+    Fix: Move the articles to a news sitemap of their own.
     Bad: 50 articles with `<news:news>` among 20,000 products
     Good: a news sitemap beside those of the products
     """
@@ -196,6 +201,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
 
     Why: search engines visit changed pages sooner when they learn of the change; of pages without a date they do not.
     The message has the share of the site, and how many files have no date at all.
+    Fix: Write a `<lastmod>` in all files, as the dated ones do.
     Bad: dates in the sitemap of the posts only
     Good: the date of its last change for each page, where it is known
     """
@@ -231,6 +237,7 @@ def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
     """The site lists at least a tenth fewer URLs than in the crawl before.
 
     Why: a generator that stopped half way, or a section that dropped out, is seen nowhere else for weeks.
+    Fix: Check the generator and the sections that are missing; compare the URLs with the crawl before.
     Bad: 60,000 URLs today and 100,000 yesterday
     Good: about as many as before
     """
@@ -248,6 +255,7 @@ def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs of the crawl before are not listed any more. Once for a file, with their number.
 
     Why: they are to be gone or to redirect, or they were left out by mistake.
+    Fix: Check that these pages are gone or redirect; list them again if they are still there.
     Bad: a page that still sells, and is listed no more
     Good: a page that answers 404 or redirects
     """
@@ -259,6 +267,7 @@ def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs are listed that were not in the crawl before. Once for a file, with their number.
 
     Why: worth knowing: a flood of them may be a filter or a calendar that was let in by mistake.
+    Fix: Check that these are pages to be found, not filters, calendars or search results.
     Bad: a million URLs of search results
     Good: the new pages
     """
@@ -296,6 +305,7 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     """A folder and its index page are both listed. For information: a URL with and without an extension.
 
     Why: most servers answer both with the same page; search engines choose one of them. Once for a page.
+    Fix: Keep the URL that the page names as its canonical, and redirect the other one to it.
     Bad: `https://example.com/` and `https://example.com/index.html`, `/about` and `/about.html`
     Good: the URL that the page names as its canonical
     """
@@ -323,6 +333,7 @@ def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
     an image, on its first page.
 
     Why: it is a placeholder or a logo as a rule, and says nothing about these pages in image search.
+    Fix: List the pages' own images, and leave out placeholders and logos.
     Bad: `https://example.com/no-image.png` for 2,000 products
     Good: the images that show what the page is about
     """
@@ -335,6 +346,7 @@ def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
     for a video, on its first page.
 
     Why: search engines show a video with one page, the one whose main content it is.
+    Fix: List the video only with the page whose main content it is.
     Bad: the film about the company as the video of every page
     Good: the video in the entry of its own page
     """

@@ -45,6 +45,7 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
     its URLs are out of date. Where robots.txt names no sitemap, usual paths are tried up to the first one;
     `probe=always` tries all of them.
+    Fix: Name the sitemap in robots.txt or in the index, or delete the file if it is out of date.
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
     """
@@ -58,6 +59,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     none of those that robots.txt names can be read, and others can.
 
     Why: search engines go by robots.txt. What only the other way leads to is unknown to them.
+    Fix: Name the same sitemaps in robots.txt and on the home page, and remove those that cannot be read.
     Bad: `<link rel="sitemap" href="/sitemap-new.xml">`, and `Sitemap: https://example.com/sitemap-old.xml`
     Good: the same sitemaps in both
     """
@@ -84,6 +86,7 @@ def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
     """robots.txt names an index, and files that the index lists. Once for a robots.txt.
 
     Why: no harm is done; each of them is known twice, and one place is forgotten when the other is changed.
+    Fix: Name only the index in robots.txt.
     Bad: `Sitemap: https://example.com/index.xml` and `Sitemap: https://example.com/posts.xml`, which the index lists
     Good: the index alone
     """
@@ -140,6 +143,7 @@ def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
     Nothing is said of pages that are not listed, and of links by a page that does not list itself, which is told.
 
     Why: search engines ignore a link that is not returned, lest anybody could claim the pages of another site.
+    Fix: Add a link back to each page that links here as a language version.
     Bad: `https://example.com/en/` links to `https://example.com/de/`, whose entry has no links
     Good: each of the two links to both
     """
@@ -163,6 +167,7 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """The entry gives a listed page another code than that page's own entry does, `x-default` apart.
 
     Why: the two contradict each other, and which of them search engines believe is not defined.
+    Fix: Use one code for the page in all entries.
     Bad: `hreflang="de"` with `https://example.com/at/`, whose own entry calls it `de-AT`
     Good: `de-AT` in both
     """
@@ -187,6 +192,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     entries with links.
 
     Why: search engines know the versions of a page for sure only where all of them list the same.
+    Fix: List the same language versions in the entries of all of them.
     Bad: the German entry lists `de` and `en`, the English one lists `de`, `en` and `fr`
     Good: the same links in all entries
     """
@@ -216,6 +222,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     URLs that differ in nothing but the spelling of host, port or escapes are the same; a final slash is a difference.
 
     Why: in a sitemap only an entry can return the link, and a link that is not returned does not count.
+    Fix: Add an entry for each linked language version, letter by letter, or correct the link.
     Bad: `https://example.com/de` among the links, and `https://example.com/de/` in the sitemap
     Good: an entry, letter by letter, for each URL that is linked to
     """
@@ -247,6 +254,7 @@ def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     That the page names another one is told by `page-canonical-other`.
 
     Why: nothing is lost, since the canonical is in the sitemap; this entry only costs visits, and can go.
+    Fix: Remove these URLs from the sitemap; their canonicals are listed.
     Bad: both `https://example.com/shoes?sort=price` and its canonical `https://example.com/shoes`
     Good: the canonical alone
     """
@@ -267,6 +275,7 @@ def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     That it redirects is told by `status-redirect` and its like.
 
     Why: nothing is lost, since the page is in the sitemap; this entry only costs visits, and can go.
+    Fix: Remove these URLs from the sitemap; their targets are listed.
     Bad: both `http://example.com/a` and `https://example.com/a`, to which it redirects
     Good: the URL of the page alone
     """
@@ -300,6 +309,7 @@ def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     """A rule failed, so what it judges was not judged here.
 
     Why: nothing found must not look like nothing wrong. The other rules and the crawl went on.
+    Fix: Report the exception from the log. Change nothing on the site.
     Bad: a value that the rule does not cope with
     Good: none; the log holds what a report of the fault needs
     """
@@ -313,6 +323,7 @@ def allow_expired(allowance: Allowance) -> Iterator[Message]:
     """An entry of the allowlist has expired, so it allows nothing any more.
 
     Why: what was allowed for a time should have been mended by now, and its findings are back.
+    Fix: Remove the entry from the allowlist, or give it a later date.
     Bad: `until = 2020-12-31`
     Good: a later date, or no entry
     """

@@ -37,6 +37,7 @@ def status_401(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers 401: it wants a login.
 
     Why: search engines do not log in; the page is not indexed, and dropped where it was.
+    Fix: Remove these URLs from the sitemap, or let everybody read the pages.
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
     Good: pages that everybody may read
     """
@@ -49,6 +50,7 @@ def status_403(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
     us alone; the server's log or Search Console's URL inspection tells.
+    Fix: Allow crawlers in the firewall, or remove these URLs from the sitemap.
     Bad: a firewall that takes search engines for an attack
     Good: status 200 for everybody who may read the page
     """
@@ -60,6 +62,7 @@ def status_404(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers 404: there is no such page.
 
     Why: it is not indexed, and dropped where it was; the visit is wasted.
+    Fix: Remove these URLs from the sitemap, or restore the pages.
     Bad: a deleted product that is still in the sitemap
     Good: its entry is taken out
     """
@@ -71,6 +74,7 @@ def status_410(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers 410: the page is gone for good.
 
     Why: as with 404; here the server even knows that the page is gone, only the sitemap does not.
+    Fix: Remove these URLs from the sitemap.
     Bad: an entry for a page that answers 410
     Good: its entry is taken out
     """
@@ -82,6 +86,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers 429: too many requests. That is not the page's fault, and whether it works is not known.
 
     Why: the server wants fewer requests from us. To search engines 429 is a server error, at which they slow down.
+    Fix: Raise the server's rate limit for crawlers, or crawl again with a longer `DOWNLOAD_DELAY`.
     Bad: a limit that a few requests a second reach
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
@@ -94,6 +99,7 @@ def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers with another status from 400 to 499.
 
     Why: the page is not indexed, and dropped where it was, as with 404.
+    Fix: Remove these URLs from the sitemap, or let the pages answer with 200.
     Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
     Good: status 200, or no entry
     """
@@ -105,6 +111,7 @@ def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL answers with a status from 500 on: the server failed. Statuses that HTTP does not have count too.
 
     Why: search engines slow down for the whole site, and drop the page where it lasts.
+    Fix: Repair the pages: the server's error log names the cause.
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
     """
@@ -126,6 +133,7 @@ def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
     """The server of a listed URL gives no answer in time.
 
     Why: search engines give up as well, and then visit the whole site less often.
+    Fix: Speed up the pages or cache them, or remove these URLs from the sitemap.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT), after some tries
     Good: an answer within a second
     """
@@ -137,6 +145,7 @@ def status_dns(facts: ReplyFacts) -> Iterator[Message]:
     """The host of a listed URL has no address.
 
     Why: nobody can open the page.
+    Fix: Correct the host name in the sitemap, or restore its DNS record.
     Bad: `https://old-shop.example.com/`, a name that was given up
     Good: a host that DNS knows
     """
@@ -148,6 +157,7 @@ def status_tls(facts: ReplyFacts) -> Iterator[Message]:
     """There is no secure connection to the host of a listed URL: its certificate is not valid, or TLS fails.
 
     Why: browsers warn of the page or refuse it, and Google prefers its http variant or drops it.
+    Fix: Install a valid certificate for this host, and renew it in time.
     Bad: a certificate that has expired, is for another host, or is signed by nobody known
     Good: a certificate for this host that is renewed in time
     """
@@ -159,6 +169,7 @@ def status_connection(facts: ReplyFacts) -> Iterator[Message]:
     """The server of a listed URL takes no connection, or ends it without an answer that can be read.
 
     Why: to search engines that is a server error: they slow down, and drop the page where it lasts.
+    Fix: Open the server's port, or remove these URLs from the sitemap.
     Bad: a closed port, a connection that is reset, an answer that is no HTTP
     Good: an answer with status 200
     """
@@ -170,6 +181,7 @@ def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
     """The answer of a listed URL is not whole: the connection ended before the body did, or the body does not end.
 
     Why: what is missing is not indexed. The page may work at the next visit: a server under load breaks off.
+    Fix: Find out why the server breaks off: check its load, its time limits and Content-Length.
     Bad: `Content-Length: 50000`, and 20,000 bytes
     Good: the whole page
     """
@@ -188,6 +200,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
     page is compared with what the server gives for a path that cannot exist.
+    Fix: Answer 404 for missing pages, and remove these URLs from the sitemap.
     Bad: status 200 with `Page not found`; a redirect to where every unknown URL is sent; 204 without content
     Good: status 404 or 410, and no entry
     """
@@ -202,6 +215,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL is no HTML page.
 
     Why: documents such as PDF are indexed too. Feeds, images and data are not, or belong elsewhere in the sitemap.
+    Fix: Remove feeds, images and data from the sitemap; keep documents that visitors are to find.
     Bad: `https://example.com/api/products.json`
     Good: the page that shows what is in it; a PDF that visitors are to find
     """
@@ -217,6 +231,7 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: visitors wait, and search engines read fewer pages of a slow site. Once is nothing; many pages are something,
     and so is one that is slow at every visit.
+    Fix: Cache these pages, or speed up what builds them.
     Bad: a page that is put together in four seconds
     Good: an answer that begins within 0.8 seconds
     """
@@ -243,6 +258,7 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: HEAD must give the status that GET gives. Tools that check links by HEAD report the page as broken. What is
     told of the page comes from GET.
+    Fix: Let the server answer HEAD with the same status as GET.
     Bad: 405 to HEAD and 200 to GET
     Good: the same status to both
     """
@@ -286,6 +302,7 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     A note where all URLs were asked: then each bad one has a finding of its own, and this is their share.
 
     Why: Bing said that it tolerates 1 % in a sitemap, and trusts those with more less.
+    Fix: Generate the sitemap from pages that answer 200, and drop the others.
     Bad: a sitemap of 1,000 URLs, 40 of which redirect
     Good: a sitemap that is made of the pages that there are
     """
@@ -306,6 +323,7 @@ def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
 
     Why: no finding on a URL that was not asked does not mean that it works. The message has the share of URLs that do
     not answer 200, estimated for the whole file, with the interval that holds it in 95 of 100 samples.
+    Fix: Crawl again without `sample`, or with a larger one, where the share is high.
     Bad: taking a sample for the whole
     Good: a sample that is large enough, and all URLs where the share is high
     """
@@ -344,6 +362,7 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
     request more. The message says whether the redirect is permanent, and where it leads.
+    Fix: Replace these URLs with the ones that they redirect to.
     Bad: `http://example.com/a`, which redirects to `https://example.com/a`
     Good: `https://example.com/a`
     """
@@ -362,6 +381,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
     the end, and let the redirects in between lead there at once.
+    Fix: List the final URL, and let each redirect lead to it directly.
     Bad: `http://example.com/a` to `https://example.com/a` to `https://www.example.com/a`
     Good: `https://www.example.com/a`
     """
@@ -376,6 +396,7 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
     """The redirects of a listed URL come back to where they were, or do not end.
 
     Why: nobody ever sees the page. Some such loops end for visitors with cookies, which search engines do not send.
+    Fix: Break the loop: let one of the URLs answer 200, and list that one.
     Bad: `/a` redirects to `/a/`, which redirects to `/a`
     Good: one of the two answers 200
     """
@@ -390,6 +411,7 @@ def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: the page is one of another site, whose own sitemap is to list it. Where nobody meant that, a domain was sold,
     or a link hijacked.
+    Fix: Remove these URLs from the sitemap, and check that the redirect is intended.
     Bad: `https://example.com/shop`, which redirects to `https://example.net/`
     Good: no entry for it here
     """
@@ -402,6 +424,7 @@ def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
     """A listed URL redirects to the home page, or to that of a language.
 
     Why: mostly the page is gone, and the redirect hides it. Search engines take that for a page that does not exist.
+    Fix: Answer 404 or redirect to the page's replacement, and remove these URLs from the sitemap.
     Bad: a deleted product, which redirects to `https://example.com/`
     Good: status 404 or 410, or a redirect to the page that took its place, and no entry
     """

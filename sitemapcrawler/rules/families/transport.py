@@ -83,6 +83,7 @@ def doc_http_status(file: FileFacts) -> Iterator[Message]:
     """The sitemap is not answered with status 200. A missing sitemap of an index is `index-child-missing` instead.
 
     Why: what comes with another status is not read as a sitemap, and its URLs are not found through it.
+    Fix: Serve the sitemap with status 200, or remove its URL from robots.txt, the index or wherever it was given.
     Bad: `HTTP/1.1 404 Not Found`
     Good: `HTTP/1.1 200 OK`
     """
@@ -96,6 +97,7 @@ def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
     """A sitemap on this machine cannot be read.
 
     Why: nothing is known of its entries.
+    Fix: Correct the path, or make the file readable for the user that runs the crawl.
     Bad: a path that names no file, or one that may not be read
     Good: a path that names a readable file
     """
@@ -107,6 +109,7 @@ def doc_dns_error(file: FileFacts) -> Iterator[Message]:
     """The host of the sitemap has no address.
 
     Why: no crawler can ask for the file.
+    Fix: Correct the host name, or add its DNS record.
     Bad: a host name that was moved or mistyped
     Good: a host name that resolves
     """
@@ -124,6 +127,7 @@ def doc_connection_error(file: FileFacts) -> Iterator[Message]:
     """The server of the sitemap cannot be reached, or ends the connection without an answer.
 
     Why: a crawler gives up after some tries, and drops the sitemap when this lasts.
+    Fix: Open the port, renew the certificate, or repair the server, until the sitemap answers 200.
     Bad: a closed port, a certificate that is not valid, a connection that is reset
     Good: an answer with status 200
     """
@@ -135,6 +139,7 @@ def doc_timeout(file: FileFacts) -> Iterator[Message]:
     """The server gives no answer in time.
 
     Why: crawlers wait for a minute or less. A sitemap that is built at each request is often the reason.
+    Fix: Write the sitemap to a file beforehand instead of building it at each request, or split it.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
     Good: a file that is written beforehand
     """
@@ -146,6 +151,7 @@ def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
     """The redirects of the sitemap do not end.
 
     Why: crawlers follow a few redirects and give up.
+    Fix: Remove the redirects, so that the URL in robots.txt answers 200 itself.
     Bad: `/sitemap.xml` redirects to `/sitemap.xml/`, which redirects back
     Good: the URL in robots.txt answers 200 itself
     """
@@ -160,6 +166,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to another one on the same site.
 
     Why: search engines want the URL of the sitemap itself; each redirect is one more request that can fail.
+    Fix: List the redirect target instead, in robots.txt and in the index.
     Bad: robots.txt names `http://example.com/sitemap.xml`, which redirects to `https://example.com/sitemap.xml`
     Good: robots.txt names the URL that answers 200
     """
@@ -174,6 +181,7 @@ def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to another host; a leading `www.` apart.
 
     Why: a sitemap speaks for its own host. What another host answers may not list this one's URLs.
+    Fix: Serve the sitemap from the host whose pages it lists, or name the target's URL in this host's robots.txt.
     Bad: `https://example.com/sitemap.xml` redirects to `https://shop.example.net/sitemap.xml`
     Good: the file is served by the host it lists, or robots.txt names the URL on the other host
     """
@@ -186,6 +194,7 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to a page.
 
     Why: servers that send every unknown URL to their home page hide that the sitemap is gone.
+    Fix: Restore the sitemap at this URL, or answer 404 instead of redirecting to a page.
     Bad: `/sitemap.xml` redirects to `/`
     Good: the sitemap, or status 404
     """
@@ -208,6 +217,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
     """robots.txt forbids the sitemap itself.
 
     Why: a search engine that obeys robots.txt does not fetch the file.
+    Fix: Add an `Allow` rule for the sitemap's path to robots.txt, or remove the `Disallow` rule.
     Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
     Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
     """
@@ -220,6 +230,7 @@ def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
     """A firewall or a rate limit stands in the way: status 403 or 429, or a challenge page instead of XML.
 
     Why: what stops this crawler may stop a search engine too. Whether it does, only the server's own logs tell.
+    Fix: Exclude the sitemap's path from the firewall's challenges and rate limits.
     Bad: a page that says `Just a moment...`
     Good: the sitemap's path is left out of the firewall's rules
     """
@@ -242,6 +253,7 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
     """The answer has no content.
 
     Why: an empty answer is no sitemap, not even an empty one.
+    Fix: Restore the file's content, or remove its URL from robots.txt and the index.
     Bad: status 200 or 204 and no bytes, or white space only
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">...</urlset>`
     """
@@ -256,6 +268,7 @@ def doc_is_html(file: FileFacts) -> Iterator[Message]:
     """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead.
 
     Why: error pages with status 200, login pages and app shells come where a sitemap is missing.
+    Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.
     Bad: `<!DOCTYPE html><html>...`
     Good: `<?xml version="1.0" encoding="UTF-8"?><urlset ...`
     """
@@ -268,6 +281,8 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     """The Content-Type fits no sitemap; for information where it is missing or `application/octet-stream`.
 
     Why: some readers decide by the type; browsers and caches treat the file as something else.
+    Fix: Send `Content-Type: application/xml` for XML, `application/gzip` for .gz files and `text/plain` for text
+    sitemaps.
     Bad: `Content-Type: text/html`
     Good: `Content-Type: application/xml`
     """
@@ -285,6 +300,7 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     """Name and compression do not agree: `.gz` without gzip, gzip that is not announced, or gzip in gzip.
 
     Why: readers that go by name and headers fail on such files. A warning where neither announces gzip.
+    Fix: Compress the file once and name it `.gz`, or serve plain XML under a name without `.gz`.
     Bad: `sitemap.xml.gz` that is plain XML
     Good: `sitemap.xml.gz` that is compressed once
     """
@@ -310,6 +326,7 @@ def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     """The sitemap is asked for over http although its site is on https.
 
     Why: URLs on https are outside of what a sitemap on http may list.
+    Fix: Name the https URL of the sitemap wherever it is given.
     Bad: `http://example.com/sitemap.xml` on a site whose robots.txt is at `https://example.com/robots.txt`
     Good: `https://example.com/sitemap.xml`
     """
@@ -361,6 +378,7 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
     robots.txt.
 
     Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
+    Fix: Replace the URL with one on a public host. For your own network, set `SITEMAP_ALLOW_NETWORKS`.
     Bad: an entry for `http://192.168.0.1/`; a page that redirects to a host whose address is 127.0.0.1
     Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
     """
@@ -381,6 +399,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Itera
     """A URL, or the redirect of one, is none of http or https, so it was not asked.
 
     Why: a listed `file:` URL would read from the crawler's own disk.
+    Fix: Replace the URL with an http or https one, or remove it.
     Bad: `Sitemap: file:///etc/passwd`; a page that redirects to `ftp://example.com/`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """

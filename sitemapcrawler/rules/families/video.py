@@ -64,6 +64,7 @@ def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:thumbnail_loc>`, or an empty one.
 
     Why: it is required; results show the thumbnail.
+    Fix: Add a `<video:thumbnail_loc>` with the URL of a preview image.
     Bad: a `<video:video>` with title, description and content_loc only
     Good: `<video:thumbnail_loc>https://example.com/thumbs/1.jpg</video:thumbnail_loc>` in it
     """
@@ -75,6 +76,7 @@ def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:title>`, or an empty one.
 
     Why: it is required.
+    Fix: Add a `<video:title>` with the video's title.
     Bad: `<video:title></video:title>`
     Good: `<video:title>How to grill</video:title>`
     """
@@ -86,6 +88,7 @@ def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:description>`, or an empty one.
 
     Why: it is required.
+    Fix: Add a `<video:description>` of a sentence or two.
     Bad: `<video:description/>`
     Good: `<video:description>Six steps to a good steak</video:description>`
     """
@@ -97,6 +100,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     """A video has neither `<video:content_loc>` nor `<video:player_loc>`.
 
     Why: one of them is required; it is by its location that a video is known.
+    Fix: Add a `<video:content_loc>` with the media file, or a `<video:player_loc>` with the player.
     Bad: a `<video:video>` with thumbnail, title and description only
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>` in it
     """
@@ -116,6 +120,7 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
     """The location of a video is that of its page.
 
     Why: it must be the media file, or a player; a page is neither.
+    Fix: Write the URL of the media file or of the embedded player.
     Bad: `<loc>https://example.com/v/1</loc>` and `<video:player_loc>https://example.com/v/1</video:player_loc>`
     Good: `<video:player_loc>https://example.com/player?v=1</video:player_loc>`
     """
@@ -138,6 +143,7 @@ def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
     """The content_loc of a video is a watch page or a player of YouTube, Vimeo, Dailymotion or another platform.
 
     Why: it must be the media file. Search engines cannot read a page in its place; a player belongs into player_loc.
+    Fix: Move the URL to `<video:player_loc>`, as the platform's embed URL.
     Bad: `<video:content_loc>https://www.youtube.com/watch?v=dQw4w9WgXcQ</video:content_loc>`
     Good: `<video:player_loc>https://www.youtube.com/embed/dQw4w9WgXcQ</video:player_loc>`
     """
@@ -163,6 +169,7 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is no valid, absolute one: thumbnail_loc, content_loc or player_loc.
 
     Why: what it means is up to the reader; a search engine may fetch neither video nor thumbnail.
+    Fix: Write the whole URL with scheme and host, percent-encoded.
     Bad: `<video:content_loc>/videos/1.mp4</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
@@ -176,6 +183,7 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video uses another protocol than HTTP or FTP.
 
     Why: files must be there to fetch; streaming protocols are not supported.
+    Fix: Offer the video by https, and list that URL.
     Bad: `<video:content_loc>rtmp://example.com/live/1</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
@@ -189,6 +197,7 @@ def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
     Why: search engines take no more.
+    Fix: Keep at most 32 tags.
     Bad: 40 `<video:tag>`
     Good: a few tags that say what the video is about
     """
@@ -204,6 +213,7 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than one uploader.
 
     Why: one is allowed; which of several counts is not defined.
+    Fix: Keep one `<video:uploader>`.
     Bad: `<video:uploader>Ann</video:uploader><video:uploader>Bob</video:uploader>`
     Good: `<video:uploader>Ann and Bob</video:uploader>`
     """
@@ -226,6 +236,7 @@ def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
 
     Why: Google has not read category, gallery_loc, price, tvshow, and allow_embed and autoplay of player_loc since
     6 August 2022; id and content_segment_loc left its documentation before. They do no harm.
+    Fix: Remove the retired elements and attributes.
     Bad: `<video:category>Cooking</video:category>`
     Good: `<video:tag>cooking</video:tag>`
     """
@@ -285,6 +296,7 @@ def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
     """A description has more than 2,048 characters.
 
     Why: search engines take no more.
+    Fix: Shorten the description to 2,048 characters at most.
     Bad: the text of the whole page
     Good: some sentences about the video
     """
@@ -297,6 +309,7 @@ def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
 
     Why: earlier versions of Google's documentation name that limit, the present one none; results cut titles long
     before.
+    Fix: Shorten the title to 100 characters at most.
     Bad: a title of 150 characters
     Good: `<video:title>How to grill</video:title>`
     """
@@ -317,6 +330,7 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """A duration is no whole number of seconds from 1 to 28,800. A warning where it is empty.
 
     Why: search engines do not read it otherwise.
+    Fix: Write the duration in whole seconds, from 1 to 28,800, or omit it.
     Bad: `<video:duration>05:30</video:duration>`
     Good: `<video:duration>330</video:duration>`
     """
@@ -332,6 +346,7 @@ def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
     """A rating is no number from 0.0 to 5.0. A warning where it is empty.
 
     Why: search engines do not read it otherwise.
+    Fix: Write a number from 0.0 to 5.0 with a decimal point, or omit the rating.
     Bad: `<video:rating>4,5</video:rating>`, `<video:rating>87%</video:rating>`
     Good: `<video:rating>4.5</video:rating>`
     """
@@ -346,6 +361,7 @@ def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A number of views is no whole number from 0 on. A warning where it is empty.
 
     Why: search engines do not read it otherwise.
+    Fix: Write the number of views as digits only, or omit it.
     Bad: `<video:view_count>1,234</video:view_count>`
     Good: `<video:view_count>1234</video:view_count>`
     """
@@ -368,6 +384,7 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     one of the standards (W3C Datetime without seconds, XML Schema's day with a zone).
 
     Why: search engines do not read it otherwise.
+    Fix: Write the date as `YYYY-MM-DD`, or with time, seconds and time zone.
     Bad: `<video:publication_date>2026-01-05T10:00:00</video:publication_date>`
     Good: `<video:publication_date>2026-01-05T10:00:00+01:00</video:publication_date>`
     """
@@ -390,6 +407,7 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
     """The expiration date of a video is in the past.
 
     Why: the video is not shown any more. A day counts as over when it is over everywhere.
+    Fix: Remove the video from its entry, or extend its expiration date.
     Bad: `<video:expiration_date>2019-12-31</video:expiration_date>`
     Good: a date to come, or no `<video:video>` any more
     """
@@ -406,6 +424,7 @@ def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
     """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
 
     Why: search engines do not read it otherwise.
+    Fix: Write `yes` or `no`, or omit the element.
     Bad: `<video:live>true</video:live>`
     Good: `<video:live>yes</video:live>`
     """
@@ -438,6 +457,7 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
     list is empty, for information where only upper and lower case are not as they should be.
 
     Why: where the video is shown, and where not, cannot be told.
+    Fix: List country codes separated by blanks, with `relationship="allow"` or `"deny"`.
     Bad: `<video:restriction>UK,US</video:restriction>`
     Good: `<video:restriction relationship="allow">GB US</video:restriction>`
     """
@@ -452,6 +472,7 @@ def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
     empty, for information where only upper and lower case are not as they should be.
 
     Why: on which devices the video is shown, and on which not, cannot be told.
+    Fix: List web, mobile or tv, separated by blanks, with `relationship="allow"` or `"deny"`.
     Bad: `<video:platform relationship="allow">desktop, mobile</video:platform>`
     Good: `<video:platform relationship="allow">web mobile</video:platform>`
     """
@@ -490,6 +511,7 @@ def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
     """The name of an uploader has more than 255 characters.
 
     Why: search engines take no more.
+    Fix: Shorten the uploader's name to 255 characters at most.
     Bad: a biography
     Good: `<video:uploader>Ann</video:uploader>`
     """
@@ -501,6 +523,7 @@ def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The info URL of an uploader is not of the domain of the page.
 
     Why: it must be; it is not used otherwise.
+    Fix: Link `info` to a page about the uploader on this domain, or omit it.
     Bad: `<video:uploader info="https://www.youtube.com/@ann">Ann</video:uploader>` for a page of `example.com`
     Good: `<video:uploader info="https://example.com/ann">Ann</video:uploader>`
     """

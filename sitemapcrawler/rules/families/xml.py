@@ -35,6 +35,7 @@ def xml_root_unknown(fault: Fault) -> Iterator[Message]:
     """The root is none of `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`, or there is none.
 
     Why: what the file is, its root says.
+    Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
     Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
     """
@@ -51,6 +52,7 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """The root declares no namespace.
 
     Why: `urlset` must say by its namespace which protocol it follows; validators know it by nothing else.
+    Fix: Add `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"` to the root element.
     Bad: `<urlset>`
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
     """
@@ -63,6 +65,7 @@ def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
     """The namespace is one of an earlier version, or another spelling of the right one (https, a slash, no `www`).
 
     Why: search engines still read most of them, validators and other readers do not.
+    Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
     Bad: `xmlns="http://www.google.com/schemas/sitemap/0.84"`
     Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
     """
@@ -76,6 +79,7 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """The namespace is none of the protocol.
 
     Why: the elements are then those of something else.
+    Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
     Bad: `xmlns="http://www.example.com/sitemap"`
     Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
     """
@@ -89,6 +93,7 @@ def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """A prefix such as `image:` or `xhtml:` is used and not declared. Once for each prefix of a file.
 
     Why: the file is then not well formed, and strict parsers stop at its first use.
+    Fix: Declare the prefix on the root element, with the extension's namespace.
     Bad: `<image:image>` in a `<urlset>` without `xmlns:image`
     Good: `<urlset ... xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
     """
@@ -110,6 +115,7 @@ def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
     Why: a namespace is compared letter by letter. Search engines ignore language versions, images, videos and news
     under another one (https, a slash too many, another version or address), and without a prefix.
+    Fix: Replace the namespace with the one in the message, letter by letter, and prefix the elements.
     Bad: `xmlns:xhtml="http://www.w3.org/1999/xlink"`, or `<link rel="alternate" hreflang="de" .../>` without a prefix
     Good: `xmlns:xhtml="http://www.w3.org/1999/xhtml"`, and `<xhtml:link rel="alternate" hreflang="de" .../>`
     """
@@ -137,6 +143,7 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     """An element that its namespace does not know: that of the protocol, of images, videos, news or language links.
 
     Why: it is passed over at best; validators refuse the file. Elements of other namespaces are legal.
+    Fix: Remove the element, or correct the spelling of its name.
     Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
     """
@@ -148,6 +155,7 @@ def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     """An element has an attribute that its namespace does not know. The protocol knows none at all.
 
     Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
+    Fix: Remove the attribute.
     Bad: `<url id="7">`, `<image:loc width="640">`
     Good: `<url>`, `<image:loc>`
     """
@@ -165,6 +173,7 @@ def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
     """An element stands more than once in one entry, image, video or article. Once for each of these and each element.
 
     Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
+    Fix: Keep one of the elements. Write an entry of its own for each further URL.
     Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
     Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
     """
@@ -176,6 +185,7 @@ def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
     """A file mixes pages and sitemaps: `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
 
     Why: the root says which of the two a file lists; the other kind is passed over.
+    Fix: Move the sitemaps to a `<sitemapindex>` file and the pages to a `<urlset>` file.
     Bad: `<urlset ...><sitemap><loc>...</loc></sitemap></urlset>`
     Good: `<sitemapindex ...><sitemap><loc>...</loc></sitemap></sitemapindex>`
     """
@@ -193,6 +203,7 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
     """The urlset lists nothing. A news sitemap may: it has the last two days only.
 
     Why: the schema wants one entry at least, and search consoles report such a file.
+    Fix: Add entries, or remove the file from the index and robots.txt.
     Bad: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`
     Good: a file with entries, or none at all
     """
@@ -211,6 +222,7 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
     """An entry has no `<loc>`.
 
     Why: it names no page; search engines pass it over.
+    Fix: Add a `<loc>` to the entry, or remove the entry.
     Bad: `<url><lastmod>2026-01-05</lastmod></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
@@ -222,6 +234,7 @@ def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
     """One entry is wrapped around the URLs of the whole file.
 
     Why: an entry has one URL, so that all others are lost.
+    Fix: Write a `<url>` element for each `<loc>`.
     Bad: `<urlset ...><url><loc>...</loc><loc>...</loc></url></urlset>`
     Good: `<urlset ...><url><loc>...</loc></url><url><loc>...</loc></url></urlset>`
     """
@@ -238,6 +251,7 @@ def xml_schema_violation(fault: Fault) -> Iterator[Message]:
     """The schema of the protocol, or of a namespace, does not allow this, and no rule of its own names it.
 
     Why: what stands where nobody looks for it is not read; validators refuse the file.
+    Fix: Move or remove what the message names, so that the file validates against the schema.
     Bad: `<url>Home <loc>https://example.com/</loc></url>`, or `<image:loc>` outside of an `<image:image>`
     Good: `<url><loc>https://example.com/</loc></url>`
     """
@@ -256,6 +270,7 @@ def xml_element_order(fault: Fault) -> Iterator[Message]:
     """The elements of an entry stand in another order than the schema's.
 
     Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
+    Fix: Write the elements in the schema's order: `loc`, `lastmod`, `changefreq`, `priority`.
     Bad: `<url><lastmod>2026-01-05</lastmod><loc>https://example.com/</loc></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
@@ -274,6 +289,7 @@ def xml_missing_element(fault: Fault) -> Iterator[Message]:
 
     Why: without the part the element says nothing. The parts of entries, images, videos and news have rules of
     their own.
+    Fix: Add the missing element, or remove the one that requires it.
     Bad: `<video:tvshow><video:show_title>Cooking</video:show_title></video:tvshow>`
     Good: the same with a `<video:video_type>`
     """

@@ -213,8 +213,11 @@ class TestRules:
         told = descriptor(rule)
         assert re.fullmatch(r"(?:[A-Z][a-z0-9]*)+", told["name"]) and len(told["name"]) <= 255
         assert 0 < len(told["shortDescription"]["text"]) < len(told["fullDescription"]["text"]) <= 1024
-        assert all(part in told["help"]["text"] for part in ("Why: ", "Bad: ", "Good: ", rule.source))
-        assert all(part in told["help"]["markdown"] for part in ("\n\n**Why:** ", "\n\n**Bad:** ", "\n\n**Good:** "))
+        assert all(part in told["help"]["text"] for part in ("Why: ", "Fix: ", "Bad: ", "Good: ", rule.source))
+        assert all(
+            part in told["help"]["markdown"]
+            for part in ("\n\n**Why:** ", "\n\n**Fix:** ", "\n\n**Bad:** ", "\n\n**Good:** ")
+        )
         assert told.get("helpUri") == (rule.source if rule.source.startswith("http") else None)
         assert told["properties"]["tags"] == [rule.family]
 

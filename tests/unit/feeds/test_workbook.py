@@ -83,7 +83,7 @@ def test_an_empty_workbook_has_all_sheets_with_their_headers() -> None:
     written = book()
     assert written.sheetnames == SHEETS
     assert [cell.value for cell in written["Problems"][1]] == [
-        "severity", "rule", "message", "url", "value", "sitemap", "line",
+        "severity", "rule", "message", "url", "value", "sitemap", "line", "fix",
     ]  # fmt: skip
     for sheet in written.worksheets[1:]:
         assert all(cell.font.bold for cell in sheet[1])
@@ -140,11 +140,11 @@ def test_findings_of_entries_and_files_are_problems() -> None:
     end.sitemap, end.findings = SITEMAP, [FindingRecord("limit-bytes", "warning", "too large", SITEMAP)]
     written = book(UrlBatch(SITEMAP, [url], Notes.of([note])), end, FindingRecord("robots-missing", "info", "none"))
     assert filled(written["Problems"]) == [
-        {"severity": "error", "rule": "loc-relative", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3},
+        {"severity": "error", "rule": "loc-relative", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
         {"severity": "warning", "rule": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
-        {"severity": "info", "rule": "robots-missing", "message": "none"},
+        {"severity": "info", "rule": "robots-missing", "message": "none", "fix": "Create a robots.txt with a Sitemap: line."},
     ]  # fmt: skip
-    assert written["Problems"].auto_filter.ref == "A1:G4"
+    assert written["Problems"].auto_filter.ref == "A1:H4"
     assert len(rows(written["Sitemaps"])) == len(rows(written["URLs"])) == 1
 
 
@@ -216,9 +216,10 @@ class TestSummary:
     def test_rules_are_counted_and_explained(self) -> None:
         finding = FindingRecord("loc-relative", "error", "m")
         shown = self.rows(finding, finding)
-        at = shown.index(["Problems by rule", "found", "listed", "meaning"])
+        at = shown.index(["Problems by rule", "found", "listed", "meaning", "what to do"])
         assert [row[:3] for row in shown[at + 1 : at + 3]] == [["loc-relative", 5, 2], ["status-404", 2, 0]]
         assert "not absolute" in shown[at + 1][3]
+        assert shown[at + 1][4] == "Write the whole URL with scheme and host."
         (kept,) = (row for row in shown if row and row[0] == "Problems listed")
         assert kept[1] == 2 and kept[2].startswith("5 more: ") and "findings=all" in kept[2]
 

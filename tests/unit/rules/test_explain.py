@@ -16,7 +16,7 @@ def test_page_says_all_there_is() -> None:
     lines = text.splitlines()
     assert lines[0] == "loc-relative  error  per entry"
     labels = [line.partition(":")[0] for line in lines if line[:1].isupper() and ":" in line[:11]]
-    assert labels == ["Why", "Bad", "Good", "Source", "Elsewhere"]
+    assert labels == ["Why", "Fix", "Bad", "Good", "Source", "Elsewhere"]
     assert "`<loc>/shop/</loc>`" in text
     assert "Source:    https://www.sitemaps.org/protocol.html#locdef" in lines
     assert "Elsewhere: Search Console: Incomplete URL" in lines
