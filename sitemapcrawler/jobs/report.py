@@ -119,13 +119,28 @@ EXAMPLES = f"""
         QUALIFY number <= $1) e ON e.row = f.rowid
     ORDER BY e.rule, e.number"""
 """SQL: some findings of each rule, from as many different files as possible. Parameter: how many."""
+COUNTED = """
+    SELECT sitemap, unnest(map_keys(counts)) AS rule, unnest(map_values(counts)) AS number
+    FROM (SELECT sitemap, (tally->'findings')::MAP(VARCHAR, BIGINT) AS counts FROM files)"""
+"""SQL: all findings by file and rule, including those that were only counted."""
+MAIN_FILES = f"""
+    SELECT rule, sitemap, number FROM (
+        SELECT rule, sitemap, max(number) AS number FROM (
+            SELECT rule, sitemap, count(*) AS number FROM findings WHERE sitemap IS NOT NULL GROUP BY ALL
+            UNION ALL SELECT rule, sitemap, number FROM ({COUNTED}))
+        GROUP BY ALL)
+    QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, sitemap) = 1"""
+"""SQL, by rule: the file with the most findings, and their number."""
+MAIN_VALUES = """
+    SELECT rule, value, number FROM (
+        SELECT rule, value, count(*) AS number FROM findings WHERE value <> '' GROUP BY ALL)
+    QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, value) = 1"""
+"""SQL, by rule: the most frequent value of stored findings, and how often it occurs."""
 PROBLEMS = f"""
     WITH stored AS (
         SELECT sitemap, rule, severity, whole_site IS NULL AS own, count(*) AS number
         FROM findings WHERE sitemap IS NOT NULL GROUP BY ALL),
-    counted AS (
-        SELECT sitemap, unnest(map_keys(counts)) AS rule, unnest(map_values(counts)) AS number
-        FROM (SELECT sitemap, (tally->'findings')::MAP(VARCHAR, BIGINT) AS counts FROM files)),
+    counted AS ({COUNTED}),
     counted_only AS (
         SELECT c.sitemap, c.rule, coalesce(t.severity, k.severity, 'warning') AS severity,
                c.number - coalesce(t.number, 0) AS number
@@ -155,6 +170,8 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
     """Rules with findings, the most severe first. `counts`: all findings by rule."""
     known = _rules_by_id()
     reach = {rule: found for rule, *found in site.query(REACH)}
+    main_files = {rule: found for rule, *found in site.query(MAIN_FILES)}
+    main_values = {rule: found for rule, *found in site.query(MAIN_VALUES)}
     examples: dict[str, list[FindingRecord]] = {}
     most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // max(len(counts), 1)))
     for (line,) in site.query(EXAMPLES, most):
@@ -166,8 +183,10 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
         rank, files, kept = reach.get(id, (None, 0, 0))
         severity = ORDER[rank - 1] if rank else str(rule.severity) if rule else Severity.WARNING
         text = (rule.what, rule.why, rule.source) if rule else ("", "", "")
-        example = (rule.bad, rule.good) if rule else ("", "")
-        made.append(RuleReach(id, severity, count, files, *text, examples.get(id, ()), *example, kept))
+        one = RuleReach(id, severity, count, files, *text, examples.get(id, ()), rule.fix if rule else "", kept=kept)
+        one.main_file, one.in_main_file = main_files.get(id, (None, 0))
+        one.main_value, one.with_main_value = main_values.get(id, (None, 0))
+        made.append(one)
     made.sort(key=lambda one: (ORDER.index(one.severity), -one.count, one.rule))
     return {"rules": made}
 

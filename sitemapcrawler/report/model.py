@@ -50,10 +50,16 @@ class RuleReach:
     """URL or title of the specification behind the rule."""
     examples: Sequence[FindingRecord] = ()
     """At most `MAX_EXAMPLES`, from as many files as possible."""
-    bad: str = ""
-    """Wrong example from the rule's documentation; may be empty."""
-    good: str = ""
-    """Right example from the rule's documentation; may be empty."""
+    fix: str = ""
+    """What to do, in the imperative; empty if the rule does not say."""
+    main_file: str | None = None
+    """File with the most findings; None if none of them is in a file."""
+    in_main_file: int = 0
+    """Number of findings in it."""
+    main_value: str | None = None
+    """Most frequent value of the stored findings; None if they have none."""
+    with_main_value: int = 0
+    """Number of stored findings with it."""
     kept: int | None = None
     """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` per file; None if unknown."""
 

@@ -19,6 +19,7 @@ from sitemapcrawler.items import Lastmods, RobotsRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
+from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
@@ -64,7 +65,7 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= FILTERS
+    environment.filters |= FILTERS | {"here": here}
     return environment
 
 

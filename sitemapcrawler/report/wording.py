@@ -161,6 +161,11 @@ def coded(text: str) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", text))
 
 
+def value_code(text: str) -> Markup:
+    """A value of the crawled site as code."""
+    return Markup("<code>{}</code>").format(inert(text, MAX_TEXT))
+
+
 def may_be_opened(url: str) -> bool:
     """True for an http(s) URL of printable characters, of at most `MAX_LINK`."""
     return len(url) <= MAX_LINK and url.isprintable() and is_web(url)

@@ -93,6 +93,29 @@ def test_rules_come_by_severity_then_count_and_say_what_the_registry_says() -> N
     assert (made[1].what, made[1].why, made[1].source) == ("", "", "")
 
 
+def test_main_file_and_value_of_a_rule_are_those_of_this_site() -> None:
+    found = [finding("lastmod-invalid", A, value=value) for value in ("1.2.26", "1.2.26", "x")]
+    found += [
+        finding("lastmod-invalid", B, value="x"),
+        finding("robots-missing", None),
+        finding("own-rule", B, value=""),
+    ]
+    counts = {"lastmod-invalid": 4, "robots-missing": 1, "own-rule": 1}
+    one, other, third = sorted(report(*found, rules=counts).rules, key=lambda rule: rule.rule)
+    assert (one.main_file, one.in_main_file, one.main_value, one.with_main_value) == (A, 3, "1.2.26", 2)
+    assert one.fix.startswith("Write the date as") and other.fix == ""
+    assert (other.main_file, other.in_main_file, other.main_value) == (B, 1, None)
+    assert (third.main_file, third.main_value) == (None, None)
+
+
+def test_findings_that_were_only_counted_decide_on_the_main_file() -> None:
+    site = Site(SitemapRecord(A), SitemapRecord(B), *[finding("loc-relative", A)] * 3, finding("loc-relative", B))
+    tally = json.dumps({"findings": {"loc-relative": 250}})
+    site.connection.execute("INSERT INTO files VALUES (?, 1, '', ?)", [B, tally])
+    [one] = gather(site.connection, SummaryRecord(rules={"loc-relative": 253})).rules
+    assert (one.main_file, one.in_main_file) == (B, 250)
+
+
 def test_examples_are_of_as_many_files_as_there_are() -> None:
     found = [finding("loc-relative", A, line=line) for line in range(20)]
     found += [finding("loc-relative", sitemap, line=line) for sitemap in (B, C) for line in (7, 8)]

@@ -171,6 +171,11 @@ def _rule(rule: str, severity: str, what: str, count: int, files: int) -> RuleRe
         why,
         "https://www.sitemaps.org/protocol.html",
         [_finding(rule, severity, at) for at in range(min(count, MAX_FINDINGS // len(RULES)))],
+        "Remove these URLs from the sitemap, or write `<loc>` in full.",
+        f"{SITE}/sitemaps/products-002.xml.gz",
+        count * 2 // 3,
+        "404",
+        count // 2,
     )
 
 

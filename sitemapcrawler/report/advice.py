@@ -1,0 +1,174 @@
+"""Advice for the findings of this site: their main file, the value they share, and a corrected one."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+
+from markupsafe import Markup
+
+from sitemapcrawler import urls
+from sitemapcrawler.reader import dates
+from sitemapcrawler.report.model import RuleReach
+from sitemapcrawler.report.wording import address, value_code
+from sitemapcrawler.rules.facts.languages import read_code
+from sitemapcrawler.words import counted
+
+MAX_VALUE = 120
+"""Maximum length in characters of a value in a sentence; the table has longer ones."""
+FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
+YES_NO = {"true": "yes", "1": "yes", "y": "yes", "false": "no", "0": "no", "n": "no"}
+MAX_DURATION_S = 28_800
+"""Maximum duration of a video. Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"""
+STATUS_RULES = "status-"
+"""Start of the ids of rules whose plain numbers say what the rule says: `404` of status-404."""
+_GROUPED = re.compile(r"\d{1,3}(?:[,.' ]\d{3})+", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d{1,2}):)?([0-5]?\d):([0-5]\d)", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\d,\d+", re.ASCII)
+_HOST = re.compile(r"(?<=://)[^/?#]+")
+_SLASHES = re.compile(r"(?<![:/])//+(?!/)")
+
+
+def here(rule: RuleReach, origin: str = "") -> Markup:
+    """Sentences about the rule's findings on this site; empty if the table says as much.
+
+    `origin`: URLs on it are shown without it.
+    """
+    return Markup(" ").join(filter(None, [_where(rule, origin), _shared(rule), _example(rule)]))
+
+
+def _where(rule: RuleReach, origin: str) -> Markup | None:
+    """The file with most of the findings."""
+    if rule.main_file is None or rule.in_main_file < 2:
+        return None
+    file = address(rule.main_file, origin)
+    if rule.in_main_file >= rule.count:
+        everything = "Both" if rule.count == 2 else f"All {rule.count:,}"
+        return Markup("{} are in {}.").format(everything, file)
+    part = f"{rule.in_main_file:,} of {rule.count:,}"
+    if 2 * rule.in_main_file > rule.count:
+        return Markup("Most of them, {}, are in {}.").format(part, file)
+    return Markup("The file with the most, {}, is {}.").format(part, file)
+
+
+def _shared(rule: RuleReach) -> Markup | None:
+    """The value of several findings."""
+    value = rule.main_value or ""
+    is_status = value.isdecimal() and rule.rule.startswith(STATUS_RULES)
+    if not value or rule.with_main_value < 2 or len(value) > MAX_VALUE or is_status:
+        return None
+    listed = rule.count if rule.kept is None else rule.kept
+    if rule.with_main_value >= rule.count:
+        return Markup("The value is always {}.").format(value_code(value))
+    findings = f"{listed:,}" if listed == rule.count else counted(listed, "listed finding")
+    part = f"All {findings}" if rule.with_main_value >= listed else f"{rule.with_main_value:,} of {findings}"
+    return Markup("{} have the value {}.").format(part, value_code(value))
+
+
+def _example(rule: RuleReach) -> Markup | None:
+    """A value of this site, and what to write in its place."""
+    pairs = [(rule.main_value or "", ""), *((one.value or "", one.url or "") for one in rule.examples)]
+    for value, url in pairs:
+        found = corrected(rule.rule, value, url)
+        if found is not None and max(map(len, found)) <= MAX_VALUE:
+            wrong, right = map(value_code, found)
+            return Markup("For example, write {} in place of {}.").format(right, wrong)
+    return None
+
+
+def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
+    """Return what is wrong and what is right, for rules whose values can be corrected without knowing the site.
+
+    `value`, `url`: of a finding; either may be empty. None if no correction is certain.
+    """
+    if rule in TARGETS:
+        wrong, right = url, value if urls.is_web(value) else None
+    elif rule in RELATIVE:
+        wrong, right = value, _absolute(value, url)
+    elif rule in OF_URLS:
+        wrong, right = url, OF_URLS[rule](url)
+        right = right if right and urls.is_web(right) else None
+    elif rule in OF_VALUES:
+        wrong, right = value, OF_VALUES[rule](value)
+    else:
+        return None
+    return (wrong, right) if wrong and right and wrong != right else None
+
+
+TARGETS = frozenset(("page-canonical-other", "status-redirect", "status-redirect-chain"))
+"""Rules whose findings have the listed URL, and as value the URL to list instead."""
+RELATIVE = frozenset((
+    "hreflang-href-relative", "image-loc-relative", "index-child-relative", "loc-protocol-relative", "loc-relative",
+    "robots-sitemap-relative",
+))  # fmt: skip
+"""Rules whose findings have as value a relative URL, and as URL what it is resolved against or to."""
+
+
+def _absolute(value: str, url: str) -> str | None:
+    """A relative URL in full. None for a host without a scheme, which is no path of the site."""
+    return urls.resolve(url, value) if value.startswith("/") else None
+
+
+def _date(value: str) -> str | None:
+    """An unambiguous date in another notation: as a day, or with time in UTC if a zone is given."""
+    moment = dates.utc(value)
+    if moment is None:
+        return None
+    if ":" not in value and not value.strip().isdecimal():
+        return moment.partition("T")[0]
+    return moment if dates.dialect(value) is not None and _has_zone(value) else None
+
+
+def _has_zone(value: str) -> bool:
+    return re.search(r"(?:Z|GMT|UTC|[+-]\d\d:?\d\d)\s*$", value, re.IGNORECASE | re.ASCII) is not None
+
+
+def _frequency(value: str) -> str | None:
+    word = value.strip().lower()
+    return word if word in FREQUENCIES else None
+
+
+def _decimal(value: str) -> str | None:
+    return value.replace(",", ".") if _DECIMAL_COMMA.fullmatch(value.strip()) else None
+
+
+def _ungrouped(value: str) -> str | None:
+    return re.sub(r"\D", "", value) if _GROUPED.fullmatch(value.strip()) else None
+
+
+def _seconds(value: str) -> str | None:
+    found = _CLOCK.fullmatch(value.strip())
+    if found is None:
+        return None
+    seconds = int(found[1] or 0) * 3600 + int(found[2]) * 60 + int(found[3])
+    return str(seconds) if 0 < seconds <= MAX_DURATION_S else None
+
+
+def _code(value: str) -> str | None:
+    return read_code(value).canonical
+
+
+OF_VALUES: Mapping[str, Callable[[str], str | None]] = {
+    "changefreq-invalid": _frequency,
+    "hreflang-code-case": _code,
+    "hreflang-code-underscore": _code,
+    "lastmod-invalid": _date,
+    "news-date-invalid": _date,
+    "priority-invalid": _decimal,
+    "video-date-invalid": _date,
+    "video-duration-range": _seconds,
+    "video-rating-range": _decimal,
+    "video-view-count-invalid": _ungrouped,
+    "video-yesno-invalid": lambda value: YES_NO.get(value.strip().lower()),
+}
+"""Corrections of a finding's value, by rule; None if there is no certain one."""
+OF_URLS: Mapping[str, Callable[[str], str | None]] = {
+    "loc-default-port": lambda url: _HOST.sub(lambda host: re.sub(r":\d+$", "", host[0]), url, count=1),
+    "loc-double-escaped": html.unescape,
+    "loc-double-slash": lambda url: "?".join([_SLASHES.sub("/", url.partition("?")[0]), *url.split("?", 1)[1:]]),
+    "loc-fragment": lambda url: url.partition("#")[0],
+    "loc-non-ascii": urls.visit_key,
+    "loc-uppercase-host": lambda url: _HOST.sub(lambda host: host[0].lower(), url, count=1),
+}
+"""Corrections of a finding's URL, by rule."""

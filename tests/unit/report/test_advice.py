@@ -1,0 +1,123 @@
+"""Advice for a site: its own file, value and correction, and nothing that is not certain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from lxml import html
+
+from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.report.advice import corrected, here
+from sitemapcrawler.report.model import RuleReach
+
+SITE = "https://example.com"
+FILE = f"{SITE}/products.xml.gz"
+
+
+def told(
+    rule: str = "lastmod-missing", count: int = 120, examples: list[FindingRecord] | None = None, **fields: Any
+) -> str:
+    """The sentences about a rule as text."""
+    reach = RuleReach(rule, "error", count, 1, "", "", "", examples or [], kept=fields.pop("kept", count), **fields)
+    made = here(reach, SITE)
+    return html.fromstring(f"<p>{made}</p>").text_content()
+
+
+@pytest.mark.parametrize(
+    ("count", "fields", "expected"),
+    [
+        (120, {"main_file": FILE, "in_main_file": 120}, "All 120 are in /products.xml.gz."),
+        (2, {"main_file": FILE, "in_main_file": 2}, "Both are in /products.xml.gz."),
+        (1, {"main_file": FILE, "in_main_file": 1}, ""),
+        (120, {"main_file": FILE, "in_main_file": 80}, "Most of them, 80 of 120, are in /products.xml.gz."),
+        (120, {"main_file": FILE, "in_main_file": 30}, "The file with the most, 30 of 120, is /products.xml.gz."),
+        (120, {"main_file": FILE, "in_main_file": 1}, ""),
+        (120, {}, ""),
+        (9, {"main_value": "x", "with_main_value": 9}, "The value is always x."),
+        (9, {"main_value": "x", "with_main_value": 4}, "4 of 9 have the value x."),
+        (9, {"main_value": "x", "with_main_value": 1}, ""),
+        (900, {"main_value": "x", "with_main_value": 66, "kept": 100}, "66 of 100 listed findings have the value x."),
+        (900, {"main_value": "x", "with_main_value": 100, "kept": 100}, "All 100 listed findings have the value x."),
+        (9, {"main_value": "x" * 500, "with_main_value": 9}, ""),
+    ],
+)
+def test_where_and_what(count: int, fields: dict[str, Any], expected: str) -> None:
+    assert told(count=count, **fields) == expected
+
+
+def test_statuses_are_not_repeated() -> None:
+    assert told("status-404", 9, main_value="404", with_main_value=9) == ""
+
+
+def test_value_is_corrected() -> None:
+    shown = told("lastmod-invalid", 3, main_value="23.11.2026", with_main_value=3)
+    assert shown == "The value is always 23.11.2026. For example, write 2026-11-23 in place of 23.11.2026."
+
+
+def test_first_value_that_can_be_corrected_is_the_example() -> None:
+    found = [FindingRecord("lastmod-invalid", value=value) for value in ("05/06/2026", "May 13, 2026")]
+    assert told("lastmod-invalid", 2, found) == "For example, write 2026-05-13 in place of May 13, 2026."
+
+
+def test_text_of_the_site_is_only_text() -> None:
+    bad = "<b onclick=x>"
+    made = here(
+        RuleReach("r", "error", 2, 1, "", "", "", main_file=bad, in_main_file=2, main_value=bad, with_main_value=2)
+    )
+    assert "<b" not in made and made.count("&lt;b onclick") == 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "url", "right"),
+    [
+        ("lastmod-invalid", "23.11.2026", "", "2026-11-23"),
+        ("lastmod-invalid", "05/13/2026", "", "2026-05-13"),
+        ("lastmod-invalid", "05/06/2026", "", None),
+        ("lastmod-invalid", "last Tuesday", "", None),
+        ("lastmod-invalid", "2026-05-13 10:00:00", "", None),
+        ("lastmod-invalid", "Wed, 13 May 2026 10:00:00 GMT", "", "2026-05-13T10:00:00Z"),
+        ("lastmod-invalid", "2026-01-05T10:00:00+0100", "", "2026-01-05T09:00:00Z"),
+        ("lastmod-invalid", "1779500000", "", None),
+        ("changefreq-invalid", " Daily", "", "daily"),
+        ("changefreq-invalid", "sometimes", "", None),
+        ("priority-invalid", "0,5", "", "0.5"),
+        ("priority-invalid", "high", "", None),
+        ("video-duration-range", "05:30", "", "330"),
+        ("video-duration-range", "9:00:00", "", None),
+        ("video-view-count-invalid", "1,234,567", "", "1234567"),
+        ("video-view-count-invalid", "1.5", "", None),
+        ("video-yesno-invalid", "TRUE", "", "yes"),
+        ("hreflang-code-underscore", "en_us", "", "en-US"),
+        ("hreflang-code-case", "en-gb", "", "en-GB"),
+        ("loc-relative", "/shop/", f"{SITE}/shop/", f"{SITE}/shop/"),
+        ("loc-relative", "www.example.com/shop/", f"{SITE}/www.example.com/shop/", None),
+        ("image-loc-relative", "//cdn.example.com/a.png", f"{SITE}/a", "https://cdn.example.com/a.png"),
+        ("loc-relative", "/shop/", "", None),
+        ("loc-fragment", "", f"{SITE}/a#b", f"{SITE}/a"),
+        ("loc-double-slash", "", f"{SITE}//a///b?u=https://x//y", f"{SITE}/a/b?u=https://x//y"),
+        ("loc-default-port", "443", f"{SITE}:443/a:443", f"{SITE}/a:443"),
+        ("loc-uppercase-host", "", "https://Example.com/A", f"{SITE}/A"),
+        ("loc-double-escaped", "", f"{SITE}/?a=1&amp;b=2", f"{SITE}/?a=1&b=2"),
+        ("loc-non-ascii", "", f"{SITE}/caf\u00e9", f"{SITE}/caf%C3%A9"),
+        ("status-redirect", f"{SITE}/new", f"{SITE}/old", f"{SITE}/new"),
+        ("status-redirect", "301", f"{SITE}/old", None),
+        ("status-redirect", f"{SITE}/new", "", None),
+        ("status-404", "404", f"{SITE}/old", None),
+        ("own-rule", "x", f"{SITE}/old", None),
+    ],
+)
+def test_corrections(rule: str, value: str, url: str, right: str | None) -> None:
+    found = corrected(rule, value, url)
+    assert (found and found[1]) == right
+    assert found is None or found[0] in (value, url)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\x00", "\ud800", "//", "https://[::1/", "9" * 5000, "<b>" * 1000, ":::", "1,2,3"]
+)
+def test_no_text_breaks_a_correction(text: str) -> None:
+    from sitemapcrawler.report import advice
+
+    for rule in (*advice.TARGETS, *advice.RELATIVE, *advice.OF_URLS, *advice.OF_VALUES):
+        corrected(rule, text, text)
