@@ -26,6 +26,7 @@ from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
 from sitemapcrawler.items import FINISHED, MAX_SITE_TIME, FinalBatch, FindingRecord, SummaryRecord
+from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
@@ -34,11 +35,12 @@ from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
+from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.jobs.store.spool import Spool
-from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
@@ -71,6 +73,8 @@ class OpenedJob:
     """True to leave entries that are unchanged since the baseline out of the feeds."""
     reports: bool
     """True to gather a report."""
+    earlier: Sequence[Run] = ()
+    """Earlier runs, the oldest first."""
 
 
 class Job:
@@ -93,6 +97,7 @@ class Job:
         self.holding = False
         """True if url records are held back until everything is read."""
         self._crawler = crawler
+        self._earlier_runs = opened.earlier
         self._stop = Stop.of(crawler)
         self._writer = Committer(store, self.run, self._lost)
         self.records = Recorder(self._writer, self.comparison)
@@ -114,6 +119,8 @@ class Job:
             remove_parts(self._crawler.settings, crawl.params.report, self.store.get("pid"))
         if self.finished:
             self.store.set(pid=os.getpid())
+            if not history.has(self._earlier_runs, summary := self.summary()):  # killed before it was added
+                self._keep_history(crawl, summary)
             logger.info(
                 "the job in %s is finished: nothing is asked again, its feeds are written from the database; "
                 "fresh=yes starts over",
@@ -262,13 +269,30 @@ class Job:
         if report is not None:
             report.arguments = {name: text for name, text in crawl.params.as_dict().items() if name != "report"}
             report.judged = crawl.judge.applied
+            report.runs = self._runs(crawl, summary)
         return report
 
-    async def finish(self, summary: SummaryRecord) -> None:
-        """Finish the job: commit the last records."""
+    def _runs(self, crawl: Crawl, summary: SummaryRecord) -> list[Run]:
+        """The history of the job, with this run at its end."""
+        params = crawl.params
+        asked = {name: text for name, text in params.asks_for().items() if name not in params.of_comparison}
+        return history.merged(self._earlier_runs, [history.run_of(summary, asked)])
+
+    async def finish(self, crawl: Crawl, summary: SummaryRecord) -> None:
+        """Finish the job: commit the last records, and add the run to the history."""
         await self.flush()
         if self._writer.error is None:
             await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
+        if self._writer.error is None:
+            self._keep_history(crawl, summary)
+
+    def _keep_history(self, crawl: Crawl, summary: SummaryRecord) -> None:
+        """Add a finished run to the history in JOBDIR. A failure costs a row of the trend and is only logged."""
+        if self.folder is not None:
+            try:
+                history.write(self.folder, self._runs(crawl, summary))
+            except OSError as error:
+                logger.warning("%s cannot be written: %s", self.folder / history.HISTORY, in_words(error))
 
     def _finish(self, summary: dict[str, object]) -> None:
         with self.store.transaction():

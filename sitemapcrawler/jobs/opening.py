@@ -11,6 +11,7 @@ import duckdb
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.items import FINISHED
+from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.crawl import Arguments
 from sitemapcrawler.jobs.job import OpenedJob, program_of
@@ -18,6 +19,7 @@ from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
+from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
 """End of the name of a database that `fresh` replaces, until the new one can be used."""
@@ -52,6 +54,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     seed = None if goes_on else _seed(params, program)
     with ExitStack() as undoing:
         if folder is not None and params.fresh:
+            _keep_in_history(folder, params)
             undoing.enter_context(_put_aside(folder))
         if folder is not None:
             undoing.enter_context(_unmade(folder))
@@ -64,7 +67,36 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         except duckdb.Error as error:
             store.close()
             raise refusal(store.path, error) from None
-    return OpenedJob(store, folder, program, compared, params.only is not None, params.report is not None)
+    return OpenedJob(
+        store,
+        folder,
+        program,
+        compared,
+        params.only is not None,
+        params.report is not None,
+        _earlier_runs(folder, compared, params),
+    )
+
+
+def _keep_in_history(folder: Path, params: Arguments) -> None:
+    """Add the run of a finished job to its history before its database is discarded, in case the run could not."""
+    try:
+        runs = history.run_of_job(check(folder / FILE), params.of_comparison)
+        known = history.read(folder)
+        if runs and runs[0].started not in {run.started for run in known}:
+            history.write(folder, [*known, *runs])
+    except (StoreError, OSError):  # a database that is missing, damaged or in use; nothing is lost but a row
+        pass
+
+
+def _earlier_runs(folder: Path | None, compared: Comparison | None, params: Arguments) -> list[Run]:
+    """Runs in the history of the job and of its baseline."""
+    own = history.read(folder) if folder is not None else []
+    if compared is None:
+        return own
+    path = Path(params.baseline or "")
+    before = history.read(path if path.is_dir() else path.parent)
+    return history.merged(before, history.run_of_job(compared.baseline.job, params.of_comparison), own)
 
 
 def _store(folder: Path | None, params: Arguments, seed: Path | None) -> Store:

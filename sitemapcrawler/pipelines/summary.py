@@ -99,7 +99,7 @@ class SummaryPipeline(CrawlPipeline):
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is not None and audit.complete:
-            await job.finish(summary)
+            await job.finish(audit, summary)
         elif job is not None:
             job.tell_how_to_go_on()
         return summary

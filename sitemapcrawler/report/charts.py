@@ -32,7 +32,10 @@ LETTER = 7.0
 LINE = 16
 """Height of a line of text in pixels."""
 _LONG_FRACTION = re.compile(r"(\.\d)\d+")
-_KEPT = ("class", "d", "height", "role", "rx", "ry", "text-anchor", "transform", "viewBox", "width", "x", "y")
+_KEPT = frozenset((
+    "class", "cx", "cy", "d", "height", "r", "role", "rx", "ry", "text-anchor", "transform", "viewBox", "width",
+    "x", "y",
+))  # fmt: skip
 _OPTIONS = {
     "no_prefix": True,
     "js": [],
@@ -68,10 +71,63 @@ def treemap(tiles: Sequence[Tile], title: str) -> Markup:
     return _both(lambda width: _treemap(tiles, width), title) if tiles else Markup("")
 
 
-def _both(draw: Callable[[int], etree._Element], title: str) -> Markup:
+LINE_WIDE, LINE_NARROW, LINE_HEIGHT = 420, 330, 150
+"""Size of a line chart in pixels, on a desktop and on a phone."""
+MAX_DOTS = 40
+"""Maximum number of values that are marked by dots; more of them are only joined by lines."""
+
+
+def line(values: Sequence[int | None], labels: Sequence[str], title: str) -> Markup:
+    """Line through values in the order of time; None is a gap. Empty with fewer than two values.
+
+    `labels`: of the values; the first and the last are written below the line.
+    """
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return Markup("")
+    pairs = zip(labels, values, strict=True)
+    told = f"{title}: {', '.join(f'{label} {value:,}' for label, value in pairs if value is not None)}"
+    return _both(lambda width: _line(values, labels, width), told, LINE_WIDE, LINE_NARROW)
+
+
+def _line(values: Sequence[int | None], labels: Sequence[str], width: int) -> etree._Element:
+    known = [value for value in values if value is not None]
+    low, high = min(known), max(known)
+    low = 0 if 2 * low <= high or low == high else low
+    high = max(high, low + 1)
+    left, right = LETTER * len(f"{high:,}") + 12, width - 12.0
+    top, bottom = 14.0, LINE_HEIGHT - 24.0
+    step = (right - left) / max(len(values) - 1, 1)
+    at = [(left + step * i, bottom - (value - low) / (high - low) * (bottom - top)) if value is not None else None
+          for i, value in enumerate(values)]  # fmt: skip
+    tree = etree.Element("svg", viewBox=f"0 0 {width} {LINE_HEIGHT}")
+    for y, value in ((top, high), (bottom, low)):
+        etree.SubElement(tree, "path", {"class": "line", "d": f"M{left} {y}H{right}"})
+        _write(tree, f"{value:,}", left - 6, y + 4, "end")
+    _write(tree, labels[0], left, LINE_HEIGHT - 6, "start")
+    _write(tree, labels[-1], right, LINE_HEIGHT - 6, "end")
+    pieces = [f"{'L' if at[i - 1] and i else 'M'}{x:.1f} {y:.1f}" for i, (x, y) in _points(at)]
+    etree.SubElement(tree, "path", {"class": "trend", "d": "".join(pieces)})
+    for i, (x, y) in _points(at):
+        alone = not any(at[max(i - 1, 0) : i]) and not any(at[i + 1 : i + 2])
+        if len(known) <= MAX_DOTS or alone or i == len(at) - 1:
+            dot = etree.SubElement(tree, "circle", {"class": "dot", "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "3.5"})
+            etree.SubElement(dot, "title").text = f"{labels[i]}: {values[i]:,}"
+    return tree
+
+
+def _points(at: Sequence[tuple[float, float] | None]) -> list[tuple[int, tuple[float, float]]]:
+    return [(i, point) for i, point in enumerate(at) if point is not None]
+
+
+def _write(tree: etree._Element, text: str, x: float, y: float, anchor: str) -> None:
+    etree.SubElement(tree, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}).text = text
+
+
+def _both(draw: Callable[[int], etree._Element], title: str, wide: int = WIDE, narrow: int = NARROW) -> Markup:
     """Render a chart in both widths; the style sheet shows one of them."""
     template = Markup('<div class="chart {}">{}</div>')
-    pairs = (("wide", WIDE), ("narrow", NARROW))
+    pairs = (("wide", wide), ("narrow", narrow))
     return Markup("").join(template.format(name, _svg(draw(width), title)) for name, width in pairs)
 
 

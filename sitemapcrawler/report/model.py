@@ -96,6 +96,29 @@ class Language:
     """Links of these to unlisted pages of crawled hosts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run of a job, in its history."""
+
+    started: str
+    """Start, ISO 8601 in UTC."""
+    errors: int | None = None
+    """Number of errors; None as a gap in a chart."""
+    warnings: int = 0
+    urls: int = 0
+    """Number of url records."""
+    indexable: int | None = None
+    """Number of distinct indexable URLs; None if nothing was verified."""
+    checkable: int | None = None
+    """Number of distinct URLs that `indexable` is of; None if nothing was verified."""
+    sampled: bool = False
+    """True if `indexable` is estimated from a sample."""
+    partial: str | None = None
+    """Why the run ended early; None if it is complete."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Arguments that decide what the run finds."""
+
+
 @dataclass(slots=True)
 class Report:
     """Content of the report on one crawl."""
@@ -142,6 +165,8 @@ class Report:
     """Fields left empty for lack of time or memory."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Arguments of the spider."""
+    runs: Sequence[Run] = ()
+    """Runs of the job, the oldest first, this one last; empty if it has no history."""
     judged: int | None = None
     """Number of applied rules: 0 for `select=none`, None if unknown."""
 

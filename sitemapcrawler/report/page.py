@@ -22,6 +22,7 @@ from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
 from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.urls.display import inert
@@ -108,6 +109,7 @@ def content(report: Report) -> dict[str, object]:
         "feed_gaps": feed_gaps(report),
         "statuses": _statuses(report),
         "indexability": _indexability(report),
+        "trend": trend(report),
         "unchecked": report.summary.indexability.get(Indexability.NOT_CHECKED, 0),
         "matrix": matrix(report),
         "host": host,

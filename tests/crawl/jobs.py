@@ -17,6 +17,8 @@ from tests.crawl.job_site import SITEMAPS, JobSite
 
 JOBDIR = "jobs/shop"
 DATABASE = "audit.duckdb"
+KEPT = {DATABASE, "history.jsonl"}
+"""What a finished job leaves in its folder."""
 LOOK_S = 0.001
 """Seconds between two looks for the moment of a kill."""
 VERIFIED = {"verify": "get", "ignore": "status-slow"}
@@ -166,7 +168,7 @@ class Job:
         done = self.run()
         assert done.code == expected.crawl.code, done.log
         assert not (told := self.differences(expected.rows)), told
-        assert self.left == {DATABASE}
+        assert self.left == KEPT
         return done
 
     def undisturbed(self) -> Undisturbed:

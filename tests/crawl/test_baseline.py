@@ -34,7 +34,7 @@ from tests.crawl.days import (
     xml,
 )
 from tests.crawl.documents import beginning, index, packed, robots
-from tests.crawl.jobs import DATABASE
+from tests.crawl.jobs import DATABASE, KEPT
 from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
 from tests.crawl.test_jobs import contents
 
@@ -151,7 +151,7 @@ def still(week: Days) -> Crawl:
     before = contents(week.folder / "monday")
     done = week.crawl("still", before=f"monday/{JOBDIR}")
     assert contents(week.folder / "monday") == before, "a baseline is only read"
-    assert {path.name for path in week.job("still").parent.iterdir()} == {DATABASE}
+    assert {path.name for path in week.job("still").parent.iterdir()} == KEPT
     return done
 
 

@@ -18,7 +18,7 @@ from tests.crawl.days import JOBDIR, ONCE, Days, changes, conditional, dated_ind
 from tests.crawl.documents import robots
 from tests.crawl.job_feeds import timeless
 from tests.crawl.job_kinds import ONE_BY_ONE
-from tests.crawl.jobs import DATABASE
+from tests.crawl.jobs import KEPT
 from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.crawl.test_jobs import contents
 
@@ -201,5 +201,5 @@ def test_link_to_the_last_job_that_moves_on(week: Days, first: Crawl, tmp_path: 
     assert again.code == 0, again.log
     assert told(again) == told(done)
     assert week.site.connections == connections
-    assert {path.name for path in (jobs / "tuesday").iterdir()} == {DATABASE}
+    assert {path.name for path in (jobs / "tuesday").iterdir()} == KEPT
     assert {path.name for path in tmp_path.iterdir()} == {"jobs", FEED, LOG}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.crawl.crawling import FEED, LOG, Crawl, crawl
 from tests.crawl.job_site import MISSING, PLAIN, JobSite
-from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, VERIFIED, Job, Moment, Undisturbed
+from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, KEPT, VERIFIED, Job, Moment, Undisturbed
 from tests.crawl.mounts import read_only, without_overrides
 from tests.crawl.site_server import SiteServer
 
@@ -67,8 +67,8 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 # ---- the folder
 
 
-def test_folder_holds_the_database_and_nothing_else(job: Job) -> None:
-    assert job.left == {DATABASE}
+def test_folder_holds_the_database_and_its_history(job: Job) -> None:
+    assert job.left == KEPT
 
 
 def test_database_can_be_queried(job: Job) -> None:
@@ -152,7 +152,7 @@ def test_fresh_starts_over(job: Job, known: Undisturbed) -> None:
     assert done.code == 0
     assert not (told := job.differences(known.rows)), told
     assert sorted(exchange.path for exchange in job.site.exchanges) == sorted(known.asked)
-    assert job.left == {DATABASE}
+    assert job.left == KEPT
     job.site.forget()
     job.complete(known)
     assert job.site.exchanges == []
@@ -169,7 +169,7 @@ def test_fresh_takes_other_arguments_and_forgets_an_unfinished_job(
     assert len(done.of_type("url")) == len(known.crawl.of_type("url"))
     assert all("reply" not in record for record in done.of_type("url"))
     assert "/robots.txt" in [exchange.path for exchange in shop.exchanges]
-    assert job.left == {DATABASE}
+    assert job.left == KEPT
 
 
 # ---- other arguments
@@ -241,7 +241,7 @@ def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path
     assert {path.name for path in second.iterdir()} == {LOG}
     assert first.code == 0
     assert not (told := job.differences(known.rows)), told
-    assert job.left == {DATABASE}
+    assert job.left == KEPT
 
 
 # ---- databases that cannot be used

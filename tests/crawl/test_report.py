@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.feeds.folder import FEEDS, PAGE
+from sitemapcrawler.jobs import history
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.report.trend import trend
 from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl
 from tests.crawl.forks import environment
 from tests.crawl.job_feeds import difference, rows
@@ -93,6 +95,59 @@ def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     text = (folder.path / PAGE).read_text("utf-8")
     assert text.startswith("<!doctype html>")
     assert all(rule.rule in text for rule in before.rules)
+
+
+def test_report_shows_the_trend_of_a_job(copy: Job, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert len(report(copy).model.runs) == 1
+    done = copy.run(fresh="yes")
+    model = report(copy).model
+    assert done.code == 0, done.log
+    first, second = model.runs
+    assert first.started <= second.started == model.summary.started
+    assert (first.errors, first.indexable, first.checkable) == (second.errors, second.indexable, second.checkable)
+    assert second.errors == model.summary.severities["error"] and second.partial is None
+    assert model.summary.not_indexable is not None
+    assert second.indexable == model.summary.not_indexable.checked - model.summary.not_indexable.bad
+    found = trend(model)
+    assert found is not None and [row.note for row in found.rows] == ["", ""]
+
+    unverified = copy.run(fresh="yes", verify="off")
+    third = report(copy).model.runs[-1]
+    assert unverified.code == 0 and third.indexable is None
+    assert len(history.read(copy.folder / JOBDIR)) == 3
+
+    job = Job(copy.site, tmp_path_factory.mktemp("next"), AUDIT, within=WITHIN)
+    done = job.run(baseline=copy.folder / JOBDIR)
+    assert done.code == 0, done.log
+    assert [run.started for run in report(job).model.runs[:-1]] == [first.started, second.started, third.started]
+    assert len(history.read(job.folder / JOBDIR)) == 4, "a new job takes over the history of its baseline"
+
+
+def test_history_that_a_kill_has_lost_comes_back(copy: Job) -> None:
+    file = copy.folder / JOBDIR / history.HISTORY
+    [first] = history.read(file.parent)
+    file.unlink()
+    assert copy.run().code == 0, "the finished job adds its run"
+    assert [run.started for run in history.read(file.parent)] == [first.started]
+    file.unlink()
+    assert copy.run(fresh="yes").code == 0, "a new one adds that of the job before"
+    assert history.read(file.parent)[0].started == first.started
+    assert len(report(copy).model.runs) == 2
+    file.write_text("no history", "utf-8")
+    assert copy.run(fresh="yes").code == 0
+    assert len(report(copy).model.runs) == 2, "what cannot be read is left out"
+
+
+def test_stopped_run_is_no_finished_run(shop: JobSite, tmp_path: Path) -> None:
+    shop.forget()
+    job = Job(shop, tmp_path, AUDIT, within=WITHIN)
+    with job.start() as running:
+        shop.wait_for_requests(20, lambda: running.process.poll() is None)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.finish().code == 3
+    assert history.read(tmp_path / JOBDIR) == []
+    assert job.run().code == 0
+    assert len(history.read(tmp_path / JOBDIR)) == 1
 
 
 def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, audited: Job, tmp_path: Path) -> None:

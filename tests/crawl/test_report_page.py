@@ -27,7 +27,7 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 320, "height": 640}
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 MAX_SORT = 30_000
 """Milliseconds to sort a thousand rows, on a slow machine; a few dozen elsewhere."""
-SHAPES = "svg => [...svg.querySelectorAll('rect')].filter(each => each.getBBox().width > 0 && each.getBBox().height > 0).length"
+SHAPES = "svg => [...svg.querySelectorAll('rect, circle')].filter(each => each.getBBox().width > 0 && each.getBBox().height > 0).length"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 SHOWN = "table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length).length"
 
@@ -101,8 +101,8 @@ def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 def test_charts_are_drawn(open_page: Any, viewport: dict[str, int]) -> None:
     charts = open_page("typical", viewport).page.locator("figure svg[role=img]:visible")
-    assert charts.count() == 5
-    for at in range(5):
+    assert charts.count() == 7
+    for at in range(7):
         box = charts.nth(at).bounding_box()
         assert box["width"] > 200 and box["height"] > 60
         assert charts.nth(at).evaluate(SHAPES) >= 4

@@ -17,11 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.crawl.crawling import FEED, Running, start
 from tests.crawl.documents import index, robots, urlset
+from tests.crawl.jobs import KEPT
 from tests.crawl.site_server import Answering, Exchange, Route, SiteServer, by_method
 
 pytestmark = pytest.mark.slow
 
-DATABASE = "audit.duckdb"
 EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "3"))
 """Walks through the states; each starts some crawls, which take two seconds."""
 DELAY_S = 0.02
@@ -84,7 +84,7 @@ class Jobs(RuleBasedStateMachine):
         assert found == Counter((self.site.url(path), loc) for path, locs in self.files.items() for loc in locs)
         assert sorted(done.sitemaps) == sorted(map(self.site.url, [INDEX, *self.files]))
         assert done.summary["urls"] == len(done.of_type("url"))
-        assert {path.name for path in self.place.iterdir()} == {DATABASE}
+        assert {path.name for path in self.place.iterdir()} == KEPT
         assert max(Counter(self.site.paths).values(), default=0) <= 1, "asked twice"
         self.finished = True
 

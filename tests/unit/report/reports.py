@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sitemapcrawler.items import (
@@ -30,6 +31,7 @@ from sitemapcrawler.report.model import (
     Language,
     Report,
     RuleReach,
+    Run,
 )
 from sitemapcrawler.robots.agents import AGENTS as KNOWN
 
@@ -90,7 +92,27 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         feeds=["urls.jsonl", "sitemaps.jsonl", "findings.jsonl", "robots.jsonl", "summary.json"],
         arguments={"domain": "www.example.com", "verify": "head", "sample": "10000", "baseline": "../2026-11-13"},
         judged=141,
+        runs=_runs(),
     )
+
+
+def _runs() -> list[Run]:
+    """Three months of weekly runs; one without verify, one that ended early."""
+    runs = [
+        Run(
+            f"2026-{8 + at // 4:02}-{1 + at % 4 * 7:02}T21:04:11Z",
+            errors=900 - 31 * at,
+            warnings=4900 + at,
+            urls=140_000 + at,
+            indexable=120_000 + 900 * at,
+            checkable=140_000 + at,
+            arguments={"verify": "head"},
+        )
+        for at in range(13)
+    ]
+    runs[4] = replace(runs[4], indexable=None, checkable=None, arguments={})
+    runs[8] = replace(runs[8], partial="max_time")
+    return runs
 
 
 def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:

@@ -165,7 +165,7 @@ def test_same_report_makes_the_same_page() -> None:
 def test_charts_have_a_name_and_their_figures_as_a_table() -> None:
     tree = parsed(page(reports.typical()))
     charts = tree.xpath("//*[local-name()='svg'][@role='img']")
-    assert len(charts) == 10  # five, each for a screen and for a phone
+    assert len(charts) == 14  # seven, each for a screen and for a phone
     assert all(chart.get("aria-label") for chart in charts)
     cells = tree.xpath("//table[caption/@id='statuses']//tr/*/text()")
     assert cells == [
