@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -25,7 +26,7 @@ from sitemapcrawler.commands.running import (
     without_options,
 )
 from sitemapcrawler.commands.targets import FILE, Target, target
-from sitemapcrawler.commands.validate import THRESHOLDS
+from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.feeds.folder import PAGE, folder
 from sitemapcrawler.feeds.reporting import REPORT_FILES, Reporting, audit_files
@@ -44,6 +45,8 @@ MOST = 5
 """Number of problems that are printed; the report has all."""
 VERIFY = "get"
 """Default of the argument `verify`."""
+FAIL_ON = next(iter(THRESHOLDS))
+"""Default of --fail-on."""
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
 """Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
@@ -79,8 +82,7 @@ class Command(ScrapyCommand):
         add(
             "--fail-on",
             choices=THRESHOLDS,
-            default=next(iter(THRESHOLDS)),
-            help="exit with code 1 if there are findings of this severity or a worse one (default: %(default)s)",
+            help=f"exit with code 1 if there are findings of this severity or a worse one (default: {FAIL_ON})",
         )
         add_progress_option(parser)
         add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="an argument, see below")
@@ -95,7 +97,9 @@ class Command(ScrapyCommand):
         try:
             super().process_options(args, opts)
             found = _target(without_options(args))
-            opts.spargs = arguments_of(found, opts)
+            config = read_config(self.settings)
+            opts.fail_on = opts.fail_on or _threshold(config)
+            opts.spargs = arguments_of(found, opts, config)
             opts.out, opts.named = opts.spargs["report"], found.text
             self.settings.setdict(SETTINGS, PRIORITY)
             self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
@@ -126,9 +130,9 @@ def is_passed(name: str) -> bool:
     return Use.TARGET not in ARGUMENTS[name].use and name != "report"
 
 
-def arguments_of(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
-    """Return the arguments of the spider; those of `-a` take precedence. Raises ValueError, one line, for an invalid
-    one."""
+def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Mapping[str, str]:
+    """Return the arguments of the spider; those of `-a` take precedence, those of a file come last. Raises ValueError,
+    one line, for an invalid one."""
     given = spider_arguments(opts.spargs)
     for name, value in given.items():
         if name in ARGUMENTS and not is_passed(name):
@@ -137,11 +141,19 @@ def arguments_of(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
     if opts.no_pages and opts.sample is not None:
         raise ValueError("--sample and --no-pages exclude each other; accepted: one of them")
     own = {found.argument: found.value, "report": _out(found, opts.out)}
-    if not opts.no_pages:
-        own["verify"] = VERIFY
+    if opts.no_pages:
+        own["verify"] = "off"
     if opts.sample is not None:
         own["sample"] = opts.sample
-    return own | given
+    arguments = config.arguments(own | given, defaults={"verify": VERIFY})
+    return config.places() | arguments if found.kind == FILE else arguments
+
+
+def _threshold(config: Config) -> str:
+    """`fail-on` of a file, or the default. Raises ValueError, one line, for an unknown one."""
+    value = str(config.options.get("fail-on", FAIL_ON))
+    check_choice(f"{config.path}: fail-on =", value, THRESHOLDS)
+    return value
 
 
 def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 
 from scrapy.settings import BaseSettings
 
@@ -31,7 +32,9 @@ TEXTS = ("format", "fail-on", "min-severity", "base-url")
 """Options of `validate` that are texts."""
 QUIET, BASE_DIR = "quiet", "base-dir"
 OPTIONS = (*TEXTS, QUIET, BASE_DIR)
-"""Options of `validate` besides the arguments."""
+"""Options of `validate` besides the arguments. `audit` takes some of them too."""
+PLACES = ("base-url", BASE_DIR)
+"""Options that apply where files are named."""
 OF_ONE_RUN = Use.TARGET | Use.ONE_SITE | Use.COMPARISON
 """Arguments that belong on the command line: what to crawl, and what concerns a single site or run."""
 
@@ -43,20 +46,28 @@ class Config:
     path: str = ""
     """Path of the file relative to the working directory."""
     options: Mapping[str, str | bool] = field(default_factory=dict)
-    """Options of `validate` by key. Paths are absolute."""
+    """Options by key. Paths are absolute."""
     _arguments: Mapping[str, str] = field(default_factory=dict)
 
-    def arguments(self, given: Mapping[str, str], without: tuple[str, ...] = ()) -> dict[str, str]:
-        """Return the arguments of a crawl: those of the command line, and those of the file that these leave open.
+    def arguments(
+        self, given: Mapping[str, str], without: Container[str] = (), defaults: Mapping[str, str] = MappingProxyType({})
+    ) -> dict[str, str]:
+        """Return the arguments of a crawl: those of the command line, those of the file that these leave open, and the
+        defaults of the command.
 
         `given`: arguments on the command line; `without`: names to leave out of the file's. An argument of the file
         that has no effect beside the others, such as `sample` without `verify`, is left out.
         """
-        merged = {**{name: text for name, text in self._arguments.items() if name not in without}, **given}
+        of_file = {name: text for name, text in self._arguments.items() if name not in without}
+        merged = {**defaults, **of_file, **given}
         for name in [name for name in ARGUMENTS if name in merged and name not in given]:
             if not all(_is_set(other.name, merged) for other in ARGUMENTS[name].beside):
                 del merged[name]
         return merged
+
+    def places(self) -> dict[str, str]:
+        """Return the arguments that say where named files will live."""
+        return {key.replace("-", "_"): str(self.options[key]) for key in PLACES if key in self.options}
 
 
 def _is_set(name: str, arguments: Mapping[str, str]) -> bool:

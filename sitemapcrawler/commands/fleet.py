@@ -13,6 +13,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
+from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -132,7 +133,6 @@ class Command(ScrapyCommand):
                 option.flag,
                 dest=option.name,
                 metavar=option.metavar,
-                default=option.default,
                 help=option.help + told,
             )
         parser.add_argument(
@@ -163,9 +163,13 @@ class Command(ScrapyCommand):
             raise ValueError("--out is missing: the folder or URL of the data set")
         if self.settings.get("JOBDIR"):
             raise ValueError("setting JOBDIR: not for fleet, which goes on by its --out")
+        config = read_config(self.settings)
+        of_file = config.arguments({})
         for option in OPTIONS:
-            setattr(opts, option.name, option.value_of(getattr(opts, option.name)))
-        opts.arguments = arguments(opts)
+            typed = getattr(opts, option.name)
+            text = of_file.get(option.name, option.default) if typed is None else typed
+            setattr(opts, option.name, option.value_of(text))
+        opts.arguments = arguments(opts, config)
         opts.listed = read_domains(named)
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
@@ -190,13 +194,14 @@ class Command(ScrapyCommand):
             self.exitcode = FEED_LOST
 
 
-def arguments(opts: argparse.Namespace) -> dict[str, str]:
-    """Return the arguments of each crawl, without `domain`. Raises ValueError, one line, for one that a fleet does not
-    take."""
+def arguments(opts: argparse.Namespace, config: Config) -> dict[str, str]:
+    """Return the arguments of each crawl, without `domain`; those of a file come last. Raises ValueError, one line, for
+    one of `-a` that a fleet does not take."""
     found = spider_arguments(opts.spargs)
     for name, value in found.items():
         if name in NOT_HERE:
             raise ValueError(f"argument {name}={quoted(value)}: not for fleet; accepted: {NOT_HERE[name]}")
+    found = config.arguments(found, without=NOT_HERE)
     found["max_time"] = f"{opts.max_time:.3f}"
     return found if opts.max_urls is None else {**found, "max_urls": str(opts.max_urls)}
 

@@ -17,6 +17,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
+from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -235,7 +236,7 @@ class Command(ScrapyCommand):
         try:
             super().process_options(args, opts)
             opts.target = _target(args, opts)
-            opts.spargs = _arguments(opts.target, opts)
+            opts.spargs = _arguments(opts.target, opts, read_config(self.settings))
             self.settings.setdict(SETTINGS, PRIORITY)
             opts.no_progress = opts.no_progress or opts.urls  # printed URLs would mix with the display
             apply_progress_option(self.settings, opts)
@@ -269,14 +270,16 @@ def _target(args: list[str], opts: argparse.Namespace) -> Target:
     return site_of(found) if opts.discover else found
 
 
-def _arguments(found: Target, opts: argparse.Namespace) -> Mapping[str, str]:
-    """Return the arguments of the spider. Raises ValueError, one line, for one that inspect does not take."""
+def _arguments(found: Target, opts: argparse.Namespace, config: Config) -> Mapping[str, str]:
+    """Return the arguments of the spider; those of a file come last. Raises ValueError, one line, for one of `-a` that
+    inspect does not take."""
     arguments = spider_arguments(opts.spargs)
     for name, value in arguments.items():
         if name not in PASSED:
             raise ValueError(f"argument {name}={value!r}: not for inspect; accepted: {', '.join(PASSED)}")
     own = {found.argument: found.value, "select": "none", "agents": "none"}
-    return own | ({} if opts.expand else {"max_depth": "0"}) | arguments
+    given = own | ({} if opts.expand else {"max_depth": "0"}) | arguments
+    return config.arguments(given, without=ARGUMENTS.keys() - {*PASSED})
 
 
 def json_row(record: object) -> dict[str, object]:

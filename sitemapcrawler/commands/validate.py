@@ -19,7 +19,7 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.commands import targets
-from sitemapcrawler.commands.config import BASE_DIR, Config, read_config
+from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
@@ -68,8 +68,6 @@ GITHUB = "github"
 """Output format of workflow commands. Like text, it is no feed of a crawl."""
 ASKING = ("verify", "agents")
 """Arguments that make requests for what a file lists. For files alone, a configuration file does not decide them."""
-PLACES = ("base-url", BASE_DIR)
-"""Options of a configuration file that apply where files are named."""
 NO_CONFIG = Config()
 METHODS = ("head", "get", "off")
 """Values of --verify; the first applies to the option without a value."""
@@ -107,9 +105,7 @@ def arguments_of(
         typed.setdefault("base_dir", targets.folder)
     arguments = config.arguments(typed, ASKING if targets.local else ())
     if targets.names:
-        for key in PLACES:
-            if key in config.options:
-                arguments.setdefault(key.replace("-", "_"), str(config.options[key]))
+        arguments = config.places() | arguments
     for name, named in (("domain", targets.sites), ("sitemap", targets.sitemaps)):
         if named:
             arguments[name] = ",".join(named)

@@ -128,6 +128,55 @@ def test_file_is_audited_as_if_it_were_served(shop: SiteServer, tmp_path: Path) 
     assert folder_in(here).name == f"site-{date.today().isoformat()}"
 
 
+def test_options_of_a_file_apply_and_the_command_line_wins(shop: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "sitemapcrawler.toml").write_text(
+        'verify = "head"\nignore = ["status"]\nfail-on = "never"\nmax-urls = 2\n'
+    )
+    before = len(shop.exchanges)
+    done = audit(tmp_path, shop.url("/sitemap.xml"), "--out", "first", "-a", "max_urls=4")
+    assert done.returncode == 0, "fail-on of the file"
+    assert "status-" not in done.stdout
+    asked = [exchange.method for exchange in shop.exchanges[before:] if exchange.path in ("/a", "/b")]
+    assert asked and set(asked) == {"HEAD"}
+    assert (
+        audit(tmp_path, shop.url("/sitemap.xml"), "-a", "ignore=none", "--fail-on", "error", "--no-pages").returncode
+        == 3
+    )
+    before = len(shop.exchanges)
+    done = audit(tmp_path, shop.url("/sitemap.xml"), "-a", "max_urls=4", "-a", "ignore=lastmod", "--fail-on", "error")
+    assert done.returncode == 1
+    before = len(shop.exchanges)
+    audit(tmp_path, shop.url("/plain.xml"), "--no-pages", "-a", "max_urls=9")
+    assert not {exchange.path for exchange in shop.exchanges[before:]} & {"/a", "/b"}
+
+
+def test_place_of_files_may_stand_in_a_file(shop: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "site.xml").write_bytes(urlset(shop.url("/a")))
+    (tmp_path / "sitemapcrawler.toml").write_text(f'base-url = "{shop.url("/")}"\nbase-dir = "."\n')
+    done = audit(tmp_path, "site.xml", "--out", "results")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "findings.csv").read_text().count("loc-offsite") == 0
+    assert audit(tmp_path, shop.url("/plain.xml"), "--no-pages").returncode == 0, "no effect on a URL"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("fial-on = 'error'", "sitemapcrawler.toml: fial-on: unknown key, did you mean fail-on?"),
+        ("fail-on = 'info'", "sitemapcrawler.toml: fail-on = 'info': accepted: error, warning, never"),
+        (
+            "max-urls = 'many'",
+            "sitemapcrawler.toml: max-urls = 'many': no such number; accepted: a whole number from 1",
+        ),
+    ],
+)
+def test_wrong_option_in_a_file_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "sitemapcrawler.toml").write_text(text)
+    done = audit(tmp_path, "a.example")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"sitemapcrawler: {problem}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["sitemapcrawler.toml"]
+
+
 def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
     with SiteServer() as site:
         site.routes = {"/": html()}

@@ -32,10 +32,11 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "sitemapcrawler.cli", "inspect", *arguments, *OPTIONS]
 
 
-def inspect(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def inspect(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run it to its end; standard output and standard error are pipes. There is never a traceback."""
     done = forks.run(
         command(*arguments),
+        cwd=cwd,
         env=environment() | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -392,3 +393,23 @@ def test_file_that_may_not_be_read(tmp_path: Path) -> None:
     file.touch(0o000)
     done = inspect(str(file))
     assert (done.returncode, done.stderr) == (2, f"sitemapcrawler: {file}: cannot be read: Permission denied\n")
+
+
+# Options in a file
+
+
+def test_options_of_a_file_apply_and_the_command_line_wins(museum: SiteServer, tmp_path: Path) -> None:
+    config = 'max-depth = 9\nexclude = "."\nselect = ["loc"]\nagents = "all"\nverify = "get"\n'
+    (tmp_path / "sitemapcrawler.toml").write_text(config)
+    target = museum.url("/sub/a.xml")
+    assert inspect(target, "--urls", cwd=tmp_path).stdout == ""
+    assert inspect(target, "--urls", "-a", "exclude=nothing", cwd=tmp_path).stdout == inspect(target, "--urls").stdout
+    index = museum.url("/index.xml")
+    assert inspect(index, cwd=tmp_path).stdout == inspect(index).stdout, "an index is expanded on demand only"
+
+
+def test_wrong_option_in_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sitemapcrawler.toml").write_text("max-url = 3\n")
+    done = inspect("a.example", cwd=tmp_path)
+    problem = "sitemapcrawler: sitemapcrawler.toml: max-url: unknown key, did you mean max-urls?\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)

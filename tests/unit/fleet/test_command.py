@@ -91,6 +91,34 @@ def test_what_cannot_work_is_refused_in_one_line(line: str, told: str, capfd: py
     assert error.count("\n") == 1
 
 
+def test_options_of_a_file_apply_and_the_command_line_wins(folder: Path) -> None:
+    config = (
+        'verify = "head"\nsample = 5\nmax-urls = 7\nmax-time = 60\nfail-on = "never"\nbase-url = "https://e.com/"\n'
+    )
+    (folder / "sitemapcrawler.toml").write_text(config)
+    read = options("fleet a.com --out x")
+    assert (read.max_urls, read.max_time) == (7, 60.0)
+    assert read.arguments == {"verify": "head", "sample": "5", "max_urls": "7", "max_time": "60.000"}
+    read = options("fleet a.com --out x -a verify=off --max-urls 8 --max-time 3600")
+    assert read.arguments == {"verify": "off", "max_urls": "8", "max_time": "3600.000"}
+
+
+def test_without_a_file_the_defaults_apply() -> None:
+    read = options("fleet a.com --out x")
+    for option in OPTIONS:
+        if option.default is not None:
+            assert getattr(read, option.name) == option.value_of(option.default)
+    assert read.arguments == {"max_time": "3600.000"}
+
+
+def test_wrong_option_in_a_file_is_one_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "sitemapcrawler.toml").write_text("max-url = 3\n")
+    with pytest.raises(SystemExit) as ended:
+        options("fleet a.com --out x")
+    problem = "sitemapcrawler: sitemapcrawler.toml: max-url: unknown key, did you mean max-urls?\n"
+    assert (ended.value.code, capfd.readouterr().err) == (2, problem)
+
+
 def test_settings_of_the_project_and_the_command_line_go_along() -> None:
     settings = Settings()
     settings.setmodule(ours, "project")
