@@ -12,9 +12,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import gettempdir
 from typing import IO, Any
 
 import xlsxwriter
@@ -28,6 +29,7 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapReco
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES
+from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.urls.display import CUT
 from sitemapcrawler.words import elapsed, percent
 
@@ -201,6 +203,7 @@ class WorkbookExporter(RecordExporter):
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
         self._failed = False
+        self._temporary = ExitStack()
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -218,8 +221,8 @@ class WorkbookExporter(RecordExporter):
         if getattr(self._file, "appending", False):
             raise ValueError("xlsx cannot be appended to; use overwrite")
         with self._guarded():
-            self._folder = TemporaryDirectory(prefix="sitemapcrawler-xlsx-", ignore_cleanup_errors=True)
-            self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": self._folder.name})
+            folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
+            self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": str(folder)})
             self._add_sheets()
 
     def _add_sheets(self) -> None:
@@ -248,9 +251,9 @@ class WorkbookExporter(RecordExporter):
 
     def finish_exporting(self) -> None:
         """Write the summary, and put the workbook together."""
-        if self._book is None:
-            return
-        with self._folder, self._guarded():
+        with self._temporary, self._guarded():
+            if self._book is None:
+                return
             if self._overview is not None:
                 self._write_summary()
             sheets = [sheet for table in self._tables.values() for sheet in table.finish()]

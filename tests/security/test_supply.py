@@ -63,7 +63,7 @@ REASONS = {
     ("feeds/workbook.py", "load_object"): "record types in the options of a feed",
     ("fleet/output/destination.py", "import_module"): "fsspec and gcsfs, by their names",
     ("fleet/worker/task.py", "import_module"): "pyarrow, by its name",
-    ("jobs/scratch.py", "import_module"): "fcntl, which Windows has not, by its name",
+    ("scratch.py", "import_module"): "fcntl, which Windows has not, by its name",
     ("middlewares/credentials.py", "import_module"): "a module of Scrapy, by its name",
     ("fleet/report/loading.py", "import_module"): "pyarrow, by its name",
     ("fleet/worker/nursery.py", "load_object"): "settings, before any crawl begins",

@@ -23,7 +23,7 @@ from uuid import uuid4
 from sitemapcrawler import urls
 from sitemapcrawler.fleet.domains import FileSystem
 from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason
-from sitemapcrawler.jobs.scratch import scratch
+from sitemapcrawler.scratch import scratch
 
 __all__ = ["Output", "OutputFailed"]
 

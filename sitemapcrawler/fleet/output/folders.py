@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from sitemapcrawler.fleet.domains import FileSystem
-from sitemapcrawler.jobs.scratch import lock_file, scratch
+from sitemapcrawler.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
 MAX_REASON = 300

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import io
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -392,6 +394,36 @@ class TestOptions:
 def test_temporary_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     export(UrlRecord(loc="u"))
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import io, sys, tempfile
+from sitemapcrawler.feeds.workbook import WorkbookExporter
+from sitemapcrawler.items import UrlRecord
+tempfile.tempdir = sys.argv[1]
+writer = WorkbookExporter(io.BytesIO())
+writer.start_exporting()
+writer.export_item(UrlRecord(loc="u"))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_next_workbook_removes_temporary_files_of_a_killed_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    argv = [sys.executable, "-c", KILLED, str(tmp_path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        export(UrlRecord(loc="u"))
+        [left] = tmp_path.iterdir()
+        assert list((left / "work").iterdir()), "rows of a process that is running stay"
+        process.kill()
+        process.wait()
+        assert left.is_dir()
+        export(UrlRecord(loc="u"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
-"""Prefix of folders with the temporary database of a crawl."""
+"""Prefix of folders with the temporary database, or the rows of a workbook, of a crawl."""
 LOCK = ".lock"
 
 
