@@ -17,6 +17,7 @@ from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.early_stops import stop_in_order
+from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.middlewares.credentials import auth_of
@@ -25,8 +26,8 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes; 0 means finished."""
-ITEMS = ("auto", "batches", "records")
-"""Values of SITEMAP_ITEMS."""
+CHOICES = {"SITEMAP_ITEMS": ("auto", "batches", "records"), "SITEMAP_CSV_CELLS": CELLS}
+"""Values of settings that accept only these."""
 LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
 """Minimum values, which DuckDB requires."""
 SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
@@ -64,8 +65,9 @@ def plan(settings: BaseSettings, arguments: Mapping[str, object], spider: type[A
 
 def check_settings(settings: BaseSettings) -> None:
     """Validate this project's settings. Raises ValueError, one line."""
-    if settings["SITEMAP_ITEMS"] not in ITEMS:
-        raise ValueError(f"setting SITEMAP_ITEMS={settings['SITEMAP_ITEMS']!r}: accepted: {', '.join(ITEMS)}")
+    for name, accepted in CHOICES.items():
+        if settings[name] not in accepted:
+            raise ValueError(f"setting {name}={settings[name]!r}: accepted: {', '.join(accepted)}")
     for name, default in vars(ours).items():
         if name.startswith("SITEMAP_") and type(default) in (int, float):
             try:

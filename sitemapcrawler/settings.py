@@ -106,6 +106,7 @@ SITEMAP_STORE_MEMORY = 500
 SITEMAP_STORE_THREADS = 2
 
 # Output.
+SITEMAP_CSV_CELLS = "flat"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_URI_PARAMS = "sitemapcrawler.crawl.state.uri_params"
 FEED_EXPORTERS = {

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -21,7 +21,8 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.feeds.cells import cells_of
+from sitemapcrawler.feeds.cells import cells_of, is_texts
+from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
@@ -29,6 +30,7 @@ from sitemapcrawler.items import RECORDS, FindingRecord, UrlBatch, UrlRecord, re
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from scrapy.crawler import Crawler
 
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
@@ -39,6 +41,8 @@ ROW_GROUP_BYTES = 64 * 1024 * 1024
 """Bytes in memory at which a smaller row group is written, such as one of pages with many images."""
 ROWS_AT_ONCE = 1000
 """Records converted to columns together; converting them one by one takes ninety times as long."""
+JOIN = "; "
+"""Between the texts of a list in a flat CSV cell."""
 
 
 class RecordFilter(ItemFilter):
@@ -168,10 +172,16 @@ class JsonExporter(JsonLinesExporter):
 class CsvExporter(RecordExporter):
     """`csv`: one table of the URL records, or of the record type in `item_classes`; other types are not written.
 
-    Columns are the fields of the record in order, or `fields`. Lists and objects become JSON text; lists of texts are
-    joined by `join_multivalued` if it is set. Null and empty values become empty cells. Text that any spreadsheet would
-    run as a formula gets a leading `'` (`cells.Cells`). Characters that the encoding lacks become backslash escapes.
-    Appending writes no second header. Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
+    Columns are those of `cells`, or `fields`, which may name columns of either kind:
+
+    - `flat` (default): URL records have the columns of `feeds/columns.py`; lists of texts are joined by
+      `join_multivalued` (default: `; `).
+    - `json`: the fields of the record in order; lists and objects are JSON text, but for lists of texts if
+      `join_multivalued` is set.
+
+    Null and empty values become empty cells. Text that any spreadsheet would run as a formula gets a leading `'`
+    (`cells.Cells`). Characters that the encoding lacks become backslash escapes. Appending writes no second header.
+    Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 
     suffix = "csv"
@@ -186,24 +196,47 @@ class CsvExporter(RecordExporter):
         join_multivalued: str | None = None,
         errors: str | None = None,
         item_classes: Sequence[type | str] = (),
+        cells: str = FLAT,
         **kwargs: object,
     ) -> None:
-        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written."""
+        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written. Raises
+        ValueError if `cells` is none of `CELLS`."""
         super().__init__(dont_fail=True, **kwargs)
+        if cells not in CELLS:
+            raise ValueError(f"cells {cells!r}: accepted: {', '.join(CELLS)}")
         self._record = record_of(_loaded(item_classes))
-        self._fields = [field.name for field in dataclasses.fields(self._record)]
+        own = {field.name: Column(field.name, 0, attrgetter(field.name)) for field in dataclasses.fields(self._record)}
+        flat = {column.name: column for column in URLS} if self._record is UrlRecord else own
+        default, other = (flat, own) if cells == FLAT else (own, flat)
+        self._fields = list(default)
+        self._known = {**other, **default}
+        self._columns: list[Column] | None = None
         self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
         self._text = io.StringIO(newline="")
         self._writer = csv.writer(self._text, **self._kwargs)
         self._cells = cells_of(self._writer.dialect, self.encoding, errors)
         self._header_due = include_headers_line and not self.outlet.appending
-        self._join = join_multivalued
+        self._join_other = "," if join_multivalued is None else join_multivalued
+        self._join = JOIN if join_multivalued is None and cells == FLAT else join_multivalued
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
     @classmethod
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: Any) -> Self:
+        """Create an exporter whose `cells` are those of the setting SITEMAP_CSV_CELLS unless the feed names others."""
+        return cls(file, **{"cells": crawler.settings.get("SITEMAP_CSV_CELLS", FLAT), **kwargs})
+
+    @classmethod
     def check_options(cls, options: FeedOptions) -> None:
-        """Raise ValueError for several record types, and what `csv.writer` raises for its arguments."""
+        """Raise ValueError for several record types or unknown `cells`, and what `csv.writer` raises for its
+        arguments."""
         cls(io.BytesIO(), **options)
+
+    @classmethod
+    def fields_of(cls, kinds: Iterable[type]) -> list[str]:
+        """Return the names of flat columns and of fields."""
+        kinds = list(kinds)
+        flat = [column.name for column in URLS] if UrlRecord in kinds else []
+        return list(dict.fromkeys([*flat, *super().fields_of(kinds)]))
 
     def export_item(self, item: object) -> None:
         """Write the item's records of its type, one per row."""
@@ -220,11 +253,19 @@ class CsvExporter(RecordExporter):
         self.outlet.finish()
 
     def _put_records(self, rows: Sequence[object]) -> None:
-        columns = []
-        for name in self._start(self._fields):
-            values = list(map(attrgetter(name), rows)) if name in self._fields else [None] * len(rows)
-            columns.append(self._cells.column(values, self._structure))
-        self._writer.writerows(zip(*columns, strict=True))
+        if self._columns is None:
+            absent = Column("", 0, lambda record: None)
+            self._columns = [self._known.get(name, absent) for name in self._start(self._fields)]
+        needed = {column.needs for column in self._columns} - {""}
+        empty = {name for name in needed if not any(map(attrgetter(name), rows))}
+        blank = [""] * len(rows)
+        cells = [
+            blank
+            if column.needs in empty
+            else self._cells.column(list(map(column.value, rows)), self._structure, self._join)
+            for column in self._columns
+        ]
+        self._writer.writerows(zip(*cells, strict=True))
 
     def _put_other(self, item: object) -> None:
         self._start(ItemAdapter(item).field_names())
@@ -242,14 +283,14 @@ class CsvExporter(RecordExporter):
         return columns
 
     def _structure(self, value: object) -> str:
-        if self._join is not None and _is_texts(value):
+        if self._join is not None and is_texts(value):
             return self._cells.disarmed(self._join.join(value))
         return self._cells.disarmed_json(self._json.text(value))
 
     def _other_structure(self, value: object) -> str:
         """Convert a value as Scrapy does, except that lists and objects become JSON text."""
-        if _is_texts(value):
-            return self._cells.disarmed(("," if self._join is None else self._join).join(value))
+        if is_texts(value):
+            return self._cells.disarmed(self._join_other.join(value))
         if isinstance(value, (list, tuple, dict)) or is_item(value):
             return self._cells.disarmed_json(self._json.line(value).decode()[:-1])
         text = to_unicode(value, errors="backslashreplace") if isinstance(value, bytes) else str(value)
@@ -287,10 +328,6 @@ def rows_of(item: object, kind: type) -> Sequence[object]:
         if not item.judged:
             return ()
     return [record for record in records(item) if isinstance(record, kind)]
-
-
-def _is_texts(value: object) -> TypeGuard[Sequence[str]]:
-    return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
 
 
 class ParquetExporter(RecordExporter):

@@ -11,9 +11,9 @@ import errno
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import IO, Any
@@ -22,6 +22,7 @@ import xlsxwriter
 from scrapy.utils.misc import load_object
 from xlsxwriter.exceptions import XlsxWriterException
 
+from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.setup import FeedOptions
@@ -59,44 +60,6 @@ _OPTIONS = {
 """Options of XlsxWriter: rows go to temporary files, and text stays text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a sheet."""
-
-    name: str
-    """Header, and its name in `fields`."""
-    width: int
-    """In characters."""
-    value: Callable[[Any], object]
-    """Value of a record: text, a number, True, False, or None for an empty cell."""
-    is_link: bool = False
-    """True if http(s) URLs become hyperlinks."""
-
-
-def _status(url: UrlRecord) -> object:
-    """HTTP status, or the kind of failure; None if the URL was not requested."""
-    if url.reply is None or url.reply.kind == "unchecked":
-        return None
-    return url.reply.status if url.reply.status is not None else url.reply.kind
-
-
-def _final_url(url: UrlRecord) -> str | None:
-    """URL that a redirect led to."""
-    return url.reply.final_url if url.reply is not None and url.reply.final_url != url.loc else None
-
-
-def _noindex(url: UrlRecord) -> object:
-    """True or False; the names of the crawlers if the page tells only some of them."""
-    if url.reply is None or url.reply.noindex:
-        return url.reply and True
-    return ", ".join(url.reply.noindex_agents) or url.reply.noindex
-
-
-def _blocked_for(url: UrlRecord) -> str | None:
-    """Names of the crawlers; `none` if robots.txt allows all; None if it was not judged."""
-    return None if url.blocked_for is None else ", ".join(url.blocked_for) or "none"
-
-
 def _counts(counts: Mapping[str, int]) -> str:
     """`GPTBot 120, CCBot 3`."""
     return ", ".join(f"{name} {number:,}" for name, number in counts.items())
@@ -108,27 +71,7 @@ def _fix(rule: str) -> str | None:
     return known.fix.replace("`", "") if known is not None and known.fix else None
 
 
-URLS = (
-    Column("url", 60, lambda url: url.loc, is_link=True),
-    Column("status", 10, _status),
-    Column("indexable", 11, lambda url: url.indexable),
-    Column("indexability", 16, lambda url: url.indexability),
-    Column("final_url", 40, _final_url),
-    Column("canonical", 40, lambda url: url.reply and url.reply.canonical),
-    Column("noindex", 10, _noindex),
-    Column("blocked_for", 20, _blocked_for),
-    Column("lastmod", 22, lambda url: url.lastmod),
-    Column("changefreq", 12, lambda url: url.changefreq),
-    Column("priority", 9, lambda url: url.priority),
-    Column("images", 9, lambda url: len(url.images) or None),
-    Column("videos", 9, lambda url: len(url.videos) or None),
-    Column("news", 9, lambda url: 1 if url.news else None),
-    Column("alternates", 11, lambda url: len(url.alternates) or None),
-    Column("problems", 40, lambda url: ", ".join(url.issues)),
-    Column("sitemap", 50, lambda url: url.sitemap),
-    Column("line", 9, lambda url: url.line),
-    Column("change", 11, lambda url: url.change),
-)
+PAGES = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
 PROBLEMS = (
     Column("severity", 10, lambda finding: finding.severity),
     Column("rule", 28, lambda finding: finding.rule),
@@ -152,18 +95,18 @@ SITEMAPS = (
     Column("parent", 50, lambda file: file.parent),
     Column("final_url", 40, lambda file: file.final_url),
     Column("replies", 30, lambda file: _counts(file.replies)),
-    Column("problems", 40, lambda file: ", ".join(file.issues)),
+    Column("problems", 40, lambda file: file.issues),
     Column("error", 50, lambda file: file.error),
 )
 ROBOTS = (
     Column("robots", 50, lambda robots: robots.robots, is_link=True),
     Column("status", 10, lambda robots: robots.status),
     Column("outcome", 14, lambda robots: robots.outcome),
-    Column("sitemaps", 60, lambda robots: ", ".join(robots.sitemaps)),
+    Column("sitemaps", 60, lambda robots: robots.sitemaps),
     Column("crawl_delay", 12, lambda robots: robots.crawl_delay),
     Column("urls", 10, lambda robots: robots.urls),
     Column("blocked_urls", 40, lambda robots: _counts(robots.agents)),
-    Column("problems", 40, lambda robots: ", ".join(robots.issues)),
+    Column("problems", 40, lambda robots: robots.issues),
     Column("error", 50, lambda robots: robots.error),
 )
 SUMMARY = "Summary"
@@ -171,7 +114,7 @@ SUMMARY = "Summary"
 SUMMARY_WIDTHS = (36, 24, 16, 90)
 """Of its columns, in characters."""
 TABLES: Mapping[type, tuple[str, Sequence[Column]]] = {
-    UrlRecord: ("URLs", URLS),
+    UrlRecord: ("URLs", PAGES),
     FindingRecord: ("Problems", PROBLEMS),
     SitemapRecord: ("Sitemaps", SITEMAPS),
     RobotsRecord: ("Robots", ROBOTS),
@@ -319,6 +262,8 @@ class Table:
         self._row += 1
         for place, value_of, is_link in self._columns:
             value = value_of(record)
+            if isinstance(value, (list, tuple)):
+                value = ", ".join(value)
             if value is None or value == "":
                 continue
             if isinstance(value, str):

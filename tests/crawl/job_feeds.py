@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,11 +60,9 @@ def _list(path: Path) -> Iterator[Any]:
 
 
 def _table(path: Path) -> Iterator[Any]:
-    csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            reply = json.loads(row["reply"]) if row["reply"] else None
-            yield timeless({**row, "reply": reply})
+            yield without(row, OF_THE_REQUEST)
 
 
 def _parquet(path: Path) -> Iterator[Any]:

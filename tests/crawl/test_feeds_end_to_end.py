@@ -53,6 +53,7 @@ RICH = f"""{DECLARATION}<urlset {CORE} {NAMESPACES}>
 RICH_LOC = "https://pages.example/rich?a=1&b=2"
 CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
             "/dated.xml", "/cut.xml")  # fmt: skip
+JSON_CELLS = "json-cells.csv"
 FEEDS = ("urls.csv", "all.json", "all.jsonl", "urls.csv.gz", "deep/folder/all.jsonl.gz")
 
 
@@ -88,6 +89,10 @@ class Feeds:
         return table(self.path("urls.csv").read_bytes())
 
     @property
+    def nested_rows(self) -> list[dict[str, str]]:
+        return table(self.path(JSON_CELLS).read_bytes())
+
+    @property
     def records(self) -> list[dict[str, Any]]:
         return read_feed(self.path("all.jsonl"))
 
@@ -105,7 +110,9 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
         program(site)
         options = [option for name in FEEDS for option in ("-O", name)]
         folder = tmp_path_factory.mktemp("feeds")
-        yield Feeds(crawl(folder, *options, sitemap=site.url("/index.xml")), site)
+        cells = {JSON_CELLS: {"format": "csv", "item_export_kwargs": {"cells": "json"}}}
+        settings = {"FEEDS": json.dumps(cells)}
+        yield Feeds(crawl(folder, *options, settings=settings, sitemap=site.url("/index.xml")), site)
 
 
 def test_crawl_ends_well_and_says_what_it_wrote(feeds: Feeds) -> None:
@@ -123,7 +130,7 @@ def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
 
 def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:
     files = {str(path.relative_to(feeds.crawl.folder)) for path in feeds.crawl.folder.rglob("*") if path.is_file()}
-    assert files == {*FEEDS, "log.txt"}
+    assert files == {*FEEDS, JSON_CELLS, "log.txt"}
 
 
 def test_every_record_type_is_in_json(feeds: Feeds) -> None:
@@ -135,7 +142,7 @@ def test_every_record_type_is_in_json(feeds: Feeds) -> None:
 
 def test_type_is_the_first_field(feeds: Feeds) -> None:
     assert all(next(iter(record)) == "type" for record in feeds.records)
-    assert next(iter(feeds.rows[0])) == "type"
+    assert next(iter(feeds.nested_rows[0])) == "type"
 
 
 def test_json_holds_the_same_as_json_lines(feeds: Feeds) -> None:
@@ -156,21 +163,37 @@ def test_null_and_empty_fields_are_left_out_of_json(feeds: Feeds) -> None:
 
 def test_table_has_the_url_records_only(feeds: Feeds) -> None:
     records = feeds.of_type("url")
-    assert [(row["type"], row["loc"], row["sitemap"], row["line"]) for row in feeds.rows] == [
-        ("url", record["loc"], record["sitemap"], str(record["line"])) for record in records
-    ]
+    for rows in (feeds.rows, feeds.nested_rows):
+        assert [(row["loc"], row["sitemap"], row["line"]) for row in rows] == [
+            (record["loc"], record["sitemap"], str(record["line"])) for record in records
+        ]
+    assert {row["type"] for row in feeds.nested_rows} == {"url"}
 
 
 def test_table_has_every_column(feeds: Feeds) -> None:
     assert list(feeds.rows[0])[:9] == [
+        "loc", "status", "indexable", "indexability", "final_url", "canonical", "noindex", "blocked_for", "lastmod",
+    ]  # fmt: skip
+    assert list(feeds.nested_rows[0])[:9] == [
         "type", "loc", "loc_raw", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority",
     ]  # fmt: skip
-    assert {"images", "videos", "news", "alternates", "extra", "recovered"} <= set(feeds.rows[0])
-    assert all(None not in row and None not in row.values() for row in feeds.rows)
+    for rows in (feeds.rows, feeds.nested_rows):
+        assert {"images", "videos", "news", "alternates", "extra", "recovered"} <= set(rows[0])
+        assert all(None not in row and None not in row.values() for row in rows)
 
 
-def test_nested_fields_are_json_text_in_the_table(feeds: Feeds) -> None:
+def test_flat_table_counts_nested_objects(feeds: Feeds) -> None:
     [row] = [row for row in feeds.rows if row["loc"] == RICH_LOC]
+    [record] = [record for record in feeds.of_type("url") if record["loc"] == RICH_LOC]
+    for name in ("images", "videos", "alternates"):
+        assert row[name] == str(len(record[name]))
+    assert (row["news"], row["extra"]) == ("1", "; ".join(record["extra"]))
+    assert row["problems"] == "; ".join(record.get("issues", []))
+    assert [cell for each in feeds.rows for cell in each.values() if cell[:1] in ("[", "{")] == []
+
+
+def test_nested_fields_are_json_text_on_request(feeds: Feeds) -> None:
+    [row] = [row for row in feeds.nested_rows if row["loc"] == RICH_LOC]
     [record] = [record for record in feeds.of_type("url") if record["loc"] == RICH_LOC]
     for name in ("images", "videos", "news", "alternates", "extra"):
         assert json.loads(row[name]) == record[name]

@@ -138,7 +138,7 @@ def test_files_named_after_a_record_type_hold_it(site: SiteServer, tmp_path: Pat
     ]
     assert len(pq.read_table(tmp_path / "out/findings.parquet")) == len(findings)
     assert pq.read_table(tmp_path / "robots.parquet")["robots"].to_pylist() == [site.url("/robots.txt")]
-    assert {row["type"] for row in table(tmp_path / "urls.csv")} == {"url"}
+    assert [row["loc"] for row in table(tmp_path / "urls.csv")] == [record["loc"] for record in done.of_type("url")]
     assert (tmp_path / "my-findings.csv").read_bytes() == (tmp_path / "urls.csv").read_bytes()
 
 

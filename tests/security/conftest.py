@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -41,7 +42,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     folder = tmp_path_factory.mktemp("written")
     formats = ("csv", "json", "jsonl", "parquet", "sarif", "junit")
     options = [word for name in formats for word in ("-O", f"out.{name}")]
-    settings = {"LOG_LEVEL": "DEBUG", "RETRY_TIMES": 1, "STATS_DUMP": True, "LOG_FILE": "file.log"}
+    feeds = json.dumps({"cells.csv": {"item_export_kwargs": {"cells": "json"}}})
+    settings = {"LOG_LEVEL": "DEBUG", "RETRY_TIMES": 1, "STATS_DUMP": True, "LOG_FILE": "file.log", "FEEDS": feeds}
     with alone_or_skipped(), SiteServer() as site:
         fill(site)
         argv = command(

@@ -27,6 +27,9 @@ RUN = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 BLANK = "\"' \ufeff\u200b\u00a0"
 BEGINNING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: ")
 
+TABLES = ("out.csv", "cells.csv")
+"""With flat columns, and with JSON in cells."""
+
 
 def records(crawl: Crawl, name: str = "out.jsonl") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (crawl.folder / name).read_text("utf-8").split("\n") if line]
@@ -62,9 +65,12 @@ def test_json_and_parquet_keep_the_true_text(written: Crawl, text: dict[str, str
     assert [row["lastmod"] for row in rows] == [url.get("lastmod") for url in urls]
 
 
+@pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_no_cell_of_a_table_is_run_however_a_spreadsheet_splits_it(text: dict[str, str], delimiter: str) -> None:
-    rows = list(csv.reader(io.StringIO(text["out.csv"]), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL))
+def test_no_cell_of_a_table_is_run_however_a_spreadsheet_splits_it(
+    text: dict[str, str], delimiter: str, name: str
+) -> None:
+    rows = list(csv.reader(io.StringIO(text[name]), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL))
     seen = [cell.lstrip(BLANK) for row in rows for cell in row if not cell.startswith("'")]
     assert len(seen) > 10
     assert [cell for cell in seen if cell.startswith(RUN) and not re.fullmatch(r"-[0-9.]+", cell)] == []
@@ -72,11 +78,12 @@ def test_no_cell_of_a_table_is_run_however_a_spreadsheet_splits_it(text: dict[st
 
 
 def test_a_table_comes_back_but_for_the_apostrophes(written: Crawl, text: dict[str, str]) -> None:
-    header, *rows = csv.reader(io.StringIO(text["out.csv"]))
-    lastmods = [Cells().armed(row[header.index("lastmod")]) for row in rows]
-    images = [json.loads(row[header.index("images")] or "[]") for row in rows]
     urls = [record for record in records(written) if record["type"] == "url"]
-    assert lastmods == [url.get("lastmod", "") for url in urls]
+    for name in TABLES:
+        header, *rows = csv.reader(io.StringIO(text[name]))
+        lastmods = [Cells().armed(row[header.index("lastmod")]) for row in rows]
+        assert lastmods == [url.get("lastmod", "") for url in urls]
+    images = [json.loads(row[header.index("images")] or "[]") for row in rows]
     assert images == [url.get("images", []) for url in urls]
 
 

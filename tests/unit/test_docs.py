@@ -23,6 +23,7 @@ from sitemapcrawler import __version__, running, settings
 from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.crawl.params import ARGUMENTS
+from sitemapcrawler.feeds.columns import URLS
 from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Share, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
@@ -265,7 +266,14 @@ def test_example_has_fields_that_exist(example: str) -> None:
 
 def test_head_of_the_table_is_that_of_the_code() -> None:
     fields = [field.name for field in dataclasses.fields(RECORDS["url"])]
-    assert fenced(FORMATS, "csv") == [",".join(fields) + "\n"]
+    flat = [column.name for column in URLS]
+    assert fenced(FORMATS, "csv") == [",".join(flat) + "\n", ",".join(fields) + "\n"]
+
+
+def test_every_flat_column_is_described() -> None:
+    told = [name for row in rows(section(FORMATS, "CSV")) for name in INLINE.findall(row[0])]
+    assert {*told} | {field.name for field in dataclasses.fields(RECORDS["url"])} >= {column.name for column in URLS}
+    assert {*told} <= {column.name for column in URLS}
 
 
 def test_pipeline_of_the_example_sees_the_records_of_a_batch(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,17 @@ def test_interval_is_a_number() -> None:
         check_settings(settings("SITEMAP_PROGRESS_INTERVAL", "often"))
 
 
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [("SITEMAP_ITEMS", ("auto", "batches", "records")), ("SITEMAP_CSV_CELLS", ("flat", "json"))],
+)
+def test_setting_is_one_of_several_words(name: str, accepted: tuple[str, ...]) -> None:
+    for value in accepted:
+        check_settings(settings(name, value))
+    with pytest.raises(ValueError, match=f"^setting {name}='xml': accepted: {', '.join(accepted)}$"):
+        check_settings(settings(name, "xml"))
+
+
 def test_refused_arguments_leave_no_log(tmp_path: Path) -> None:
     log = tmp_path / "crawl.log"
     with pytest.raises(ValueError, match=r"^argument verify='perhaps': "):

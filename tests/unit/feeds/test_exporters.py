@@ -17,17 +17,30 @@ from hypothesis import strategies as st
 from scrapy import Field, Item
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
+from scrapy.utils.misc import build_from_crawler
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.feeds.cells import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.items import FindingRecord, Hop, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
-from sitemapcrawler.namespaces.extensions import Alternate, Image
+from sitemapcrawler.items import (
+    FindingRecord,
+    Hop,
+    Note,
+    Notes,
+    ReplyRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlBatch,
+    UrlRecord,
+)
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,issues,change,changed_fields"
+HEADER = "loc,status,indexable,indexability,final_url,canonical,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,unchecked,redirects,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,issues,change,changed_fields"
 
 
 class Product(Item):
@@ -156,7 +169,7 @@ class TestJsonLines:
 
     def test_empty_fields_are_written_on_request(self) -> None:
         row = json.loads(lines(a_url(), export_empty_fields=True)[0])
-        assert (row["news"], row["images"], len(row)) == (None, [], len(HEADER.split(",")))
+        assert (row["news"], row["images"], len(row)) == (None, [], len(FIELDS.split(",")))
 
     def test_other_items_are_written_as_scrapy_writes_them(self) -> None:
         assert lines({"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])) == [
@@ -249,17 +262,120 @@ class TestJson:
 
 
 class TestCsv:
-    def test_columns_are_the_fields_of_a_url_record(self) -> None:
-        url = a_url(line=3, lastmod="2024", priority=0.5, images=[Image(loc="i")], alternates=[Alternate("de", "h")])
+    def test_columns_are_flat(self) -> None:
+        url = a_url(
+            line=3,
+            lastmod="2024",
+            priority=0.5,
+            images=[Image(loc="i"), Image(loc="j")],
+            news=News(title="n"),
+            alternates=[Alternate("de", "h")],
+            extra={"urn:x": [], "toys": []},
+            blocked_for=["GPTBot", "CCBot"],
+            issues=["lastmod-future", "loc-duplicate"],
+            change="changed",
+            changed_fields=["lastmod", "images"],
+        )
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
-            "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,,,',
+            "https://e.com/,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
+            "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,,,urn:x; toys,false",
         ]
+
+    @pytest.mark.parametrize(
+        ("reply", "expected"),
+        [
+            (
+                ReplyRecord("redirected", None, 200, "https://e.com/new", [Hop(301, "https://e.com/")], elapsed_ms=7),
+                {"status": "200", "final_url": "https://e.com/new", "redirects": "1", "elapsed_ms": "7"},
+            ),
+            (
+                ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False, canonical="https://e.com/c"),
+                {"status": "200", "noindex": "false", "canonical": "https://e.com/c"},
+            ),
+            (ReplyRecord("ok", status=200, noindex=True, noindex_agents=["bot"]), {"status": "200", "noindex": "true"}),
+            (
+                ReplyRecord("ok", status=200, noindex=False, noindex_agents=["a", "b"]),
+                {"status": "200", "noindex": "a; b"},
+            ),
+            (
+                ReplyRecord("timeout", final_url="https://e.com/", error="no answer in 60 s"),
+                {"status": "timeout", "error": "no answer in 60 s"},
+            ),
+            (ReplyRecord("unchecked", "sampled-out"), {"unchecked": "sampled-out"}),
+        ],
+    )
+    def test_facts_of_the_reply_are_columns(self, reply: ReplyRecord, expected: dict[str, str]) -> None:
+        header, row, plain = table(UrlBatch(SITEMAP, [a_url(reply=reply), a_url()]))
+        found = {name: cell for name, cell in zip(header, row, strict=True) if cell}
+        assert found == {"loc": "https://e.com/", "sitemap": SITEMAP, "recovered": "false", **expected}
+        assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
+
+    def test_indexability(self) -> None:
+        fields = ["indexable", "indexability"]
+        urls = [a_url(indexable=True, indexability="ok"), a_url(indexable=False, indexability="noindex"), a_url()]
+        assert table(UrlBatch(SITEMAP, urls), fields_to_export=fields)[1:] == [
+            ["true", "ok"],
+            ["false", "noindex"],
+            ["", ""],
+        ]
+
+    @pytest.mark.parametrize(("blocked", "cell"), [(None, ""), ((), "none"), ([], "none"), (["a", "b"], "a; b")])
+    def test_no_blocked_crawler_and_no_verdict_differ(self, blocked: Any, cell: str) -> None:
+        rows = table(
+            UrlBatch(SITEMAP, [a_url(blocked_for=blocked), a_url(blocked_for=["x"])]), fields_to_export=["blocked_for"]
+        )
+        assert rows[1] == [cell]
+
+    def test_columns_are_the_fields_on_request(self) -> None:
+        url = a_url(line=3, lastmod="2024", priority=0.5, images=[Image(loc="i")], alternates=[Alternate("de", "h")])
+        url.issues, url.blocked_for = ["a", "b"], []
+        assert export(CsvExporter, url, cells="json").decode().splitlines() == [
+            FIELDS,
+            "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,"[""a"",""b""]",,',
+        ]
+
+    def test_fields_name_columns_of_either_kind(self) -> None:
+        url = a_url(images=[Image(loc="i")], issues=["a", "b"], reply=ReplyRecord("ok", status=200))
+        names = ["loc", "status", "images", "issues", "problems", "reply", "type"]
+        assert table(url, fields_to_export=names)[1] == [
+            *("https://e.com/", "200", "1", "a; b", "a; b", '{"kind":"ok","status":200}', "url")
+        ]
+        assert table(url, fields_to_export=names, cells="json")[1] == [
+            *("https://e.com/", "200", '[{"loc":"i"}]', '["a","b"]', '["a","b"]', '{"kind":"ok","status":200}', "url")
+        ]
+
+    def test_cells_of_an_unknown_kind_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"^cells 'xml': accepted: flat, json$"):
+            CsvExporter.check_options({"cells": "xml"})
+
+    @pytest.mark.parametrize(
+        ("options", "first"),
+        [({}, "type"), ({"cells": "flat"}, "loc"), ({"cells": "json"}, "type")],
+    )
+    def test_setting_decides_unless_the_feed_does(self, options: dict[str, str], first: str) -> None:
+        file = io.BytesIO()
+        crawler = get_crawler(settings_dict={"SITEMAP_CSV_CELLS": "json"})
+        build_from_crawler(CsvExporter, crawler, file, **options).finish_exporting()
+        assert file.getvalue().decode().partition(",")[0] == first
+
+    def test_lists_of_other_records_are_joined(self) -> None:
+        record = SitemapRecord(SITEMAP, issues=["a", "b"], namespaces=["urn:x", "=1"], replies={"ok": 1})
+        fields = ["issues", "namespaces", "replies"]
+        options: dict[str, Any] = {"item_classes": [SitemapRecord], "fields_to_export": fields}
+        assert table(record, **options)[1] == ["a; b", "urn:x;' =1", '{"ok":1}']
+        assert table(record, cells="json", **options)[1] == ['["a","b"]', '["urn:x","=1"]', '{"ok":1}']
+
+    @pytest.mark.parametrize("text", ["=1+1", "@x", "\uff1dcmd"])
+    def test_no_text_in_a_list_is_run_by_a_spreadsheet(self, text: str) -> None:
+        url = a_url(extra={text: [], "b": [], f" {text}": []}, reply=ReplyRecord("ok", noindex_agents=[text]))
+        row = table(url, fields_to_export=["extra", "noindex"])[1]
+        assert row == [f"'{text}; b;'  {text}", f"'{text}"]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
-        assert [(row[1], row[rows[0].index("recovered")]) for row in rows] == [
+        assert [(row[0], row[rows[0].index("recovered")]) for row in rows] == [
             ("loc", "recovered"),
             ("https://e.com/", "true"),
         ]
@@ -278,13 +394,20 @@ class TestCsv:
                 value = (getattr(url, name) or "").encode("utf-8", "backslashreplace").decode()
                 assert Cells().armed(cells[name]) == value
             assert cells["line"] == ("" if url.line is None else str(url.line))
+            assert cells["images"] == ("" if not url.images else str(len(url.images)))
+
+    @given(st.lists(URLS, max_size=3))
+    def test_any_object_comes_back_from_json_cells(self, urls: list[UrlRecord]) -> None:
+        header, *rows = table(UrlBatch(SITEMAP, urls), cells="json")
+        for row, url in zip(rows, urls, strict=True):
+            cells = dict(zip(header, row, strict=True))
             if url.images:
                 assert [image.get("loc") for image in json.loads(cells["images"])] == [i.loc for i in url.images]
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
-        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][1:9] == [
-            f"'{text}", "", SITEMAP, "", f"'{text}", "", "", "-0.5",
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:11] == [
+            f"'{text}", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
     def test_a_formula_that_got_into_a_number_field_is_not_run(self) -> None:
@@ -299,7 +422,9 @@ class TestCsv:
     def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:
         assert b"\xe9 \\u4e2d" in export(CsvExporter, a_url("é 中"), encoding="latin-1")
         assert b"https://e.com/\\ud800" in export(CsvExporter, a_url("https://e.com/\ud800"))
-        assert table(a_url(images=[Image(loc="\ud800")]), fields_to_export=["images"])[1] == ['[{"loc":"\\ud800"}]']
+        assert table(a_url(images=[Image(loc="\ud800")]), fields_to_export=["images"], cells="json")[1] == [
+            '[{"loc":"\\ud800"}]'
+        ]
         assert b"\xe9 ?," in export(CsvExporter, a_url("é 中"), encoding="latin-1", errors="replace")
 
     def test_fields_are_chosen_and_renamed(self) -> None:
@@ -319,12 +444,13 @@ class TestCsv:
         assert export(CsvExporter, a_url(), **options) == b'"type";"loc"\n"url";"https://e.com/"\n'
 
     def test_the_header_may_be_left_out(self) -> None:
-        assert export(CsvExporter, a_url(), include_headers_line=False).startswith(b"url,")
+        assert export(CsvExporter, a_url(), include_headers_line=False).startswith(b"https://e.com/,")
 
     def test_lists_of_texts_are_joined_on_request(self) -> None:
-        record = a_url(images=["=a", "b"])
-        assert table(record, fields_to_export=["images"])[1] == ['["=a","b"]']
-        assert table(record, fields_to_export=["images"], join_multivalued="|")[1] == ["'=a|b"]
+        record = a_url(issues=["=a", "b"])
+        for cells, expected in (("flat", "'=a; b"), ("json", '["=a","b"]')):
+            assert table(record, fields_to_export=["issues"], cells=cells)[1] == [expected]
+            assert table(record, fields_to_export=["issues"], cells=cells, join_multivalued="|")[1] == ["'=a|b"]
 
     def test_other_items_have_columns_of_their_own(self) -> None:
         items = [
@@ -342,7 +468,7 @@ class TestCsv:
         assert table(Page("u", ["a", "b"]), join_multivalued="|") == [["url", "tags"], ["u", "a|b"]]
 
     def test_other_items_stand_under_the_columns_of_the_first(self) -> None:
-        assert table(a_url(), {"loc": "x", "colour": "red"})[2][:2] == ["", "x"]
+        assert table(a_url(), {"loc": "x", "colour": "red"})[2][:2] == ["x", ""]
 
     def test_utf_8_with_its_mark_for_spreadsheets(self) -> None:
         assert export(CsvExporter, a_url("é"), a_url("é"), encoding="utf-8-sig").count(b"\xef\xbb\xbf") == 1

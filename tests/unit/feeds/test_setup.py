@@ -239,7 +239,7 @@ def test_without_pyarrow_other_feeds_are_written(folder: Path) -> None:
     done = without_pyarrow("-O", "out.csv", "-s", "RETRY_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr
-    assert (folder / "out.csv").read_text().startswith("type,loc,")
+    assert (folder / "out.csv").read_text().startswith("loc,status,")
 
 
 def without_pyarrow(*options: str) -> subprocess.CompletedProcess[str]:

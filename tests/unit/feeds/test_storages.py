@@ -302,7 +302,7 @@ class TestCrawl:
         for _ in range(2):
             log_of(job(feeds, tmp_path, batches=1))
         plain = (tmp_path / "urls.csv").read_bytes()
-        assert (plain.count(b"\n"), plain.count(b"type,loc")) == (2001, 1)
+        assert (plain.count(b"\n"), plain.count(b"loc,status")) == (2001, 1)
         assert gzip.decompress((tmp_path / "urls.csv.gz").read_bytes()) == plain
         kinds = [json.loads(line)["type"] for line in (tmp_path / "urls.jsonl").read_text().splitlines()]
         assert kinds == ["mine", *["url"] * 1000, "sitemap", *["url"] * 1000, "sitemap"]
