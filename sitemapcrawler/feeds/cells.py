@@ -6,7 +6,7 @@ import _csv
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import NoneType
 from typing import Any, TypeGuard
@@ -14,6 +14,8 @@ from typing import Any, TypeGuard
 SEPARATORS = ",;\t\r\n"
 """Characters at which spreadsheets split lines into cells, depending on the user's locale."""
 DELIMITER = ","
+_QUOTED = ',"\r\n'
+"""Characters for which `csv.writer` quotes a cell by default."""
 
 _UNSEEN = r"""[\s\x00-\x20\x7f-\xa0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"']*+"""
 """Invisible characters and quotes, which may precede a formula."""
@@ -86,7 +88,7 @@ class Cells:
 
     def column(
         self, values: Sequence[Any], structure: Callable[[object], str], join: str | None = None
-    ) -> Iterable[object]:
+    ) -> Sequence[object]:
         """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
         texts by, if it does. Any: a feed may hold any item."""
         kinds = set(map(type, values))
@@ -117,6 +119,18 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
     is_usual = dialect.quoting != csv.QUOTE_NONE and dialect.quotechar == '"' and dialect.doublequote
     delimiter = dialect.delimiter if is_usual and dialect.escapechar is None else None
     return Cells(delimiter, partial(_written, encoding or "utf-8", errors) if errors else None)
+
+
+def quoted(values: Sequence[Any]) -> Sequence[str]:
+    """Quote a column of several as `csv.writer` does by default, but faster. Any: texts, numbers and None."""
+    try:
+        texts, together = values, "".join(values)
+    except TypeError:  # not only texts
+        texts = ["" if value is None else str(value) for value in values]
+        together = "".join(texts)
+    if not any(character in together for character in _QUOTED):
+        return texts
+    return ['"' + text.replace('"', '""') + '"' if any(map(text.__contains__, _QUOTED)) else text for text in texts]
 
 
 def is_texts(value: object) -> TypeGuard[Sequence[str]]:

@@ -21,7 +21,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.feeds.cells import cells_of, is_texts
+from sitemapcrawler.feeds.cells import cells_of, is_texts, quoted
 from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
@@ -214,6 +214,7 @@ class CsvExporter(RecordExporter):
         self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
         self._text = io.StringIO(newline="")
         self._writer = csv.writer(self._text, **self._kwargs)
+        self._is_usual = not self._kwargs
         self._cells = cells_of(self._writer.dialect, self.encoding, errors)
         self._header_due = include_headers_line and not self.outlet.appending
         self._join_other = "," if join_multivalued is None else join_multivalued
@@ -265,7 +266,10 @@ class CsvExporter(RecordExporter):
             else self._cells.column(list(map(column.value, rows)), self._structure, self._join)
             for column in self._columns
         ]
-        self._writer.writerows(zip(*cells, strict=True))
+        if self._is_usual and len(cells) > 1:
+            self._text.write("\r\n".join([*map(",".join, zip(*map(quoted, cells), strict=True)), ""]))
+        else:
+            self._writer.writerows(zip(*cells, strict=True))
 
     def _put_other(self, item: object) -> None:
         self._start(ItemAdapter(item).field_names())

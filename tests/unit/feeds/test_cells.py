@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds.cells import Cells, cells_of
+from sitemapcrawler.feeds.cells import Cells, cells_of, quoted
 
 CELLS = Cells()
 UNSEEN = "\"'" + "".join(
@@ -77,6 +77,13 @@ def test_disarmed_json_means_the_same_and_holds_no_formula(value: object, delimi
     )[1:]:
         seen = part.lstrip(UNSEEN)
         assert not seen.startswith(tuple(FORMULA)) or re.match(r"-[0-9]", seen)
+
+
+@given(st.lists(st.none() | st.integers() | st.floats() | st.text(alphabet="a\",;\r\n\t '\x00"), max_size=4))
+def test_column_is_quoted_as_by_the_csv_module(values: list[object]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([value, "x"] for value in values)
+    assert "".join(f"{cell},x\r\n" for cell in quoted(values)) == text.getvalue()
 
 
 def test_what_an_encoding_leaves_out_hides_no_formula() -> None:

@@ -494,6 +494,13 @@ def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
     assert len(written) == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"cells": "json"}, {"fields_to_export": ["loc"]}, {"errors": "replace"}])
+@given(urls=st.lists(URLS, min_size=1, max_size=4))
+def test_table_is_what_the_csv_module_writes(options: dict[str, Any], urls: list[UrlRecord]) -> None:
+    by_the_module = export(CsvExporter, UrlBatch(SITEMAP, urls), dialect="excel", **options)
+    assert export(CsvExporter, UrlBatch(SITEMAP, urls), **options) == by_the_module
+
+
 class TestAppending:
     """To a file that Scrapy's own storage opened; test_storages.py does it with ours."""
 
