@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from sitemapcrawler.namespaces import OWN, plugged
 from sitemapcrawler.namespaces.element import Element
@@ -130,6 +131,58 @@ class UrlRecord:
     baseline, with all that was known of it, and of no file of this crawl."""
     changed_fields: Sequence[str] = ()
     """What a changed one changed, by name of the field."""
+
+
+class Moment:
+    """Descriptor in a subclass of a record: a moment that the record stores as text, as a `datetime` in UTC.
+
+    Reading converts the text, so that entries which nobody asks for their date cost nothing.
+    """
+
+    def __init__(self, record: type, name: str) -> None:
+        """`record`, `name`: the class with slots, and its field that stores the text."""
+        self._stored = record.__dict__[name]
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, record: object, owner: type) -> datetime | None: ...
+    def __get__(self, record: object | None, owner: type) -> Self | datetime | None:
+        if record is None:
+            return self
+        text = self.text(record)
+        return None if text is None else datetime.fromisoformat(text)
+
+    def text(self, record: object) -> str | None:
+        """Return the text that is stored."""
+        text: str | None = self._stored.__get__(record)
+        return text
+
+    def __set__(self, record: object, value: datetime | str | None) -> None:
+        """Also takes ISO 8601 in UTC, as records store it."""
+        if isinstance(value, datetime):
+            value = value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        self._stored.__set__(record, value)
+
+
+class UrlEntry(UrlRecord):
+    """A url record in the hands of a program: `lastmod_at` is a `datetime` in UTC, or None."""
+
+    __slots__ = ()
+    lastmod_at: Moment = Moment(UrlRecord, "lastmod_at")  # type: ignore[assignment]  # feeds and rules work on the text
+    """`lastmod`; None where it cannot be read."""
+
+    @classmethod
+    def of(cls, record: UrlRecord) -> UrlEntry:
+        """Turn a record that nothing else uses any more into an entry, in place: a copy would take as long as reading
+        it took."""
+        record.__class__ = cls
+        return record  # type: ignore[return-value]  # it is one now
+
+    def plain(self) -> UrlRecord:
+        """Return a copy whose `lastmod_at` is text, as feeds write it."""
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        return UrlRecord(**values | {"lastmod_at": UrlEntry.lastmod_at.text(self)})
 
 
 @dataclass(slots=True)
@@ -535,4 +588,6 @@ def records(item: object) -> list[Any]:
         if not item.judged:
             return item.urls
         return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
+    if isinstance(item, UrlEntry):
+        return [item.plain()]
     return [item, *item.findings] if isinstance(item, SitemapEnd) else [item]

@@ -14,7 +14,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.pages.walking import SitemapItems
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.words import counted
@@ -99,10 +99,10 @@ class PageRequests:
 
     def for_batch(self, batch: UrlBatch) -> Iterator[Request]:
         """Requests for the pages of a batch, up to `max_urls`. Pass each to `count_sent` when it is sent."""
-        for entry in batch.urls:
+        for record in batch.urls:
             if self.full:
                 return
-            request = self._request(entry)
+            request = self._request(UrlEntry.of(record))
             if request is not None:
                 yield request
 
@@ -132,7 +132,7 @@ class PageRequests:
         pages = counted(self.count, "page")
         logger.log(level, "%s, %s to crawl%s", counted(files, "sitemap"), pages, " so far" if stopped else "")
 
-    def _request(self, entry: UrlRecord) -> Request | None:
+    def _request(self, entry: UrlEntry) -> Request | None:
         if not urls.is_web(entry.loc):
             self._stats.inc_value("sitemap/skipped/not-web")
             return None
@@ -147,7 +147,7 @@ class PageRequests:
             self._blame("no request was made", entry.loc, error)
         return None
 
-    def _leading_back(self, request: Request, entry: UrlRecord) -> Request:
+    def _leading_back(self, request: Request, entry: UrlEntry) -> Request:
         """Set the spider's callback and errback, unless the request has a callback."""
         if request.callback is None:
             request.callback = self._spider.parse_page

@@ -22,7 +22,7 @@ from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import queued
-from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.namespaces import declared
 from sitemapcrawler.pages.requests import PageRequests
 from sitemapcrawler.pages.settings import LOGGERS, complete, is_guarded, one_line_errors, page_params
@@ -99,20 +99,20 @@ class SitemapSpider(ArgumentSpider):
 
     # Methods to override.
 
-    def parse_page(self, response: Response, entry: UrlRecord) -> object:
+    def parse_page(self, response: Response, entry: UrlEntry) -> object:
         """Parse a page. May be a generator, coroutine or async generator, or return a list of items and requests."""
         raise NotImplementedError(f"{type(self).__name__}.parse_page is not defined")
 
-    def wanted(self, entry: UrlRecord) -> bool:
+    def wanted(self, entry: UrlEntry) -> bool:
         """Return False for an entry whose page must not be requested."""
         return True
 
-    def page_request(self, entry: UrlRecord) -> Request:
+    def page_request(self, entry: UrlEntry) -> Request:
         """Return the request for a page, with any method, headers, meta or priority.
         Without a callback, it gets `parse_page` as callback and, by default, an errback that calls `page_failed`."""
         return Request(entry.loc)
 
-    def page_failed(self, failure: Failure, entry: UrlRecord) -> object:
+    def page_failed(self, failure: Failure, entry: UrlEntry) -> object:
         """Handle a page that failed: an exception of the downloader, `HttpError` for a status that is not handled, or
         `IgnoreRequest` if robots.txt disallows it. By default, Scrapy handles the failure as usual.
         """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from sitemapcrawler.items import ElementTree, Notes, UrlRecord
+from sitemapcrawler.items import ElementTree, Moment, Notes, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import utc
@@ -129,6 +129,19 @@ class ChildRecord:
     """`lastmod` as ISO 8601 in UTC."""
     recovered: bool = False
     """True if the entry could be read only after a repair."""
+
+
+class ChildEntry(ChildRecord):
+    """A child record in the hands of a program: `lastmod_at` is a `datetime` in UTC, or None."""
+
+    __slots__ = ()
+    lastmod_at: Moment = Moment(ChildRecord, "lastmod_at")  # type: ignore[assignment]  # rules work on the text
+    """`lastmod`; None where it cannot be read."""
+
+    @classmethod
+    def of(cls, record: ChildRecord) -> ChildEntry:
+        """Return a copy: rules on an index still need the record."""
+        return cls(*astuple(record))
 
 
 Entry = UrlRecord | ChildRecord

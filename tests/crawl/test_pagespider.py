@@ -34,7 +34,7 @@ SPIDERS = """
 
         def parse_page(self, response, entry: UrlRecord):
             yield {
-                "url": response.url, "entry": entry.loc, "lastmod": entry.lastmod_at, "type": type(response).__name__,
+                "url": response.url, "entry": entry.loc, "lastmod": entry.lastmod_at.isoformat(), "type": type(response).__name__,
                 "size": len(response.body), "title": response.css("title::text").get(), "saw": response.meta["saw"],
             }
             for link in response.css("a"):
@@ -178,7 +178,7 @@ def test_pages_are_crawled_once_with_their_entries(done: Done, site: SiteServer)
     assert pages.keys() == {"/1", "/2", "/3", "/large", "/gzip", "/target", "/busy"}
     assert len(done.values("entry")) == len(pages)
     assert pages["/target"]["entry"] == site.url("/moved")
-    assert {item["lastmod"] for item in pages.values()} == {"2025-03-01T00:00:00Z"}
+    assert {item["lastmod"] for item in pages.values()} == {"2025-03-01T00:00:00+00:00"}
     assert Counter(site.paths)["/2"] == 1
 
 

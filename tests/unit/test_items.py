@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
-from dataclasses import MISSING, fields
+import pickle
+from dataclasses import MISSING, asdict, fields, replace
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from sitemapcrawler import items
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlEntry, UrlRecord, records
 
 RECORDS = (UrlRecord, SitemapRecord, SummaryRecord, FindingRecord)
 
@@ -57,3 +60,18 @@ def test_any_other_item_stands_for_itself() -> None:
     record = SitemapRecord()
     assert records(record) == [record]
     assert records({"type": "other"}) == [{"type": "other"}]
+
+
+def test_a_program_holds_a_moment_where_the_record_has_text() -> None:
+    record = UrlRecord("https://e.com/1", lastmod_at="2024-05-01T10:00:00Z")
+    entry = UrlEntry.of(record)
+    moment = datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert entry.lastmod_at == moment
+    for copied in (copy.copy(entry), pickle.loads(pickle.dumps(entry)), replace(entry)):
+        assert copied == entry
+        assert (type(copied), copied.lastmod_at) == (UrlEntry, moment)
+    assert asdict(entry)["lastmod_at"] == moment
+    entry.lastmod_at = moment.astimezone(timezone(timedelta(hours=2)))
+    assert records(entry) == [UrlRecord("https://e.com/1", lastmod_at="2024-05-01T10:00:00Z")]
+    entry.lastmod_at = None
+    assert entry.lastmod_at is None
