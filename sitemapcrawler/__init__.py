@@ -6,32 +6,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitemapcrawler.api import SitemapFile, read_sitemap
-    from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+    from sitemapcrawler.api import DownloadError, SitemapFile, read_sitemap
+    from sitemapcrawler.auditing import AuditError, AuditResult, RecordTable, audit
+    from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
     from sitemapcrawler.pages.spider import SitemapSpider
     from sitemapcrawler.reader import ChildRecord, Limits
+    from sitemapcrawler.reader.entries import ChildEntry
 
 __version__ = "0.1.0"
 """Version of the package, declared here alone."""
 
 __all__ = [
+    "AuditError",
+    "AuditResult",
+    "ChildEntry",
     "ChildRecord",
+    "DownloadError",
     "FindingRecord",
     "Limits",
+    "RecordTable",
+    "RobotsRecord",
     "SitemapFile",
     "SitemapRecord",
     "SitemapSpider",
+    "SummaryRecord",
+    "UrlEntry",
     "UrlRecord",
+    "audit",
     "read_sitemap",
 ]
 _MODULES = {
+    "AuditError": "auditing",
+    "AuditResult": "auditing",
+    "ChildEntry": "reader.entries",
     "ChildRecord": "reader",
+    "DownloadError": "api",
     "FindingRecord": "items",
     "Limits": "reader",
+    "RecordTable": "auditing",
+    "RobotsRecord": "items",
     "SitemapFile": "api",
     "SitemapRecord": "items",
     "SitemapSpider": "pages.spider",
+    "SummaryRecord": "items",
+    "UrlEntry": "items",
     "UrlRecord": "items",
+    "audit": "auditing",
     "read_sitemap": "api",
 }
 """Where the public names are: imported when they are asked for, so that reading brings no Scrapy along."""

@@ -1,29 +1,39 @@
-"""Reads one sitemap from Python, without a crawl: bytes in, records and findings out, as a stream."""
+"""Reads one sitemap from Python, without a crawl: bytes in, records and findings out, as a stream.
+
+A URL is downloaded first, in a process of its own (`fetching`): nothing here imports Scrapy.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from sitemapcrawler import urls
-from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler import child, urls
+from sitemapcrawler.items import FindingRecord, Hop, Notes, SitemapRecord, UrlEntry, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
+from sitemapcrawler.reader.entries import ChildEntry
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs
+from sitemapcrawler.urls.display import inert, masked_url
+from sitemapcrawler.words import counted
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
-"""A path, the content, a binary stream, or the content in pieces."""
+"""A path or URL, the content, a binary stream, or the content in pieces."""
+FETCHING = "sitemapcrawler.fetching"
+"""Module that downloads a URL. It imports Scrapy, so a child process imports it."""
 CHUNK_BYTES = 1 << 16
 
 
@@ -36,8 +46,6 @@ def place_of(source: Source, url: str | None) -> str:
     if not isinstance(source, (str, os.PathLike)):
         return ""
     path = os.fspath(source)
-    if urls.is_web(path):
-        raise ValueError(f"{path!r} is a URL, and nothing is fetched here: give the content, and this as url")
     if path.lstrip()[:1] == "<":
         raise ValueError("a text is a path: give the content of a sitemap as bytes")
     return urls.file_url(path)
@@ -71,6 +79,66 @@ def _binary(chunk: object) -> bytes:
     raise TypeError(f"bytes are needed, not {type(chunk).__name__}: open files with mode 'rb'")
 
 
+class DownloadError(OSError):
+    """A sitemap could not be downloaded. The message is one line: the URL, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A downloaded file, with what its answer says of it."""
+
+    folder: child.Folder
+    """Temporary folder that holds the content."""
+    url: str
+    """URL, as it is requested."""
+    status: int | None
+    final_url: str
+    """URL of the last answer."""
+    hops: list[Hop]
+    error: str | None
+    """Why the content is incomplete."""
+    content_encoding: str
+    content_type: str | None
+    etag: str | None
+    last_modified: str | None
+
+    @property
+    def path(self) -> Path:
+        """The content, as it came over the network."""
+        return self.folder.path / "content"
+
+    @classmethod
+    def of(cls, url: str, settings: Mapping[str, object]) -> Self:
+        """Download a URL. Raises DownloadError if there is no content, and ValueError for an invalid URL or setting."""
+        try:
+            given = json.dumps(dict(settings))
+        except TypeError as error:
+            raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
+        folder = child.Folder()
+        try:
+            return cls._into(folder, url, given)
+        except BaseException:
+            folder.remove()
+            raise
+
+    @classmethod
+    def _into(cls, folder: child.Folder, url: str, settings: str) -> Self:
+        place = folder.path / "content"
+        ended = child.run(FETCHING, (url, str(place), settings), folder.path)
+        if ended.code == child.BAD_ARGUMENT:
+            raise ValueError(ended.complaint)
+        if ended.code:
+            raise DownloadError(f"{inert(masked_url(url))}: {ended.complaint}")
+        answer = json.loads(ended.output)
+        answer["hops"] = [Hop(**hop) for hop in answer["hops"]]
+        found = cls(folder, **answer)
+        if found.status != HTTP_OK:
+            why = found.error or f"HTTP status {found.status}"
+            raise DownloadError(f"{inert(found.url)}: {inert(why)}")
+        return found
+
+
+HTTP_OK = 200
 MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
 """Needs that a single file meets."""
 NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP, Needs.UNLISTED}
@@ -135,22 +203,27 @@ def read_sitemap(
     limits: Limits = DEFAULT_LIMITS,
     findings_per_rule: int = FINDINGS_PER_RULE,
     at: datetime | None = None,
+    settings: Mapping[str, object] | None = None,
 ) -> SitemapFile:
     r"""Read one sitemap: a urlset, an index, RSS, Atom or text, also as gzip, valid or broken.
 
-    `source` is a path (`str` or path object), the content (`bytes`), a binary stream, which is not closed, or an
-    iterable of bytes, such as the chunks of a download. Nothing is fetched. The source is streamed: memory does not
-    grow with it, except for some ten bytes per URL to find duplicates, up to a million URLs.
+    `source` is a path (`str` or path object), an http or https URL (`str`), the content (`bytes`), a binary stream,
+    which is not closed, or an iterable of bytes, such as the chunks of a download. The source is streamed: memory does
+    not grow with it, except for some ten bytes per URL to find duplicates, up to a million URLs.
+
+    A URL is downloaded in a child process, by the rules of a crawl: it obeys robots.txt, refuses private addresses
+    unless the URL names one, follows redirects, retries, and stops at DOWNLOAD_MAXSIZE. `settings` changes settings of
+    this download. The children of an index are not fetched.
 
     `url` is the file's URL on the web. Relative URLs are resolved against it, and rules on what a file may list from
-    its location need it. The default is the `file:` URL of a path, and no URL for other sources.
+    its location need it. The default is the URL of a download, the `file:` URL of a path, and no URL for other sources.
     `select` and `ignore` take rule ids and families (docs/rules.md), as a list or comma-separated text; `select="none"`
     applies no rules and is fastest. `at` is the moment, with a time zone, that dates are compared with (default: now).
 
     >>> data = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>/a#top</loc></url></urlset>"
     >>> sitemap = read_sitemap(data, url="https://example.com/sitemap.xml", select="loc")
     >>> for entry in sitemap:
-    ...     print(entry.loc, entry.lastmod_at)
+    ...     print(entry.loc, entry.lastmod_at)  # a datetime in UTC, or None
     https://example.com/a#top None
     >>> sitemap.sitemap.format, sitemap.sitemap.outcome
     ('xml-urlset', 'ok')
@@ -159,29 +232,52 @@ def read_sitemap(
     error loc-relative 1
     warning loc-fragment 1
 
-    Raises OSError if a file cannot be opened (FileNotFoundError, IsADirectoryError...), ValueError for an invalid
-    `url`, a URL in place of a path, or an unknown rule, and TypeError for any other kind of source. Content never
-    raises: its problems are findings. Exceptions of a stream propagate.
+    Raises OSError if a file cannot be opened (FileNotFoundError, IsADirectoryError...), DownloadError, an OSError, if a
+    URL does not answer with content, ValueError for an invalid URL or setting or an unknown rule, and TypeError for any
+    other kind of source. Content never raises: its problems are findings, as is a download that breaks off. Exceptions
+    of a stream propagate.
     """
-    place = place_of(source, url)
     choice = Choice(all_rules(), _names(select), _names(ignore))
-    return SitemapFile(source, place, choice, limits, findings_per_rule, at or datetime.now(UTC))
+    is_remote = isinstance(source, str) and urls.is_web(source)
+    if settings is not None and not is_remote:
+        raise ValueError("settings are for a download; accepted: none, or a URL as source")
+    place = None if is_remote and url is None else place_of(source, url)
+    download = Download.of(source, settings or {}) if isinstance(source, str) and is_remote else None
+    if download is not None:
+        source, place = download.path, place or download.url
+    return SitemapFile(source, place or "", choice, limits, findings_per_rule, at or datetime.now(UTC), download)
 
 
 class SitemapFile:
     """A sitemap that is read while you iterate over it, once.
 
-    Yields its entries in file order: `UrlRecord`s, or the `ChildRecord`s of an index.
+    Yields its entries in file order: `UrlEntry`s, or the `ChildEntry`s of an index.
     `sitemap`, `findings`, `counts` and `skipped` are known once the file is read. Accessed before iteration, they read
     the whole file; during iteration, they raise RuntimeError. To stop early, call `close()` or use a `with` statement.
     """
 
     def __init__(
-        self, source: Source, url: str, choice: Choice, limits: Limits, findings_per_rule: int, at: datetime
+        self,
+        source: Source,
+        url: str,
+        choice: Choice,
+        limits: Limits,
+        findings_per_rule: int,
+        at: datetime,
+        download: Download | None = None,
     ) -> None:
-        self._document = Document(url, limits=limits, keep_elements=NONE not in choice.select)
+        base, cut = (None, None) if download is None else (download.final_url, download.error)
+        self._document = Document(url, base, limits, cut, keep_elements=NONE not in choice.select)
         self._record = SitemapRecord(url)
         facts = FileFacts(url, self._record, self._document, fetched_at=at)
+        self._download = download
+        self._deflated = False
+        if download is not None:
+            facts.content_type, facts.content_encoding = download.content_type, download.content_encoding
+            self._deflated = "deflate" in download.content_encoding
+            self._record.status, self._record.hops = download.status, download.hops
+            self._record.final_url = download.final_url if download.hops else None
+            self._record.etag, self._record.last_modified = download.etag, download.last_modified
         self._judged = JudgedFile(facts, choice, findings_per_rule)
         self._concluded = False
         self._found: list[FindingRecord] = []
@@ -189,11 +285,20 @@ class SitemapFile:
         self._chunks = chunks_of(self._opened if self._opened is not None else source)
         self._entries = self._read()
 
-    def __iter__(self) -> Iterator[UrlRecord | ChildRecord]:
+    def __iter__(self) -> Iterator[UrlEntry | ChildEntry]:
         """Return an iterator over the remaining entries."""
         return self._entries
 
-    def records(self) -> Iterator[UrlRecord | ChildRecord | FindingRecord | SitemapRecord]:
+    def __repr__(self) -> str:
+        """The URL and, once the file is read, what it is: `<SitemapFile https://e.com/sitemap.xml: xml-urlset, ok, 3
+        entries>`."""
+        name, state = inert(masked_url(self._record.sitemap)) or "without a URL", "not read yet"
+        if self._concluded:
+            entries = counted(self._record.url_count, "entry", "entries")
+            state = f"{self._record.format}, {self._record.outcome}, {entries}"
+        return f"<SitemapFile {name}: {state}>"
+
+    def records(self) -> Iterator[UrlEntry | ChildEntry | FindingRecord | SitemapRecord]:
         """Yield all records in feed order: each entry and its findings, then the sitemap and its findings."""
         for entry in self._entries:
             yield entry
@@ -235,8 +340,13 @@ class SitemapFile:
         if inspect.getgeneratorstate(self._entries) != inspect.GEN_CLOSED:
             self._document.cut_short("the reading was ended")
             self._entries.close()
+        self._close_source()
+
+    def _close_source(self) -> None:
         if self._opened is not None:
             self._opened.close()
+        if self._download is not None:
+            self._download.folder.remove()
 
     def __enter__(self) -> Self:
         return self
@@ -249,17 +359,17 @@ class SitemapFile:
         if opened is not None:
             opened.close()
 
-    def _read(self) -> Generator[UrlRecord | ChildRecord]:
+    def _read(self) -> Generator[UrlEntry | ChildEntry]:
         try:
-            for entries in self._document.read(self._counted()):
+            for entries in self._document.read(self._counted(), self._deflated):
                 self._judged.entries(entries, self._document.notes)
-                yield from entries
+                for entry in entries:
+                    yield UrlEntry.of(entry) if isinstance(entry, UrlRecord) else ChildEntry.of(entry)
         except Exception as error:
             self._document.cut_short(f"the source failed: {error}")
             raise
         finally:
-            if self._opened is not None:
-                self._opened.close()
+            self._close_source()
 
     def _counted(self) -> Iterator[bytes]:
         for chunk in self._chunks:

@@ -28,8 +28,8 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
-from sitemapcrawler.feeds.folder import PAGE, folder
-from sitemapcrawler.feeds.reporting import REPORT_FILES, Reporting, audit_files
+from sitemapcrawler.feeds.folder import PAGE, REPORT_FILES, folder
+from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
@@ -102,7 +102,8 @@ class Command(ScrapyCommand):
             opts.spargs = arguments_of(found, opts, config)
             opts.out, opts.named = opts.spargs["report"], found.text
             self.settings.setdict(SETTINGS, PRIORITY)
-            self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
+            if not self.settings.getlist(REPORT_FILES):
+                self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
             apply_progress_option(self.settings, opts)
             self._plan = plan(self.settings, opts.spargs)
         except (ValueError, UsageError) as error:

@@ -23,6 +23,8 @@ FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
 TABLES = ("audit.xlsx", "urls.csv", "findings.csv")
 """Tables for people, which the command `audit` writes."""
+REPORT_FILES = "SITEMAP_REPORT_FILES"
+"""Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")

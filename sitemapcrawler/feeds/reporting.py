@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
 from sitemapcrawler.feeds.storages import (
@@ -38,8 +38,6 @@ INDENT = 2
 """Spaces per level in the summary."""
 REPORT_FOLDER = "SITEMAP_REPORT_FOLDER"
 """Setting that `add_feeds` makes: the folder of the report."""
-REPORT_FILES = "SITEMAP_REPORT_FILES"
-"""Setting that `audit` makes: names of the feeds in the folder; empty for the usual ones."""
 LOST = "sitemap/report_lost"
 """Stat: why there is no report."""
 

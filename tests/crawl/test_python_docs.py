@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import sitemapcrawler
 from demo.server import serving
+from tests.crawl.crawling import AT_HOME, NO_DELAYS
 from tests.crawl.projects import FEED, run
 
 PAGE = (Path(__file__).parents[2] / "docs/python.md").read_text("utf-8")
@@ -38,7 +40,25 @@ def test_download_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         real: Any = urllib.request.urlopen
         monkeypatch.setattr(urllib.request, "urlopen", lambda _: real(f"{base}/sitemaps/catalogue.xml.gz"))
         exec(example("urlopen"), {})
-    assert capsys.readouterr().out == "2026-04-30T06:15:00Z\n"
+    assert capsys.readouterr().out == "2026-04-30 06:15:00+00:00\n"
+
+
+def test_url_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving() as base:
+        exec(example("DownloadError").replace("https://example.com", base), {})
+    assert capsys.readouterr().out == "60 200\n"
+
+
+def test_site_is_audited(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    real: Any = sitemapcrawler.audit
+    with serving() as base:
+        settings = {**NO_DELAYS, **AT_HOME}
+        monkeypatch.setattr(sitemapcrawler, "audit", lambda _, **options: real(base, settings=settings, **options))
+        exec(example("sitemapcrawler.audit("), {})
+    output = capsys.readouterr().out
+    assert re.match(r"Needs repair \{.*'error': \d+", output)
+    assert f"{base}/opening-hours redirect 2026-04-30 06:15:00+00:00" in output
+    assert re.search(r"^page not read +\d+$", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("name", "count"), [("PagesSpider", 58), ("NewsSpider", 1)])

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import sitemapcrawler
-from sitemapcrawler import ChildRecord, FindingRecord, Limits, SitemapRecord, UrlRecord, read_sitemap
+from sitemapcrawler import ChildEntry, FindingRecord, Limits, SitemapRecord, UrlEntry, read_sitemap
 from sitemapcrawler import api as sitemapfile
 from tests.unit.rules.judging import NOW, URL, judge
 
@@ -31,7 +31,7 @@ INDEX = (
 )
 LIGHT = """
 import sys, sitemapcrawler
-from sitemapcrawler import read_sitemap, UrlRecord, Limits
+from sitemapcrawler import read_sitemap, UrlEntry, Limits
 sitemap = read_sitemap(b"https://example.com/a\\n", url="https://example.com/sitemap.txt")
 print([entry.loc for entry in sitemap], sitemap.sitemap.outcome, "scrapy" in sys.modules, "twisted" in sys.modules)
 print(set(sitemapcrawler.__all__) <= set(dir(sitemapcrawler)), all(getattr(sitemapcrawler, name) for name in sitemapcrawler.__all__))
@@ -78,7 +78,7 @@ def test_every_kind_of_source_gives_the_same(given: Callable[[Path], Any], tmp_p
     path = tmp_path / "sitemap.xml"
     path.write_bytes(PAGES)
     sitemap = read_sitemap(given(path), url=URL)
-    assert [(entry.loc, entry.sitemap) for entry in sitemap if isinstance(entry, UrlRecord)] == [
+    assert [(entry.loc, entry.sitemap) for entry in sitemap if isinstance(entry, UrlEntry)] == [
         ("https://example.com/a", URL),
         ("https://example.com/b", URL),
     ]
@@ -116,7 +116,7 @@ def test_findings_are_those_of_a_crawl() -> None:
 
 def test_records_have_findings_behind_the_records_they_belong_to() -> None:
     kinds = [type(record) for record in read_sitemap(PAGES + b"x", url=URL).records()]
-    assert kinds[:3] == [UrlRecord, UrlRecord, FindingRecord]
+    assert kinds[:3] == [UrlEntry, UrlEntry, FindingRecord]
     assert kinds[3] is SitemapRecord
     assert set(kinds[4:]) == {FindingRecord}
 
@@ -124,10 +124,39 @@ def test_records_have_findings_behind_the_records_they_belong_to() -> None:
 def test_index_gives_its_children() -> None:
     sitemap = read_sitemap(INDEX, url="https://example.com/index.xml")
     children = list(sitemap)
-    assert all(isinstance(child, ChildRecord) for child in children)
+    assert all(isinstance(child, ChildEntry) for child in children)
     assert [child.loc for child in children] == ["https://example.com/1.xml"] * 2
     assert sitemap.sitemap.format == "xml-index"
     assert sitemap.counts["index-child-duplicate"] == 1
+
+
+@pytest.mark.parametrize("written", ["2024-05-01T12:00:00.5+02:00", "2024-05-01", None, "soon"])
+def test_lastmod_is_a_moment(written: str | None) -> None:
+    lastmod = b"" if written is None else f"<lastmod>{written}</lastmod>".encode()
+    moments = {
+        "2024-05-01T12:00:00.5+02:00": datetime(2024, 5, 1, 10, 0, 0, 500_000, UTC),
+        "2024-05-01": datetime(2024, 5, 1, tzinfo=UTC),
+    }
+    for file in (PAGES, INDEX):
+        [first, *_] = read_sitemap(file.replace(b"</loc>", b"</loc>" + lastmod), URL)
+        assert first.lastmod_at == moments.get(written or "")
+        assert first.lastmod == written
+
+
+def test_rules_on_an_index_see_dates_as_text_after_the_entries_were_given_out() -> None:
+    dated = INDEX.replace(b"</loc>", b"</loc><lastmod>2999-01-01</lastmod>")
+    sitemap = read_sitemap(dated, "https://example.com/index.xml")
+    assert [entry.lastmod_at for entry in sitemap] == [datetime(2999, 1, 1, tzinfo=UTC)] * 2
+    assert sitemap.counts["lastmod-future"] == 2
+    assert sitemap.sitemap.lastmod_max == "2999-01-01T00:00:00Z"
+
+
+def test_repr_says_what_was_read() -> None:
+    sitemap = read_sitemap(PAGES, URL)
+    assert repr(sitemap) == f"<SitemapFile {URL}: not read yet>"
+    assert sitemap.counts["loc-relative"] == 1
+    assert repr(sitemap) == f"<SitemapFile {URL}: xml-urlset, ok, 2 entries>"
+    assert repr(read_sitemap(b"")) == "<SitemapFile without a URL: not read yet>"
 
 
 def test_what_a_file_cannot_tell_is_skipped_and_counted() -> None:
@@ -211,7 +240,9 @@ def test_memory_does_not_grow_with_the_file() -> None:
         ("no-such.xml", {}, FileNotFoundError, "no-such.xml"),
         (".", {}, IsADirectoryError, "directory"),
         (Path(), {}, IsADirectoryError, "directory"),
-        ("https://example.com/sitemap.xml", {}, ValueError, "is a URL, and nothing is fetched"),
+        (b"", {"settings": {}}, ValueError, "settings are for a download; accepted: none, or a URL as source"),
+        ("https://example.com/sitemap.xml", {"url": "example.com"}, ValueError, "no absolute"),
+        ("https://example.com/sitemap.xml", {"settings": {"A": object()}}, ValueError, "accepted: what JSON can hold"),
         ("<urlset/>", {}, ValueError, "a text is a path"),
         (io.StringIO("<urlset/>"), {}, TypeError, "mode 'rb'"),
         (["<urlset/>"], {}, TypeError, "not str"),

@@ -17,8 +17,8 @@ from scrapy.settings import Settings
 from sitemapcrawler import settings
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY, TABLES
-from sitemapcrawler.feeds.reporting import REPORT_FILES, add_feeds, audit_files, check_report, report_feeds
+from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.reporting import add_feeds, audit_files, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import (
     FindingRecord,

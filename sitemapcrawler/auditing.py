@@ -1,0 +1,336 @@
+"""`audit()`: runs an audit from a script or notebook, and reads its records.
+
+The command `audit` runs in a child process (`child`) and writes the records to a folder: as JSON lines, which are read
+one by one, and as Parquet for data frames. Nothing here imports Scrapy, and pyarrow, pandas and polars only on request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from functools import cached_property
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from sitemapcrawler import child
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.registry import Severity
+from sitemapcrawler.urls.display import inert, masked_argument
+from sitemapcrawler.words import counted
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+PROGRAM = "sitemapcrawler.cli"
+JSON_LINES, PARQUET = FORMATS
+STOPPED, NOTHING_READ = 3, 4
+"""Exit codes of the command: it ended at a limit; no sitemap could be read."""
+SHOWN_ROWS = 10
+"""Rows of a table that a notebook shows."""
+SHOWN_PROBLEMS = 5
+"""Rules with findings that a notebook shows."""
+SHOWN_CHARACTERS = 160
+"""Characters of a text that a notebook shows."""
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "urls": ("loc", "lastmod_at", "indexability", "issues", "sitemap"),
+    "findings": ("severity", "rule", "message", "url", "sitemap", "line"),
+    "sitemaps": ("sitemap", "format", "outcome", "url_count", "error"),
+    "robots": ("robots", "outcome", "status", "urls", "error"),
+}
+"""Fields that a notebook shows of each table."""
+MOMENT = "lastmod_at"
+"""Column of data frames whose text becomes a time."""
+Record = TypeVar("Record")
+
+
+class AuditError(RuntimeError):
+    """Nothing was audited, or the results are lost. The message is one line."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+        """Exit code of the command: 4 if no sitemap could be read; -N if signal N ended it."""
+
+
+def audit(
+    target: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, object] | None = None,
+    **arguments: object,
+) -> AuditResult:
+    """Audit a site, a sitemap or a file, like the command `sitemapcrawler audit`, and return the results.
+
+    `target` is a site (`example.com`), a URL or a path. `out` is a folder to write to, with all files of the command;
+    without it, the files are temporary and last as long as the result or one of its tables. `arguments` are those of a
+    crawl, such as `verify="head"` (default: `get`, which requests every listed page), `sample=500` or `max_urls=9_000`;
+    values are text, numbers, True or False, dates, and lists of text. `settings` are settings of the crawl.
+
+        audit = sitemapcrawler.audit("https://example.com", verify="head")
+        print(audit.verdict, audit.summary.severities)
+        broken = [url.loc for url in audit.urls if url.indexable is False]
+
+    The crawl runs in a child process: it works beside a notebook's event loop and in a script without a main guard. It
+    ends when this call is interrupted. One that ends early, at a limit such as `max_time`, has results too, with
+    `summary.partial`.
+
+    Raises ValueError, one line, for an invalid target, argument, setting or folder; nothing is written then. Raises
+    AuditError if no sitemap could be read or the results cannot be written.
+    """
+    text = _target(target)
+    command = ["sitemapcrawler", "audit", "--no-progress", "--fail-on", "never"]
+    chosen = {REPORT_FILES: _files(tables=out is not None), **(settings or {})}
+    for name, value in chosen.items():
+        command += ["-s", f"{name}={_setting(name, value)}"]
+    for name, value in arguments.items():
+        if value is not None:
+            command += ["-a", f"{name}={_argument(name, value)}"]
+    folder = child.Folder()
+    try:
+        place = folder.path / "audit" if out is None else Path(os.fspath(out)).absolute()
+        ended = child.run(PROGRAM, [*command, "--out", str(place), "--", text], folder.path)
+        if ended.code == child.BAD_ARGUMENT:
+            raise ValueError(re.sub("^--out ", "out=", ended.complaint))
+        if ended.code not in (0, STOPPED, NOTHING_READ) or not (place / PAGE).is_file():
+            raise AuditError(f"{_shown(text)}: {ended.complaint}", ended.code)
+        result = AuditResult(text, place, folder if out is None else None, ended)
+        if ended.code == NOTHING_READ:
+            raise AuditError(f"{_shown(text)}: {result.verdict}{_why(result)}", ended.code)
+    except BaseException:
+        folder.remove()
+        raise
+    if out is not None:
+        folder.remove()
+    return result
+
+
+def _files(tables: bool) -> list[str]:
+    """Files of the folder besides the page and the summary; `tables`: those for people as well."""
+    formats = FORMATS if find_spec("pyarrow") else (JSON_LINES,)
+    return [*(TABLES if tables else ()), *(f"{name}.{format}" for name in FEEDS for format in formats)]
+
+
+def _target(target: object) -> str:
+    if not isinstance(target, (str, os.PathLike)):
+        raise ValueError(f"target={target!r}: accepted: a site, a URL or a file")
+    path = os.fspath(target)
+    return os.fsdecode(path) if isinstance(path, bytes) else path
+
+
+def _shown(target: str) -> str:
+    return inert(masked_argument(target))
+
+
+def _argument(name: str, value: object) -> str:
+    """The text of an argument's value. Raises ValueError if it has none."""
+    if name == "report":
+        raise ValueError(f"argument report={value!r}: accepted: out, the folder of the report")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, re.Pattern):
+        return str(value.pattern)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
+    if isinstance(value, (str, int, float, os.PathLike)):
+        return str(value)
+    raise ValueError(f"argument {name}={value!r}: accepted: text, a number, True, False, a date, a list of texts")
+
+
+def _setting(name: str, value: object) -> str:
+    """The text of a setting's value, as the command line takes it. Raises ValueError if it has none."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    if isinstance(value, dict):
+        try:
+            return json.dumps(value)
+        except TypeError:
+            raise ValueError(f"setting {name}: accepted: an object that JSON can hold") from None
+    return str(value)
+
+
+def _why(result: AuditResult) -> str:
+    """The first error that a sitemap or a robots.txt had, for a message."""
+    errors = (record.error for records in (result.sitemaps, result.robots) for record in records)
+    error = next(filter(None, errors), None)
+    return f": {inert(error)}" if error else ""
+
+
+class RecordTable(Generic[Record]):
+    """Records of one type, in the order of the crawl.
+
+    Iteration reads them one by one from a file, however many there are, and may be repeated. Data frames need pyarrow,
+    which the extra `parquet` brings, and pandas or polars.
+    """
+
+    def __init__(self, name: str, kind: type[Record], folder: Path, temporary: child.Folder | None = None) -> None:
+        """`folder`: where the files are; `temporary`: the same, if it is to be removed after the last table."""
+        self._name = name
+        self._path = folder
+        self._keep = temporary
+        self._decode = msgspec.json.Decoder(UrlRecord if kind is UrlEntry else kind).decode
+
+    def __iter__(self) -> Iterator[Record]:
+        """Read the records."""
+        with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
+            for line in lines:
+                record: Any = self._decode(line)  # Any: of the table's type
+                if isinstance(record, UrlRecord):
+                    record = UrlEntry.of(record)
+                yield record
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
+            return sum(1 for _ in lines)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return an Arrow table with all fields of docs/formats.md; `lastmod_at` is a time in UTC.
+
+        Raises ImportError if pyarrow is not installed, or was not when the audit ran.
+        """
+        arrow, parquet = _needed("pyarrow"), self._path / f"{self._name}.{PARQUET}"
+        if not parquet.is_file():
+            raise ImportError(f"{NEEDED['pyarrow']}, before the audit")
+        table: pyarrow.Table = import_module("pyarrow.parquet").read_table(parquet)
+        if MOMENT in table.column_names:
+            at = table.column_names.index(MOMENT)
+            times = import_module("pyarrow.compute").cast(table.column(at), arrow.timestamp("us", "UTC"))
+            table = table.set_column(at, MOMENT, times)
+        return table
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas DataFrame. Raises ImportError as `to_arrow` does, and if pandas is not installed."""
+        _needed("pandas")
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a polars DataFrame. Raises ImportError as `to_arrow` does, and if polars is not installed."""
+        frame: polars.DataFrame = _needed("polars").from_arrow(self.to_arrow())
+        return frame
+
+    def __repr__(self) -> str:
+        return f"<RecordTable {self._name}: {counted(len(self), 'record', 'records')}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows, for a notebook."""
+        columns = COLUMNS[self._name]
+        rows = [[getattr(record, column) for column in columns] for record in islice(self, SHOWN_ROWS)]
+        more = f"<p>The first {len(rows)} of {counted(len(self), 'record', 'records')}</p>"
+        return _html_table(columns, rows) + (more if len(self) > len(rows) else "")
+
+
+NEEDED = {
+    "pyarrow": "Arrow tables and data frames need pyarrow (extra parquet): pip install pyarrow",
+    "pandas": "to_pandas() needs pandas and pyarrow: pip install pandas pyarrow",
+    "polars": "to_polars() needs polars and pyarrow: pip install polars pyarrow",
+}
+"""What to say of a package that is not installed."""
+
+
+def _needed(package: str) -> Any:  # Any: a module that is not installed everywhere
+    """Import an optional package. Raises ImportError that says how to install it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise ImportError(NEEDED[package]) from None
+
+
+class AuditResult:
+    """The results of an audit: its verdict and its records."""
+
+    def __init__(self, target: str, folder: Path, temporary: child.Folder | None, ended: child.Ended) -> None:
+        self.target = target
+        """What was audited, as given to `audit`."""
+        self.folder = folder
+        """Folder with the files; a temporary one unless `out` names it."""
+        self.report = folder / PAGE
+        """The report for people, a page of HTML."""
+        self.log = ended.errors
+        """Messages of the crawl, of level ERROR unless `settings` choose another."""
+        self.summary: SummaryRecord = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=SummaryRecord)
+        """The summary record: counts by rule, severity and indexability; `partial` if the crawl ended early."""
+        lines = [*ended.output.splitlines(), "", ""]
+        self.verdict = lines[0].rpartition(": ")[2]
+        """The headline of the report, such as `Healthy` or `Needs repair`."""
+        self.reasons = lines[1]
+        """The sentences below it."""
+        self._keep = temporary
+        self.urls = RecordTable("urls", UrlEntry, folder, temporary)
+        """The listed URLs: `UrlEntry`s."""
+        self.findings = RecordTable("findings", FindingRecord, folder, temporary)
+        """The findings: `FindingRecord`s."""
+        self.sitemaps = RecordTable("sitemaps", SitemapRecord, folder, temporary)
+        """The sitemap files: `SitemapRecord`s."""
+        self.robots = RecordTable("robots", RobotsRecord, folder, temporary)
+        """The robots.txt files: `RobotsRecord`s."""
+
+    def __repr__(self) -> str:
+        counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")
+        findings = counted(sum(self.summary.rules.values()), "finding")
+        return f"<AuditResult {_shown(self.target)}: {self.verdict}, {', '.join(counts)}, {findings}>"
+
+    def _repr_html_(self) -> str:
+        """Verdict, counts, indexability and the most important problems, for a notebook."""
+        summary = self.summary
+        found = {"URLs": summary.urls, "sitemaps": summary.sitemaps}
+        found |= {f"findings: {name}": summary.severities.get(name, 0) for name in Severity}
+        found |= {f"indexability: {name}": number for name, number in summary.indexability.items()}
+        head = f"<strong>{_html(_shown(self.target))}: {_html(self.verdict)}</strong>"
+        parts = [
+            f"<p>{head}<br>{escape(inert(self.reasons))}</p>",
+            _html_table(("", "number"), [*found.items()]),
+        ]
+        if problems := self._problems():
+            parts.append(_html_table(("severity", "findings", "rule", "problem"), problems))
+        return "".join(parts)
+
+    def _problems(self) -> list[tuple[object, ...]]:
+        """Severity, number of findings, id and title of the worst rules with findings, notes left out."""
+        severities: dict[str, str] = {}
+        for finding in self.findings:
+            severities.setdefault(finding.rule, finding.severity)
+            if len(severities) == len(self.summary.rules):
+                break
+        titles = {rule.id: rule.what.partition(". ")[0].rstrip(".") for rule in all_rules()}
+        problems = [Severity.ERROR, Severity.WARNING]
+        rules = [rule for rule in self.summary.rules if severities.get(rule) in problems]
+        rules.sort(key=lambda rule: (problems.index(Severity(severities[rule])), -self.summary.rules[rule]))
+        return [
+            (severities[rule], self.summary.rules[rule], rule, titles.get(rule, "")) for rule in rules[:SHOWN_PROBLEMS]
+        ]
+
+
+def _html_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_html(value)}</td>' for value in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html(value: object) -> str:
+    """A value as inert HTML: crawled sites choose most texts."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return escape(inert(text, SHOWN_CHARACTERS))
