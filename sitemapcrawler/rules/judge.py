@@ -31,6 +31,7 @@ from sitemapcrawler.rules.facts.given import (
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.suspects import BITS
 from sitemapcrawler.rules.registry import ON_THE_SITE, Entries, Message, Needs, Per, Rule, Severity, SiteMessage
 from sitemapcrawler.schemas.check import core_namespaces, violations
 from sitemapcrawler.schemas.plugged import plugged_violations
@@ -77,7 +78,7 @@ class Judge:
         on_entries = self._rules[Needs.URL]
         self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
-        self._on_odd: dict[tuple[bool, ...], list[Rule]] = {}
+        self._on_odd: dict[tuple[int, ...], list[Rule]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._of_sites: dict[tuple[str, str, str, str], Habit] = {}
@@ -86,9 +87,9 @@ class Judge:
         """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
         repeats: set[int] = set()
-        for record, repeated in file.suspects.odd_entries(urls, notes):
+        for record, repeated, odd in file.suspects.odd_entries(urls, notes):
             facts = UrlFacts(record, file, repeated, notes.element(record))
-            self._note_on_entry(record, file, notes, self._messages(self._rules_on(record), facts))
+            self._note_on_entry(record, file, notes, self._messages(self._rules_on(record, odd), facts))
             if repeated:
                 repeats.add(id(record))
         for record in urls if self._on_every else ():
@@ -119,13 +120,15 @@ class Judge:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
 
-    def _rules_on(self, record: UrlRecord) -> list[Rule]:
-        """Return the rules for an odd entry: those on odd ones, and those on the namespaces that it has objects of."""
-        held = tuple([bool(namespace.objects(record)) for namespace in self._namespaces])
+    def _rules_on(self, record: UrlRecord, odd: int) -> list[Rule]:
+        """Return the rules for an odd entry: those on odd ones, on its odd fields (a sum of `suspects.BITS`), and on
+        the namespaces that it has objects of."""
+        held = (odd, *[bool(namespace.objects(record)) for namespace in self._namespaces])
         rules = self._on_odd.get(held)
         if rules is None:
-            present = {namespace for namespace, has in zip(self._namespaces, held, strict=True) if has}
-            rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *present)]
+            present = {namespace for namespace, has in zip(self._namespaces, held[1:], strict=True) if has}
+            fields = {Entries(f"odd-{name}") for name, bit in BITS.items() if odd & bit}
+            rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *fields, *present)]
             self._on_odd[held] = rules
         return rules
 

@@ -85,6 +85,12 @@ class Entries(StrEnum):
     """Those that the prefilter (`facts/suspects.py`) does not recognise as plain. For rules that never report what it
     calls plain: a usual URL inside the sitemap's folder that occurs once, with at most a usual lastmod, changefreq and
     priority. Nearly all entries of large files are plain, so such rules cost next to nothing."""
+    ODD_LOC = "odd-loc"
+    """Of these, those whose URL is not usual, occurs again, or stands outside the sitemap's folder. For rules that
+    report nothing else; `ODD_LASTMOD` and the like in the same way."""
+    ODD_LASTMOD = "odd-lastmod"
+    ODD_CHANGEFREQ = "odd-changefreq"
+    ODD_PRIORITY = "odd-priority"
 
 
 class Per(StrEnum):
@@ -257,11 +263,11 @@ def entry_rule(
     per: Per | str | None = None,
     many: str = "",
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id` for odd pages and children, and with `faults` for the reader's faults of that
-    id. `per`, `many`: see `rule`."""
+    """Register a check as the rule `id`, which begins with the field that it is on, for pages and children with an odd
+    field of that name, and with `faults` for the reader's faults of that id. `per`, `many`: see `rule`."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    return rule(id, severity, source, needs, also, Entries.ODD, per, many)
+    return rule(id, severity, source, needs, also, Entries(f"odd-{id.partition('-')[0]}"), per, many)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)

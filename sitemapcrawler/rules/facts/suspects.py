@@ -135,8 +135,9 @@ class Suspects:
         """False if the file has too many entries to find all duplicates."""
         return not self._seen.full
 
-    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool]]:
-        """Yield the entries that need a closer look, each with whether it repeats an earlier entry."""
+    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool, int]]:
+        """Yield the entries that need a closer look, each with whether it repeats an earlier entry, and which of its
+        fields are odd, as a sum of `BITS`."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
@@ -144,16 +145,19 @@ class Suspects:
         clean, now, note_on = self._clean, self._now, notes.get
         for record, loc in zip(urls, locs, strict=True):
             moment = record.lastmod_at
-            if (
+            odd_loc = (
                 clean(loc) is None
                 or not MIN_LENGTH <= len(loc) <= MAX_LENGTH
-                or (record.lastmod is not None if moment is None else not OLDEST <= moment <= now)
-                or record.recovered
-                or ((note := note_on(id(record))) is not None and note.element and not is_plain(note.element, record))
                 or loc in odd
                 or record.loc_raw is not None
-            ):
-                yield record, loc in repeated and self._again(loc, repeated)
+            )
+            odd_moment = record.lastmod is not None if moment is None else not OLDEST <= moment <= now
+            note = note_on(id(record))
+            element = None if note is None else note.element
+            if odd_loc or odd_moment or record.recovered or (element and not is_plain(element, record)):
+                fields = ALL_ODD if record.recovered else odd_fields(element, record)
+                fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
+                yield record, loc in repeated and self._again(loc, repeated), fields
 
     def is_usual(self, loc: str) -> bool:
         """True for a URL that no rule on the URL alone reports."""
@@ -225,6 +229,44 @@ def is_plain(entry: Element, record: UrlRecord) -> bool:
             return False
         position = after
     return True
+
+
+BITS = {name: 1 << place for place, name in enumerate(FIELDS)}
+"""One bit for each field."""
+ALL_ODD = sum(BITS.values())
+PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
+
+
+def odd_fields(entry: Element | None, record: UrlRecord) -> int:
+    """Which fields of an entry are not written as in a plain one, or hold values that no plain one has: a sum of
+    `BITS`. Whether a URL or date is usual is not looked at."""
+    if entry is None:
+        odd = 0 if record.lastmod is None or DATE.fullmatch(record.lastmod) else BITS["lastmod"]
+        odd |= 0 if record.changefreq is None or record.changefreq in FREQUENCIES else BITS["changefreq"]
+        return odd | (0 if record.priority is None or 0 <= record.priority <= 1 else BITS["priority"])
+    if entry.name != "url" or entry.attributes:
+        return ALL_ODD
+    odd = seen = 0
+    for part in entry.content:
+        if isinstance(part, str) or part.name not in BITS:
+            continue
+        bit = BITS[part.name]
+        content = part.content
+        text = content[0] if len(content) == 1 and isinstance(content[0], str) else ""
+        if seen & bit or part.uri != entry.uri or part.attributes or not is_usual_value(part.name, text, record):
+            odd |= bit
+        seen |= bit
+    return odd if seen & BITS["loc"] else odd | BITS["loc"]
+
+
+def is_usual_value(field: str, text: str, record: UrlRecord) -> bool:
+    """True for the text of a field that a plain entry may have."""
+    if field == "loc":
+        return text == record.loc
+    if field == "changefreq":
+        return text in FREQUENCIES
+    text = text.strip(BLANKS)
+    return (DATE if field == "lastmod" else PRIORITY).fullmatch(text) is not None
 
 
 def has_plain_values(record: UrlRecord) -> bool:

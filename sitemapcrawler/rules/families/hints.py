@@ -23,7 +23,11 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
 
 @rule(
-    "changefreq-invalid", Severity.ERROR, CHANGEFREQ, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD
+    "changefreq-invalid",
+    Severity.ERROR,
+    CHANGEFREQ,
+    also={"Search Console": "Invalid tag value"},
+    entries=Entries.ODD_CHANGEFREQ,
 )
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
@@ -44,7 +48,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, element.line, value=raw_text(element), severity=Severity.INFO)
 
 
-@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD)
+@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_CHANGEFREQ)
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
@@ -137,7 +141,13 @@ def _priority_line(entry: UrlFacts) -> int | None:
     return line_of(field(entry, "priority"))
 
 
-@rule("priority-invalid", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD)
+@rule(
+    "priority-invalid",
+    Severity.ERROR,
+    PRIORITY,
+    also={"Search Console": "Invalid tag value"},
+    entries=Entries.ODD_PRIORITY,
+)
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
 
@@ -154,7 +164,11 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 @rule(
-    "priority-out-of-range", Severity.ERROR, PRIORITY, also={"Search Console": "Invalid tag value"}, entries=Entries.ODD
+    "priority-out-of-range",
+    Severity.ERROR,
+    PRIORITY,
+    also={"Search Console": "Invalid tag value"},
+    entries=Entries.ODD_PRIORITY,
 )
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
@@ -169,7 +183,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
-@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD)
+@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_PRIORITY)
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 

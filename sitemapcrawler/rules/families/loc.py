@@ -49,7 +49,7 @@ def loc_empty(fault: Fault) -> Iterator[Message]:
     yield Message(fault.message, fault.line, fault.column, fault.value)
 
 
-@rule("loc-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD)
+@rule("loc-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD_LOC)
 def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not absolute. For information in an Atom feed, where it may be relative.
 
@@ -65,7 +65,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, text, entry.written, severity)
 
 
-@rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD)
+@rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD_LOC)
 def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL begins with `//`. For information in an Atom feed, where it may be relative.
 

@@ -144,7 +144,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD)
+@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_LOC)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
     feed, which may link anywhere.
@@ -209,7 +209,7 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     Severity.WARNING,
     LOCATION,
     also=NOT_ALLOWED,
-    entries=Entries.ODD,
+    entries=Entries.ODD_LOC,
     per=Per.FILE,
     many="are outside the sitemap's folder",
 )
@@ -237,7 +237,7 @@ def _sitemap_place(entry: EntryFacts) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-@rule("loc-duplicate", Severity.WARNING, PROTOCOL, entries=Entries.ODD)
+@rule("loc-duplicate", Severity.WARNING, PROTOCOL, entries=Entries.ODD_LOC)
 def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """The URL stands earlier in the same file. Of a file the first 1,000,000 URLs are compared.
 
@@ -254,7 +254,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     "loc-duplicate-normalised",
     Severity.INFO,
     f"{URI}#section-6",
-    entries=Entries.ODD,
+    entries=Entries.ODD_LOC,
     per=Per.FILE,
     many="differ from an earlier one only by case, escapes or final slashes",
 )
@@ -271,7 +271,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"differs from {earlier} only by case, escapes or final slashes")
 
 
-@rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE), entries=Entries.ODD)
+@rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE), entries=Entries.ODD_LOC)
 def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
     """The URL is that of a sitemap: by its name, as this file's own, or because this crawl read it as one.
 
@@ -462,7 +462,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     "loc-asset",
     Severity.WARNING,
     BUILD,
-    entries=Entries.ODD,
+    entries=Entries.ODD_LOC,
     per=Per.FILE,
     many="are stylesheets, scripts, fonts or data files",
 )
@@ -485,7 +485,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{quoted(name)} is a file that pages use, not a page, by its name", name)
 
 
-@rule("loc-utility-page", Severity.INFO, BUILD, entries=Entries.ODD)
+@rule("loc-utility-page", Severity.INFO, BUILD, entries=Entries.ODD_LOC)
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     """By its name the page is an error, login, administration, account, cart, checkout, search or thank-you page.
 

@@ -51,6 +51,47 @@ def test_shortcut_hides_no_finding_on_generated_entries(kind: str) -> None:
     same(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode())
 
 
+ODD = {
+    "loc": (
+        "https://example.com/{n}", "https://example.com/{n}", "https://example.com/{n}", "http://example.com/{n}",
+        "/{n}", "//example.com/{n}", " https://example.com/{n} ", "https://EXAMPLE.com/{n}", "https://example.com/a b",
+        "https://example.com/same", "https://example.com/Same/", "https://other.example/{n}", "https://example.com/ä",
+        "https://example.com/a%zz", "https://example.com/{n}?a=1&amp;utm_source=x", "https://example.com//{n}",
+        "https://example.com/site.css", "https://example.com/login", "https://example.com/s.xml", "", "undefined",
+    ),
+    "lastmod": (
+        None, None, "2024-05-01", "2024-05-01T10:00:00Z", "2024-5-1", "01.05.2024", "2024-13-01", "1969-12-31", "",
+        "2999-01-01", " 2024-05-01 ", "2024-05-01 10:00:00", "2024-05-01T10:00", "yesterday", "2024-05-01T25:00:00Z",
+        "2024-05", "2024", "x" * 120, "2024-05-01T10:00:00+0200", "2024-05-01T10:00:00.123456789Z",
+    ),
+    "changefreq": (None, None, "daily", "Daily", " daily ", "biweekly", "", "y" * 120, "always\n"),
+    "priority": (None, None, "0.5", "1", "1.0", "0,5", "2", "-1", "high", "", " 0.5 ", "0.55555", "1e-1", "z" * 120),
+}  # fmt: skip
+"""Values that entries have, usual ones first."""
+FORMS = ("<{0}>{1}</{0}>",) * 6 + ("<{0} a='1'>{1}</{0}>", "<{0}><![CDATA[{1}]]></{0}>", "<{0}>{1}<!-- --></{0}>")
+
+
+def odd(chance: Random, number: int) -> str:
+    """One `<url>` of which any field may be odd, missing, in another place, or there twice."""
+    values = {name: chance.choice(among) for name, among in ODD.items()}
+    parts = [
+        chance.choice(FORMS).format(name, value.format(n=number)) for name, value in values.items() if value is not None
+    ]
+    if chance.random() < 0.1:
+        chance.shuffle(parts)
+    if chance.random() < 0.05:
+        parts.append(chance.choice(parts))
+    start = "<url a='1'>" if chance.random() < 0.02 else "<url>"
+    return f"{start}{chance.choice(('', chr(10))).join(parts)}</url>\n"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shortcut_hides_no_finding_on_odd_fields(seed: int) -> None:
+    chance = Random(seed)
+    entries = "".join(odd(chance, number) for number in range(NUMBER))
+    same(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode())
+
+
 def test_rules_of_this_project_say_that_plain_entries_do_not_concern_them() -> None:
     """Otherwise each entry of a large file is judged one by one."""
     ours = [one for one in all_rules() if one.check.__module__.startswith("sitemapcrawler.")]
@@ -69,6 +110,8 @@ def toy_rules() -> Iterator[None]:
 
     rule("toy-every", Severity.INFO, "")(listed)
     rule("toy-odd", Severity.INFO, "", entries=Entries.ODD)(listed)
+    for name in ("loc", "lastmod", "changefreq", "priority"):
+        rule(f"toy-{name}", Severity.INFO, "", entries=Entries(f"odd-{name}"))(listed)
     rule("toy-image", Severity.INFO, "", entries=IMAGE_EXTENSION)(listed)
     rule("image-toy", Severity.INFO, "")(listed)
     yield
@@ -83,9 +126,20 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
 <url><loc>https://example.com/plain</loc></url>
 <url><loc>https://example.com/o d d</loc></url>
 <url><loc>https://example.com/image</loc>{image}</url>
+<url><loc>https://example.com/date</loc><lastmod>today</lastmod></url>
+<url><loc>https://example.com/hints</loc><changefreq>Daily</changefreq><priority>2</priority></url>
 </urlset>"""
     found = judge(data.encode(), choice=Choice(all_rules(), select=("toy", "image-toy")))
-    lines = {
-        id: [one.line for one in found if one.rule == id] for id in ("toy-every", "toy-odd", "toy-image", "image-toy")
+    lines: dict[str, list[int | None]] = {}
+    for one in found:
+        lines.setdefault(one.rule, []).append(one.line)
+    assert lines == {
+        "toy-every": [2, 3, 4, 5, 6],
+        "image-toy": [2, 3, 4, 5, 6],
+        "toy-image": [4],
+        "toy-odd": [3, 4, 5, 6],
+        "toy-loc": [3],
+        "toy-lastmod": [5],
+        "toy-changefreq": [6],
+        "toy-priority": [6],
     }
-    assert lines == {"toy-every": [2, 3, 4], "toy-odd": [3, 4], "toy-image": [4], "image-toy": [2, 3, 4]}

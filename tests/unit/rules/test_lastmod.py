@@ -400,7 +400,7 @@ def test_no_rule_speaks_of_an_entry_that_is_passed_as_clean(dates: list[str]) ->
     text = "".join(entries)
     assert read_plain(text, 0, 1, URL, records, [])[0] == len(text)
     file = FileFacts(URL, SitemapRecord(URL), Document(URL), fetched_at=NOW)
-    suspects = {id(record) for record, _ in file.suspects.odd_entries(records, Notes())}
+    suspects = {id(record) for record, *_ in file.suspects.odd_entries(records, Notes())}
     clean = [record for record in records if id(record) not in suspects]
     spoken = [
         rule.id

@@ -112,7 +112,7 @@ def taken(text: str) -> list[tuple[str, bool]]:
     return [
         (record.loc, again)
         for records in document.read([text.encode()])
-        for record, again in suspects.odd_entries(records, document.notes)
+        for record, again, _ in suspects.odd_entries(records, document.notes)
     ]
 
 
@@ -181,7 +181,7 @@ def test_repetition_is_found_whatever_the_batches(size: int) -> None:
         pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size], Notes())
     ]
     # the first of two in one batch is told too, as what is not repeated
-    assert [record.loc for record, again in found if again] == [f"https://example.com/{number}" for number in range(3)]
+    assert [record.loc for record, again, _ in found if again] == [f"https://example.com/{number}" for number in range(3)]
 
 
 def test_the_start_of_a_file_alone_is_compared_closely() -> None:
@@ -197,7 +197,7 @@ def test_urls_that_are_too_long_are_not_kept_for_it() -> None:
     entries = [UrlRecord(long), UrlRecord(short), UrlRecord(f"{short}/"), UrlRecord(f"{long}/")]
     taken = list(finder.odd_entries(entries, Notes()))
     assert list(finder.first.values()) == [short]
-    assert [record.loc for record, _ in taken] == [long, f"{short}/", f"{long}/"], "as too long, or as alike"
+    assert [record.loc for record, *_ in taken] == [long, f"{short}/", f"{long}/"], "as too long, or as alike"
 
 
 @pytest.mark.parametrize("number", [10, MAX_LEGAL, MAX_LEGAL + 1, 3 * MAX_LEGAL])
