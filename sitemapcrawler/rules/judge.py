@@ -44,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 MAX_VALUE = 200
 """Maximum length of a finding's value in characters."""
+MAX_FORMS = 1000
+"""Forms of odd entries of a file whose findings are remembered; a file has a few, unless its texts are random."""
 WHOLE = ("ok", "recovered")
 """Outcomes of files that were read to their end."""
 
@@ -78,7 +80,7 @@ class Judge:
         on_entries = self._rules[Needs.URL]
         self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
-        self._on_odd: dict[tuple[int, ...], list[Rule]] = {}
+        self._on_odd: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._of_sites: dict[tuple[str, str, str, str], Habit] = {}
@@ -87,9 +89,14 @@ class Judge:
         """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
         repeats: set[int] = set()
-        for record, repeated, odd in file.suspects.odd_entries(urls, notes):
-            facts = UrlFacts(record, file, repeated, notes.element(record))
-            self._note_on_entry(record, file, notes, self._messages(self._rules_on(record, odd), facts))
+        for record, repeated, odd, form in file.suspects.odd_entries(urls, notes):
+            rules, by_form = self._rules_on(record, odd)
+            said = file.forms.get((odd, form)) if by_form and form else None
+            if said is None:
+                said = [*self._messages(rules, UrlFacts(record, file, repeated, notes.element(record)))]
+                if by_form and form and len(file.forms) < MAX_FORMS and self._is_counted(said, file):
+                    file.forms[odd, form] = said
+            self._note_on_entry(record, file, notes, said)
             if repeated:
                 repeats.add(id(record))
         for record in urls if self._on_every else ():
@@ -120,17 +127,26 @@ class Judge:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
 
-    def _rules_on(self, record: UrlRecord, odd: int) -> list[Rule]:
+    def _rules_on(self, record: UrlRecord, odd: int) -> tuple[list[Rule], bool]:
         """Return the rules for an odd entry: those on odd ones, on its odd fields (a sum of `suspects.BITS`), and on
-        the namespaces that it has objects of."""
+        the namespaces that it has objects of; and whether all find the same in all entries of one form."""
         held = (odd, *[bool(namespace.objects(record)) for namespace in self._namespaces])
-        rules = self._on_odd.get(held)
-        if rules is None:
+        found = self._on_odd.get(held)
+        if found is None:
             present = {namespace for namespace, has in zip(self._namespaces, held[1:], strict=True) if has}
             fields = {Entries(f"odd-{name}") for name, bit in BITS.items() if odd & bit}
             rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *fields, *present)]
-            self._on_odd[held] = rules
-        return rules
+            found = self._on_odd[held] = rules, all(rule.by_form for rule in rules)
+        return found
+
+    def _is_counted(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
+        """True if these messages about one more entry of a file would change nothing but counts."""
+        return all(
+            file.findings[rule.id] >= self._per_rule
+            if per(rule, message) is Per.ENTRY
+            else (rule.id, self._choice.severity(rule, message.severity), "") in file.habits
+            for rule, message in said
+        )
 
     def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
         """Judge a complete file: its faults, its children and the file itself. Returns the findings."""

@@ -165,6 +165,8 @@ class Rule:
     """What several entries do, for the finding on a file or site: `have images on another host`."""
     by_value: bool = False
     """True for one finding for each value of a file or site, such as a dead image that many entries list."""
+    by_form: bool = False
+    """True if it finds the same in all entries of a file with the same form (`Suspects.odd_entries`)."""
 
     @property
     def scope(self) -> str:
@@ -223,6 +225,7 @@ def rule(
     per: Per | str | None = None,
     many: str = "",
     by_value: bool = False,
+    by_form: bool = False,
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 
@@ -230,6 +233,9 @@ def rule(
     `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
     for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
     of the messages.
+    `by_form`: whether it reports an entry, whose URL is usual, depends on nothing but the text of its other fields, of
+    a date between 2005 and the fetch not even on its digits. Entries beyond those that become records are then counted
+    without a call.
     """
 
     def register(check: Check) -> Check:
@@ -237,7 +243,7 @@ def rule(
             raise ValueError(f"two rules are named {id}")
         given = (needs,) if isinstance(needs, Needs) else needs
         told = _default_per(given) if per is None else Per(per)
-        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries, told, many, by_value)
+        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form)
         return check
 
     return register
@@ -267,7 +273,8 @@ def entry_rule(
     field of that name, and with `faults` for the reader's faults of that id. `per`, `many`: see `rule`."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    return rule(id, severity, source, needs, also, Entries(f"odd-{id.partition('-')[0]}"), per, many)
+    entries = Entries(f"odd-{id.partition('-')[0]}")
+    return rule(id, severity, source, needs, also, entries, per, many, by_form=entries is Entries.ODD_LASTMOD)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)

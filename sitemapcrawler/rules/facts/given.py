@@ -20,7 +20,7 @@ from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules.facts.suspects import Suspects
 from sitemapcrawler.rules.facts.tally import Tally
-from sitemapcrawler.rules.registry import Message, Severity
+from sitemapcrawler.rules.registry import Message, Rule, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
@@ -142,6 +142,8 @@ class FileFacts:
     """Habits so far; at its end, those of the site."""
     replies: Counter[str] = field(default_factory=Counter)
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
+    forms: dict[tuple[int, str], list[tuple[Rule, Message]]] = field(default_factory=dict)
+    """What rules find in an entry, by its odd fields and form, if it becomes no record any more."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
 

@@ -135,9 +135,12 @@ class Suspects:
         """False if the file has too many entries to find all duplicates."""
         return not self._seen.full
 
-    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool, int]]:
-        """Yield the entries that need a closer look, each with whether it repeats an earlier entry, and which of its
-        fields are odd, as a sum of `BITS`."""
+    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool, int, str]]:
+        """Yield the entries that need a closer look, each with whether it repeats an earlier entry, which of its fields
+        are odd, as a sum of `BITS`, and its form: the odd texts, with 0 for each digit of a date.
+
+        In entries of one form with the same odd fields, the rules on these fields find the same. The form is empty if
+        more than the notation is odd: the URL, the day that a date names, or the XML."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
@@ -155,9 +158,11 @@ class Suspects:
             note = note_on(id(record))
             element = None if note is None else note.element
             if odd_loc or odd_moment or record.recovered or (element and not is_plain(element, record)):
-                fields = ALL_ODD if record.recovered else odd_fields(element, record)
-                fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
-                yield record, loc in repeated and self._again(loc, repeated), fields
+                fields, form = (ALL_ODD, "") if record.recovered else odd_fields(element, record)
+                if odd_loc or odd_moment:
+                    fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
+                    form = ""
+                yield record, loc in repeated and self._again(loc, repeated), fields, form
 
     def is_usual(self, loc: str) -> bool:
         """True for a URL that no rule on the URL alone reports."""
@@ -234,29 +239,37 @@ def is_plain(entry: Element, record: UrlRecord) -> bool:
 BITS = {name: 1 << place for place, name in enumerate(FIELDS)}
 """One bit for each field."""
 ALL_ODD = sum(BITS.values())
+NO_DIGITS = str.maketrans("123456789", "0" * 9)
 PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
 
 
-def odd_fields(entry: Element | None, record: UrlRecord) -> int:
+def odd_fields(entry: Element | None, record: UrlRecord) -> tuple[int, str]:
     """Which fields of an entry are not written as in a plain one, or hold values that no plain one has: a sum of
-    `BITS`. Whether a URL or date is usual is not looked at."""
+    `BITS`, and their texts (see `Suspects.odd_entries`). Whether a URL or date is usual is not looked at."""
     if entry is None:
         odd = 0 if record.lastmod is None or DATE.fullmatch(record.lastmod) else BITS["lastmod"]
         odd |= 0 if record.changefreq is None or record.changefreq in FREQUENCIES else BITS["changefreq"]
-        return odd | (0 if record.priority is None or 0 <= record.priority <= 1 else BITS["priority"])
+        return odd | (0 if record.priority is None or 0 <= record.priority <= 1 else BITS["priority"]), ""
     if entry.name != "url" or entry.attributes:
-        return ALL_ODD
+        return ALL_ODD, ""
     odd = seen = 0
+    form, simple = "", True
     for part in entry.content:
         if isinstance(part, str) or part.name not in BITS:
             continue
         bit = BITS[part.name]
         content = part.content
         text = content[0] if len(content) == 1 and isinstance(content[0], str) else ""
-        if seen & bit or part.uri != entry.uri or part.attributes or not is_usual_value(part.name, text, record):
+        if seen & bit or part.uri != entry.uri or part.attributes or not text:
             odd |= bit
+            simple = False
+        elif not is_usual_value(part.name, text, record):
+            odd |= bit
+            form += f"{part.name}={text.translate(NO_DIGITS) if part.name == 'lastmod' else text}\n"
         seen |= bit
-    return odd if seen & BITS["loc"] else odd | BITS["loc"]
+    if not seen & BITS["loc"]:
+        return odd | BITS["loc"], ""
+    return odd, form if simple and not odd & BITS["loc"] else ""
 
 
 def is_usual_value(field: str, text: str, record: UrlRecord) -> bool:

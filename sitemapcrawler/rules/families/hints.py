@@ -28,6 +28,7 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
     CHANGEFREQ,
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_CHANGEFREQ,
+    by_form=True,
 )
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
@@ -48,7 +49,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, element.line, value=raw_text(element), severity=Severity.INFO)
 
 
-@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_CHANGEFREQ)
+@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_CHANGEFREQ, by_form=True)
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
@@ -147,6 +148,7 @@ def _priority_line(entry: UrlFacts) -> int | None:
     PRIORITY,
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
+    by_form=True,
 )
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
@@ -169,6 +171,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     PRIORITY,
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
+    by_form=True,
 )
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
@@ -183,7 +186,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
-@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_PRIORITY)
+@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_PRIORITY, by_form=True)
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted, percent
@@ -137,7 +138,7 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     "limit-alternates",
     Severity.INFO,
     "a limit of common tools; no specification sets one",
-    entries=Entries.ODD,
+    entries=HREFLANG_EXTENSION,
     per=Per.FILE,
     many="have more than 100 language versions",
 )

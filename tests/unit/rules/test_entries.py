@@ -11,14 +11,16 @@ from random import Random
 import pytest
 
 from bench.entries import CORE, GOOGLE, plain, rich, unusual
-from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
+from sitemapcrawler.reader import Document
 from sitemapcrawler.rules import Entries, Message, Needs, Rule, Severity, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.given import UrlFacts
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.judge import MAX_FORMS, Judge
 from sitemapcrawler.rules.registry import RULES
 from tests.unit.rules.judged_as import keywords
-from tests.unit.rules.judging import judge
+from tests.unit.rules.judging import NOW, URL, judge
 
 DATA = Path(__file__).parents[2] / "data"
 FILES = [path for folder in ("good", "bad", "hard", "pitfalls") for path in sorted((DATA / folder).glob("*.*"))]
@@ -90,6 +92,48 @@ def test_shortcut_hides_no_finding_on_odd_fields(seed: int) -> None:
     chance = Random(seed)
     entries = "".join(odd(chance, number) for number in range(NUMBER))
     same(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode())
+
+
+DATES = (
+    "{y}-{m:02}-{d:02}", "{y}-{m}-{d}", "{d:02}.{m:02}.{y}", "{d:02}/{m:02}/{y}", "{y}-{m:02}-{d:02} {H:02}:{M:02}:{S:02}",
+    "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}Z", "{y}-{m:02}-{d:02}T{H:02}:{M:02}Z", "{y}-{m:02}", "{y}{m:02}{d:02}",
+    "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}", "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}+{H:02}:{M:02}", "{y}",
+    "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}.{S}{M}Z", "{y}-{m:02}-{d:02}+{H:02}:00", "{m:02}/{d:02}/{y} {H}:{M:02} PM",
+    "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}+{H:02}{M:02}", " {y}-{m:02}-{d:02} ", "\u00a0{y}-{m:02}-{d:02}",
+    "Mon, {d:02} Jan {y} {H:02}:{M:02}:{S:02} GMT", "{d} January {y}", "1{H:02}{M:02}{S:02}{d:02}0", "{y}-{m:02}-{d:02}Z",
+)  # fmt: skip
+
+
+def counted(data: bytes, forms: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Judge a file of which two findings of each rule become records. Returns all that is counted, and the issues."""
+    monkeypatch.setattr("sitemapcrawler.rules.judge.MAX_FORMS", forms)
+    judging = Judge(Choice(all_rules()), per_rule=2)
+    document = Document(URL, keep_elements=True)
+    file = FileFacts(URL, SitemapRecord(URL), document, fetched_at=NOW)
+    issues = []
+    for records in document.read([data]):
+        urls = [record for record in records if isinstance(record, UrlRecord)]
+        judging.urls(urls, file, document.notes)
+        issues += [(record.loc, record.issues) for record in urls]
+    assert (len(file.forms) > 0) is (forms > 0)
+    return [judging.totals(), file.findings, file.severities, file.unlisted, file.habits, issues]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_entries_of_a_known_form_are_counted_as_if_judged(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(seed)
+    entries = []
+    for number in range(2000):
+        ranges = {"y": (1995, 2030), "m": (0, 14), "d": (0, 32), "H": (0, 25), "M": (0, 61), "S": (0, 61)}
+        lastmod = chance.choice(DATES).format(**{name: chance.randint(*most) for name, most in ranges.items()})
+        hints = {
+            name: chance.choice(ODD[name]) if chance.random() < 0.2 else None for name in ("changefreq", "priority")
+        }
+        fields = {"loc": f"https://example.com/{number}", "lastmod": lastmod, **hints}
+        content = "".join(f"<{name}>{text}</{name}>" for name, text in fields.items() if text is not None)
+        entries.append(f"<url>{content}</url>\n")
+    data = f"<urlset {CORE} {GOOGLE}>{''.join(entries)}</urlset>".encode()
+    assert counted(data, MAX_FORMS, monkeypatch) == counted(data, 0, monkeypatch)
 
 
 def test_rules_of_this_project_say_that_plain_entries_do_not_concern_them() -> None:

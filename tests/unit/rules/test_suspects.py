@@ -181,7 +181,9 @@ def test_repetition_is_found_whatever_the_batches(size: int) -> None:
         pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size], Notes())
     ]
     # the first of two in one batch is told too, as what is not repeated
-    assert [record.loc for record, again, _ in found if again] == [f"https://example.com/{number}" for number in range(3)]
+    assert [record.loc for record, again, _ in found if again] == [
+        f"https://example.com/{number}" for number in range(3)
+    ]
 
 
 def test_the_start_of_a_file_alone_is_compared_closely() -> None:
