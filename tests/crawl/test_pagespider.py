@@ -78,10 +78,19 @@ MIDDLEWARES = """
 
 
     class Soon:
+        def __init__(self, crawler):
+            self.crawler = crawler
+
+        @classmethod
+        def from_crawler(cls, crawler):
+            return cls(crawler)
+
         async def process_request(self, request):
             if "/page/" in request.url:
-                number = int(request.url.rpartition("/")[2])
-                await asyncio.sleep(1 if number < 8 else 0.03)  # until the first answer, requests pile up
+                for _ in range(3000 if int(request.url.rpartition("/")[2]) < 8 else 3):
+                    if len(self.crawler.engine._slot.scheduler) >= 40:  # until the first answer, requests pile up
+                        break
+                    await asyncio.sleep(0.01)
                 return HtmlResponse(request.url, body=b"<p>")
 """
 PIPELINES = """
