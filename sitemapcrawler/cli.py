@@ -54,16 +54,20 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def print_help(all_commands: bool) -> NoReturn:
     """List our commands, with a line each, and Scrapy's if asked for."""
-    print("Usage: sitemapcrawler COMMAND [options] [arguments]\n\nCommands:")
+    lines = ["Usage: sitemapcrawler COMMAND [options] [arguments]", "", "Commands:"]
     shown = [(name, "sitemapcrawler.commands") for name in COMMANDS]
     shown += [(name, "scrapy.commands") for name in _modules("scrapy.commands") if all_commands]
     for name, package in shown:
         if package == "scrapy.commands" and name in (*COMMANDS, VERSION):
             continue
-        print(f"  {name:<13} {import_module(f'{package}.{name}').Command().short_desc()}")
-    print(f"  {VERSION:<13} Print the version")
+        lines.append(f"  {name:<13} {import_module(f'{package}.{name}').Command().short_desc()}")
+    lines.append(f"  {VERSION:<13} Print the version")
     more = "" if all_commands else "; sitemapcrawler --help --all lists Scrapy's commands too"
-    print(f"\nsitemapcrawler COMMAND -h lists the options of a command{more}.")
+    lines += ["", f"sitemapcrawler COMMAND -h lists the options of a command{more}."]
+    try:
+        print("\n".join(lines), flush=True)
+    except BrokenPipeError:  # the reader, such as `head`, has gone; Python writes once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 
 

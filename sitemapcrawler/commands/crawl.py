@@ -15,6 +15,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     describe_arguments,
     open_stderr,
+    prepare,
     refuse,
 )
 from sitemapcrawler.commands.targets import target
@@ -40,6 +41,7 @@ class Command(CrawlCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        prepare(parser)
         add_progress_option(parser)
         describe_arguments(parser, tuple(ARGUMENTS))
 

@@ -19,6 +19,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     complain,
     open_stderr,
+    prepare,
     refuse,
     spider_arguments,
     without_options,
@@ -127,6 +128,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        prepare(parser)
         for option in OPTIONS:
             told = "" if option.default is None else f" (default: {option.default})"
             parser.add_argument(

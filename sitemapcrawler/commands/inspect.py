@@ -23,6 +23,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     complain,
     leave_out_retries,
+    prepare,
     refuse,
     spider_arguments,
     without_options,
@@ -213,6 +214,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        prepare(parser)
         parser.add_argument("--discover", action="store_true", help="find the sitemaps of the site that a URL is on")
         parser.add_argument("--expand", action="store_true", help="read what indexes list, and sum it up")
         parser.add_argument("--urls", action="store_true", help="print the URLs alone, one a line, as they are read")

@@ -24,6 +24,7 @@ from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert
 
+PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"
 TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
 """Logger that reports as errors what records contain already."""
 
@@ -32,6 +33,13 @@ def open_stderr() -> None:
     """Redirect a closed standard error to the null device; else a feed could get its descriptor, and error messages."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Show the name of our program in the usage, unless `scrapy` runs the command, and report errors in one line."""
+    if parser.usage and Path(sys.argv[0]).stem != SCRAPY:
+        parser.usage = parser.usage.replace(SCRAPY, PROGRAM, 1)
+    parser.error = refuse  # type: ignore[method-assign]  # instead of the usage
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:

@@ -192,7 +192,7 @@ def _of_file(text: str) -> Target:
     try:
         mode = Path(path).stat().st_mode
         if stat.S_ISDIR(mode):
-            raise ValueError("is a folder; accepted: a file")
+            raise ValueError("is a folder; accepted: a file (sitemapcrawler validate checks folders)")
         if not stat.S_ISREG(mode):
             raise ValueError("is no regular file")
         with Path(path).open("rb"):

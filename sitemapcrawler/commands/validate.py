@@ -25,6 +25,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     leave_out_retries,
     open_stderr,
+    prepare,
     refuse,
     spider_arguments,
     without_options,
@@ -301,7 +302,7 @@ class Command(ScrapyCommand):
         return "Check sitemaps (URLs, files, folders, sites): prints findings, exit code 1 where there are errors"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.error = refuse  # type: ignore[method-assign]  # one line in place of the usage
+        prepare(parser)
         add = parser.add_argument
         assert self.settings is not None
         add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")

@@ -64,6 +64,23 @@ def test_all_commands_are_listed_on_demand(capsys: pytest.CaptureFixture[str]) -
     assert len(listed) == len(set(listed))
 
 
+def test_reader_of_the_help_may_go_away(tmp_path: Path) -> None:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", "--help"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_version_of_ours_is_printed_by_the_command_too(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(["sitemapcrawler", "version"])
