@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
+from types import MappingProxyType
 from typing import IO, Any
 
 import xlsxwriter
@@ -28,8 +29,9 @@ from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
+from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import RULES, SEVERITIES
+from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
 from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.urls.display import CUT
 from sitemapcrawler.words import elapsed, percent
@@ -50,6 +52,8 @@ _LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*
 """URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
 _SIGNS = ("=", "+", "-", "@")
 """Start of a formula, if somebody edits the cell."""
+_RANK = Counter({severity: -rank for rank, severity in enumerate(reversed(SEVERITIES), 1)})
+"""Rank of a severity, the worst first; 0 for an unknown one."""
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -145,6 +149,7 @@ class WorkbookExporter(RecordExporter):
         self._tables: dict[type, Table] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
+        self._worst: dict[str, str] = {}
         self._failed = False
         self._temporary = ExitStack()
 
@@ -189,6 +194,8 @@ class WorkbookExporter(RecordExporter):
                     table.add(record)
                 if isinstance(record, FindingRecord):
                     self._listed[record.rule] += 1
+                    worst = self._worst.get(record.rule, record.severity)
+                    self._worst[record.rule] = min(worst, record.severity, key=_RANK.__getitem__)
                 elif isinstance(record, SummaryRecord):
                     self._summary = record
 
@@ -217,7 +224,7 @@ class WorkbookExporter(RecordExporter):
         self._overview.freeze_panes(1, 0)
         self._overview.write_string(0, 0, SUMMARY, bold)
         listed = self._listed if FindingRecord in self._tables else None
-        for number, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
+        for number, cells in enumerate(summary_rows(self._summary, listed, self._worst) if self._summary else (), 1):
             for place, cell in enumerate(cells):
                 style = bold if len(cells) == 1 or isinstance(cells, Heading) else None
                 if isinstance(cell, str):
@@ -335,8 +342,14 @@ class Heading(tuple[str, ...]):
 Row = Sequence[str | float | None]
 
 
-def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
-    """Yield the rows of the summary. `listed`: findings in the workbook by rule; None if it has no sheet for them."""
+def summary_rows(
+    summary: SummaryRecord, listed: Mapping[str, int] | None, worst: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Row]:
+    """Yield the rows of the summary.
+
+    `listed`: findings in the workbook by rule; None if it has no sheet for them. `worst`: worst severity of each rule's
+    findings, if it is known.
+    """
     yield from _about(summary)
     found = sum(summary.severities.values())
     kept = None if listed is None else sum(listed.values())
@@ -346,15 +359,29 @@ def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> It
         yield "Problems listed", kept, None, f"{found - kept:,} more: {why}"
     yield from _section("Problems by severity", [(name, summary.severities.get(name, 0)) for name in SEVERITIES])
     if summary.rules:
-        about = {rule.id: (rule.what, _fix(rule.id)) for rule in all_rules()}
-        yield ()
-        yield Heading(("Problems by rule", "found", "listed" if listed is not None else "", "meaning", "what to do"))
-        for rule, number in sorted(summary.rules.items(), key=lambda one: (-one[1], one[0])):
-            yield rule, number, None if listed is None else listed.get(rule, 0), *about.get(rule, ())
+        yield from _by_rule(summary, listed, worst)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
+
+
+def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None, worst: Mapping[str, str]) -> Iterator[Row]:
+    """Yield a section for each severity, the worst first, with its rules by number of findings. Rules of unknown
+    severity count as notes."""
+    about = {rule.id: (rule.what.replace("`", ""), _fix(rule.id)) for rule in all_rules()}
+    severities = {**dict.fromkeys(summary.rules, Severity.INFO), **{rule.id: rule.severity for rule in all_rules()}}
+    severities |= {rule: Severity(severity) for rule, severity in worst.items() if severity in _RANK}
+    for severity in Severity:
+        rules = [rule for rule in summary.rules if severities[rule] == severity]
+        if not rules:
+            continue
+        yield ()
+        title = f"{REPORT_SEVERITIES[severity]}s by rule"
+        yield Heading((title, "found", "listed" if listed is not None else "", "meaning", "what to do"))
+        for rule in sorted(rules, key=lambda rule: (-summary.rules[rule], rule)):
+            found = None if listed is None else listed.get(rule, 0)
+            yield rule, summary.rules[rule], found, *about.get(rule, ())
 
 
 def _about(summary: SummaryRecord) -> Iterator[Row]:

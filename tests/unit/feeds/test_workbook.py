@@ -34,6 +34,7 @@ from sitemapcrawler.items import (
     UrlRecord,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.rules import all_rules
 
 SITEMAP = "https://e.com/sitemap.xml"
 SHEETS = ["Summary", "URLs", "Problems", "Sitemaps", "Robots"]
@@ -218,12 +219,28 @@ class TestSummary:
     def test_rules_are_counted_and_explained(self) -> None:
         finding = FindingRecord("loc-relative", "error", "m")
         shown = self.rows(finding, finding)
-        at = shown.index(["Problems by rule", "found", "listed", "meaning", "what to do"])
+        at = shown.index(["Errors by rule", "found", "listed", "meaning", "what to do"])
         assert [row[:3] for row in shown[at + 1 : at + 3]] == [["loc-relative", 5, 2], ["status-404", 2, 0]]
         assert "not absolute" in shown[at + 1][3]
         assert shown[at + 1][4] == "Write the whole URL with scheme and host."
         (kept,) = (row for row in shown if row and row[0] == "Problems listed")
         assert kept[1] == 2 and kept[2].startswith("5 more: ") and "findings=all" in kept[2]
+
+    def test_rules_stand_below_the_worst_severity_of_their_findings(self) -> None:
+        summary = SummaryRecord(rules={"loc-relative": 2, "lastmod-date-only": 9, "status-404": 3, "mine": 1})
+        found = [FindingRecord("loc-relative", "info", "m"), FindingRecord("loc-relative", "warning", "m")]
+        sheet = book(*found, FindingRecord("mine", "error", "m"), summary)["Summary"]
+        names = [row[0] for row in sheet.iter_rows(values_only=True) if row[0]]
+        first = names.index("Errors by rule")
+        assert names[first : first + 7] == [
+            "Errors by rule", "status-404", "mine", "Warnings by rule", "loc-relative",
+            "Notes by rule", "lastmod-date-only",
+        ]  # fmt: skip
+
+    def test_meanings_are_plain_text(self) -> None:
+        shown = self.rows()
+        assert not [cell for row in shown for cell in row if isinstance(cell, str) and "`" in cell]
+        assert any("`" in rule.what for rule in all_rules())
 
     def test_nothing_is_said_of_a_sheet_that_is_not_there(self) -> None:
         shown = self.rows(item_classes=[UrlRecord, SummaryRecord])
