@@ -30,7 +30,7 @@ MAX_LISTED = 200
 CRAWL = "crawl"
 """Shown in place of the file for a finding without one."""
 UNREAD = {
-    "offline": "that an index lists, but not found on disk below --base-url; no request is made for a file",
+    "offline": "that an index lists, but not found on disk; no request is made for a file",
     "max_depth": "that are too deep in indexes (max_depth)",
     "max_sitemaps": "beyond the limit (max_sitemaps)",
     "max_site_time": "of a site that took too long for what it lists (SITEMAP_MAX_SITE_TIME)",

@@ -92,7 +92,7 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
         "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
         "./i.xml info index-only-one-child the index lists a single sitemap",
         "3 files, 4 URLs: 1 error, 2 warnings, 2 info",
-        "not read: 1 sitemap that an index lists, but not found on disk below --base-url; no request is made for a file",
+        "not read: 1 sitemap that an index lists, but not found on disk; no request is made for a file",
     ]
     assert done.returncode == 1
     assert site.connections == 0

@@ -253,7 +253,8 @@ def index_loop(child: ChildFacts) -> Iterator[Message]:
 
 @rule("index-child-missing", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "HTTP error"})
 def index_child_missing(file: FileFacts) -> Iterator[Message]:
-    """A sitemap that an index lists is not there: status 404 or 410, or no such file beside an index on this machine.
+    """A sitemap that an index lists is missing. It answers 404 or 410, or an index on this machine has no such file
+    beside it.
 
     Files are looked for where no requests are made (`validate`). Without `base_url` the index is taken to live in the
     URL folder for which most files are there; where none is there at all, the finding is a warning.

@@ -66,7 +66,8 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
 
 @entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
-    """The date is not written as W3C Datetime; in a feed, not as the feed's format wants it (a warning if it is clear).
+    """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
+    if it is clear).
 
     Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
     Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone.
