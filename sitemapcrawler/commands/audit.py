@@ -21,6 +21,7 @@ from sitemapcrawler.commands.running import (
     complain,
     describe_arguments,
     leave_out_retries,
+    prepare,
     refuse,
     spider_arguments,
     without_options,
@@ -31,7 +32,9 @@ from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.feeds.folder import PAGE, REPORT_FILES, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
+from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.page import origin
 from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
 from sitemapcrawler.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -71,6 +74,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        prepare(parser)
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write to (default: a new one named after the host and the date)")
         add(
@@ -81,7 +85,7 @@ class Command(ScrapyCommand):
         add("--no-pages", action="store_true", help="request no listed page: check the sitemap files alone")
         add(
             "--fail-on",
-            choices=THRESHOLDS,
+            metavar="|".join(THRESHOLDS),
             help=f"exit with code 1 if there are findings of this severity or a worse one (default: {FAIL_ON})",
         )
         add_progress_option(parser)
@@ -98,7 +102,10 @@ class Command(ScrapyCommand):
             super().process_options(args, opts)
             found = _target(without_options(args))
             config = read_config(self.settings)
-            opts.fail_on = opts.fail_on or _threshold(config)
+            if opts.fail_on is not None:
+                check_choice("--fail-on", opts.fail_on, THRESHOLDS)
+            else:
+                opts.fail_on = _threshold(config)
             opts.spargs = arguments_of(found, opts, config)
             opts.out, opts.named = opts.spargs["report"], found.text
             self.settings.setdict(SETTINGS, PRIORITY)
@@ -158,7 +165,7 @@ def _threshold(config: Config) -> str:
 
 
 def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:
-    """The verdict, the most important problems, and where the report is."""
+    """The verdict, the most important problems with what to do about them, and where the report is."""
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
     yield " ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence)
@@ -167,12 +174,15 @@ def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:
         yield ""
         yield "Most important problems:" if len(rules) > 1 else "The problem:"
         width = max(len(f"{rule.count:,}") for rule in rules[:MOST])
+        indent = " " * (width + 15)
         for rule in rules[:MOST]:
             label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
-            title = (sentences(rule.what) or [rule.rule])[0]
+            title = (sentences(rule.what) or [rule.rule])[0].replace("`", "")
             yield f"  {label}  {rule.count:>{width},} x  {inert(title)} ({rule.rule})"
+            if advice := in_words(rule, origin(report)):
+                yield f"{indent}{inert(advice)}"
         if len(rules) > MOST:
-            yield f"  and {counted(len(rules) - MOST, 'other', 'others')}"
+            yield f"  and {counted(len(rules) - MOST, 'other', 'others')}, which the report names"
     yield ""
     yield f"Report: {inert(str(_shown(out / PAGE)))}"
 

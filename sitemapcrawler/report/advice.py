@@ -38,6 +38,19 @@ def here(rule: RuleReach, origin: str = "") -> Markup:
     return Markup(" ").join(filter(None, [_where(rule, origin), _shared(rule), _example(rule)]))
 
 
+def in_words(rule: RuleReach, origin: str = "") -> str:
+    """What to do about a rule's findings, as one line of plain text for a terminal; empty if nothing is known.
+
+    A single finding is named with its file and line. `origin`: URLs on it are shown without it.
+    """
+    parts = [rule.fix.replace("`", ""), here(rule, origin).striptags()]
+    if rule.count == 1 and rule.examples:
+        [finding, *_] = rule.examples
+        if place := address(finding.sitemap, origin, finding.line, finding.column).striptags():
+            parts.append(f"See {place}.")
+    return " ".join(filter(None, parts))
+
+
 def _where(rule: RuleReach, origin: str) -> Markup | None:
     """The file with most of the findings."""
     if rule.main_file is None or rule.in_main_file < 2:

@@ -300,12 +300,24 @@ def _troubles(report: Report) -> list[str]:
     told = []
     if unread := sum(file.state == "unread" for file in report.files):
         told.append(f"{counted(unread, 'file')} could not be read.")
-    found = report.summary.not_indexable
-    if found and found.bad:
-        share = percent(found.bad, found.checked)
-        verb = "is" if found.bad == 1 else "are"
-        told.append(f"{found.bad:,} of {counted(found.checked, 'URL')} ({share}) {verb} not indexable.")
+    if (found := report.summary.not_indexable) and found.bad:
+        told.append("".join(not_indexable(report)))
     return told
+
+
+def not_indexable(report: Report) -> tuple[str, str]:
+    """How many URLs are not indexable, in two parts: the figures, and the rest of the sentences. Of a sample, the share
+    is an estimate. Empty if no URL was checked."""
+    found = report.summary.not_indexable
+    if found is None:
+        return "", ""
+    if found.checked < found.population:
+        limits = f"95 % interval: {percent(found.low)} to {percent(found.high)}"
+        checked = counted(found.checked, "checked URL")
+        return f"An estimated {percent(found.share)} of the URLs", f" are not indexable ({limits}, from {checked})."
+    checked = "checked URL" if report.summary.indexability.get(Indexability.NOT_CHECKED) else "URL"
+    figures = f"{found.bad:,} of {counted(found.checked, checked)} ({percent(found.bad, found.checked)})"
+    return figures, f" {'is' if found.bad == 1 else 'are'} not indexable."
 
 
 def _unchecked_pages(report: Report) -> list[str]:
@@ -319,16 +331,15 @@ def _unchecked_pages(report: Report) -> list[str]:
 def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
-        return Health(Level.ERROR, "Nothing could be read", ["The site gives no answer."])
+        why = next((f": {one.error}" for one in report.robots if one.error), "")
+        return Health(Level.ERROR, "Nothing could be read", [f"The site gives no answer{why}."])
     if not report.summary.sitemaps:
         return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.listed:
-        return Health(
-            Level.ERROR,
-            "Nothing could be read",
-            [f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read."],
-        )
+        found = f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read"
+        why = next((f": {file.record.error}" for file in report.files if file.record.error), "")
+        return Health(Level.ERROR, "Nothing could be read", [f"{found}{why}."])
     return None
 
 

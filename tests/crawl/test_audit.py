@@ -68,7 +68,8 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert "2 of 4 URLs (50 %) are not indexable." in lines[1]
     problems = lines[lines.index("Most important problems:") + 1 : lines.index("", 3)]
     assert re.fullmatch(r"  Error +1 x  .+ \(status-404\)", problems[0])
-    assert len(problems) <= 6
+    assert problems[1].strip() == "Remove these URLs from the sitemap, or restore the pages. See /sitemap.xml:6."
+    assert len(problems) <= 2 * 5 + 1
     folder = folder_in(tmp_path)
     host = shop.url("").removeprefix("http://").replace(":", "-").rstrip("/")
     assert folder.name == f"{host}-{date.today().isoformat()}"
@@ -199,6 +200,9 @@ def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
         (("a.example", "-a", "report=here"), "argument report='here': not for audit; accepted: --out DIR"),
         (("a.example", "-a", "verfy=get"), "did you mean verify?"),
         (("a.example", "-a", "verify"), "-a takes NAME=VALUE"),
+        (("a.example", "--fail-on", "bad"), "--fail-on 'bad': accepted: error, warning, never"),
+        (("a.example", "--sample"), "argument --sample: expected one argument"),
+        (("./taken",), "./taken: is a folder; accepted: a file (sitemapcrawler validate checks folders)"),
     ],
 )
 def test_wrong_argument_is_refused_in_one_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -224,3 +228,4 @@ def test_help_lists_every_argument_with_its_default(tmp_path: Path) -> None:
     for words in ("verify ask every listed URL", "(default: get)", "max_depth indexes above a file at most; a whole"):
         assert words in shown
     assert " domain the sites" not in shown
+    assert "sitemapcrawler audit [options] SITE|URL|FILE" in shown

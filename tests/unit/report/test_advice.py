@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.report.advice import corrected, here
+from sitemapcrawler.report.advice import corrected, here, in_words
 from sitemapcrawler.report.model import RuleReach
 
 SITE = "https://example.com"
@@ -121,3 +121,25 @@ def test_no_text_breaks_a_correction(text: str) -> None:
 
     for rule in (*advice.TARGETS, *advice.RELATIVE, *advice.OF_URLS, *advice.OF_VALUES):
         corrected(rule, text, text)
+
+
+def test_words_for_a_terminal_are_plain_text() -> None:
+    reach = RuleReach(
+        "lastmod-invalid", "error", 3, 1, "", "", "", fix="Write `2026-01-05`.", main_file=FILE, in_main_file=3,
+        main_value="<b>23.11.2026</b>", with_main_value=3, kept=3,
+    )  # fmt: skip
+    assert in_words(reach, SITE) == (
+        "Write 2026-01-05. All 3 are in /products.xml.gz. The value is always <b>23.11.2026</b>."
+    )
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, "Fix it. See /products.xml.gz:7."), (2, "Fix it.")])
+def test_single_finding_is_named_with_its_place(count: int, expected: str) -> None:
+    found = [FindingRecord("status-404", sitemap=FILE, line=7)]
+    reach = RuleReach("status-404", "error", count, 1, "", "", "", found, fix="Fix it.", kept=count)
+    assert in_words(reach, SITE) == expected
+
+
+def test_single_finding_without_a_file_has_no_place() -> None:
+    reach = RuleReach("r", "error", 1, 0, "", "", "", [FindingRecord("r")], kept=1)
+    assert in_words(reach, SITE) == ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.items import READ, Share, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import READ, RobotsRecord, Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.reader.formats import FORMATS, format_label
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import FileProblems, Report
-from sitemapcrawler.report.wording import gaps, health, partial
+from sitemapcrawler.report.wording import gaps, health, not_indexable, partial
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,35 @@ def test_verdict_without_a_requested_page_says_so() -> None:
 def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
     failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"), errors=1)]
     assert health(Report(SummaryRecord(sitemaps=1), files=failed)).headline == "Nothing could be read"
+
+
+def test_verdict_says_why_nothing_could_be_read() -> None:
+    failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed", error="HTTP status 404"))]
+    [reason] = health(Report(SummaryRecord(sitemaps=1), files=failed)).sentences
+    assert reason == "1 sitemap was found; none could be read: HTTP status 404."
+    silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
+    [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
+    assert reason == "The site gives no answer: the connection was refused."
+
+
+@pytest.mark.parametrize(
+    ("share", "indexability", "text"),
+    [
+        (None, {}, ""),
+        (Share(5, 5, 0, 0, 0, 0), {}, "0 of 5 URLs (0 %) are not indexable."),
+        (Share(35, 35, 15, 15 / 35, 0.4, 0.4), {"not checked": 87}, "15 of 35 checked URLs (43 %) are not indexable."),
+        (
+            Share(119, 22, 4, 0.12, 0.034, 0.3),
+            {"not checked": 105},
+            "An estimated 12 % of the URLs are not indexable (95 % interval: 3.4 % to 30 %, from 22 checked URLs).",
+        ),
+    ],
+)
+def test_share_that_is_not_indexable_says_what_it_is_of(
+    share: Share | None, indexability: dict[str, int], text: str
+) -> None:
+    report = Report(SummaryRecord(not_indexable=share, indexability=indexability))
+    assert "".join(not_indexable(report)) == text
 
 
 @pytest.mark.parametrize(
