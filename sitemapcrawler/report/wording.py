@@ -269,7 +269,7 @@ def health(report: Report) -> Health:
             counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
         ]
         misread = "Search engines reject, ignore or misread what has an error."
-        return Health(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, misread])
+        return Health(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, *unchecked, misread])
     if report.judged == 0:
         unknown = "No rules were applied, so nothing can be said about its health."
         return Health(Level.UNKNOWN, "Not judged", [unknown, *troubles])

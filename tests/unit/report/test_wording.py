@@ -115,6 +115,8 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     assert "Pages were not checked (use verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
     asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
     assert "No listed page was requested." in health(Report(asked)).sentences
+    broken = SummaryRecord(sitemaps=1, urls=5, severities={"error": 1})
+    assert "Pages were not checked (use verify=get)." in health(Report(broken)).sentences
 
 
 def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
