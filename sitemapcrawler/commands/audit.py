@@ -154,7 +154,11 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
     if opts.sample is not None:
         own["sample"] = opts.sample
     arguments = config.arguments(own | given, defaults={"verify": VERIFY})
-    return config.places() | arguments if found.kind == FILE else arguments
+    if found.kind != FILE:
+        return arguments
+    if arguments["verify"] == "off" and "agents" not in arguments:
+        arguments.setdefault("offline", "yes")  # the site may not be published yet
+    return config.places() | arguments
 
 
 def _threshold(config: Config) -> str:

@@ -15,7 +15,7 @@ import pytest
 from sitemapcrawler.feeds.folder import NAMES, TABLES
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
-from tests.crawl.documents import robots, urlset
+from tests.crawl.documents import index, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.crawl.verified import html
@@ -214,6 +214,20 @@ def test_wrong_argument_is_refused_in_one_line(tmp_path: Path, arguments: tuple[
     [line] = done.stderr.splitlines()
     assert words in line
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_files_before_publishing_ask_nothing_of_the_site(shop: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "index.xml").write_bytes(index(shop.url("/child.xml")))
+    (tmp_path / "child.xml").write_bytes(urlset(shop.url("/a")))
+    before = len(shop.exchanges)
+    base = ("-a", f"base_url={shop.url('/')}")
+    done = audit(tmp_path, "index.xml", "--no-pages", "--out", "offline", *base)
+    assert (done.returncode, len(shop.exchanges)) == (0, before)
+    assert ": Sitemap files are valid" in done.stdout
+    [row] = csv.DictReader((tmp_path / "offline" / "urls.csv").read_text().splitlines())
+    assert row["loc"] == shop.url("/a")
+    audit(tmp_path, "index.xml", "--no-pages", "--out", "asking", "-a", "agents=Googlebot", *base)
+    assert len(shop.exchanges) > before
 
 
 def test_text_of_the_site_cannot_reach_the_terminal(tmp_path: Path) -> None:
