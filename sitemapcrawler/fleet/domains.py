@@ -83,6 +83,10 @@ class DomainRecord:
     """Distinct checked URLs that failed or redirected; null if none was checked."""
     checked: int | None = None
     """Distinct checked URLs; null if none was checked."""
+    not_indexable: int | None = None
+    """Distinct URLs that are not indexable, of `indexability_checked`; null without `verify`."""
+    indexability_checked: int | None = None
+    """Distinct URLs that were requested, or that robots.txt blocks for search engines and us; null without `verify`."""
 
 
 MAX_LIST_BYTES = 2**30

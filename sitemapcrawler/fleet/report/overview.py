@@ -141,6 +141,9 @@ class Totals:
     """Domains with more than one attempt."""
     bad: int = 0
     checked: int = 0
+    not_indexable: int = 0
+    indexability_checked: int = 0
+    """URLs that were requested, or that robots.txt blocks for search engines and us."""
     listing: int = 0
     """Domains with at least one listed URL."""
     with_errors: int = 0
@@ -207,6 +210,8 @@ TOTALS = """
         quantile_cont(elapsed_s, 0.99) FILTER (elapsed_s > 0) AS long_s,
         max(peak_mb) AS peak_mb, count(*) FILTER (attempts > 1) AS repeated,
         coalesce(sum(bad), 0)::BIGINT AS bad, coalesce(sum(checked), 0)::BIGINT AS checked,
+        coalesce(sum(not_indexable), 0)::BIGINT AS not_indexable,
+        coalesce(sum(indexability_checked), 0)::BIGINT AS indexability_checked,
         count(*) FILTER (urls > 0) AS listing, count(*) FILTER (severities['error'] > 0) AS with_errors,
         min(started) FILTER (started <> '') AS started,
         strftime(max(try_cast(started AS TIMESTAMP) + to_milliseconds((1000 * wall_s)::BIGINT)), '%xT%XZ') AS ended,

@@ -254,13 +254,16 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
         size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
     except (OSError, ValueError) as error:
         raise CrawlDied(f"its files are not whole: {error}") from None
-    bad = found.get("bad") or {}
-    same = {one.name: found[one.name] for one in fields(DomainRecord) if one.name in found and one.name != "bad"}
+    shares = {name: found.pop(name, None) or {} for name in ("bad", "not_indexable")}
+    same = {one.name: found[one.name] for one in fields(DomainRecord) if one.name in found}
     record = DomainRecord(**same)
     state = PARTIAL if record.partial and code == 0 else states[code]
     record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
     record.node, record.findings = platform.node(), sum(record.severities.values())
-    record.bad, record.checked = bad.get("bad"), bad.get("checked")
+    record.bad, record.checked = (shares["bad"].get(name) for name in ("bad", "checked"))
+    record.not_indexable, record.indexability_checked = (
+        shares["not_indexable"].get(name) for name in ("bad", "checked")
+    )
     record.worst = heaviest_severities(folder / "finding.parquet")
     record.error = reason_of(folder) if state == UNREAD else None
     return record

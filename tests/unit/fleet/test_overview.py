@@ -38,6 +38,8 @@ SHOP = DomainRecord(
     replies={"ok": 890, "http-error": 100},
     bad=90,
     checked=100,
+    not_indexable=95,
+    indexability_checked=105,
 )
 BLOG = DomainRecord(
     "http://blog.example:8080",
@@ -58,6 +60,8 @@ BLOG = DomainRecord(
     agents={"GPTBot": 1},
     bad=1,
     checked=1,
+    not_indexable=0,
+    indexability_checked=1,
 )
 GONE = DomainRecord("gone.example", UNREAD, sitemaps=1, started=STARTED, elapsed_s=2.0)
 SILENT = DomainRecord("silent.example", UNREAD, started=STARTED, elapsed_s=2.0, rules={"robots-unreachable": 1})
@@ -123,6 +127,8 @@ def test_sums(written: tuple[Overview, Path]) -> None:
         repeated=2,
         bad=91,
         checked=101,
+        not_indexable=95,
+        indexability_checked=106,
         listing=3,
         with_errors=2,
         started=STARTED,

@@ -45,7 +45,7 @@ def overview(rows: int = 3, domain: str = "shop.example", what: str = "The page 
     sizes = [DomainSize(name, 50_000, 12, 40, 300, 75.5, 1_200_000) for name in names(min(rows, MAX_DOMAINS))]
     return Overview(
         totals=Totals(
-            *(1_000_000, 2_500_000_000, 40_000_000, 9_000_000, 10**12, 10**8, 11.5, 600.0, 350.5, 1200, 9, 70),
+            *(1_000_000, 2_500_000_000, 40_000_000, 9_000_000, 10**12, 10**8, 11.5, 600.0, 350.5, 1200, 9, 70, 18, 72),
             *(900_000, 800_000, "2026-11-20T10:00:00Z", "2026-11-22T10:00:00Z", 64),
         ),
         states={"finished": 900_000, "limited": 100, "partial": 50_000, "unread": 40_000, "failed": 9_900},
@@ -118,6 +118,15 @@ def test_fleet_that_failed_as_a_whole_has_a_page() -> None:
 def test_health(states: dict[str, int], level: str, headline: str) -> None:
     found = health(Overview(Totals(domains=sum(states.values())), states))
     assert (found.level, found.headline) == (level, headline)
+
+
+def test_share_of_urls_that_are_not_indexable() -> None:
+    tree = parsed(page(overview()))
+    shown = {section: " ".join(tree.get_element_by_id(section).text_content().split()) for section in SECTIONS}
+    assert "Not indexable25 %of 72 URLs" in shown["domains"]
+    assert "18 of 72 URLs (25 %) are not indexable." in shown["replies"]
+    unverified = page(dataclasses.replace(overview(), totals=Totals(domains=1)))
+    assert "indexable" not in unverified
 
 
 def test_verdict_names_what_is_missing() -> None:

@@ -1,0 +1,35 @@
+"""The row of a domain, made from the files of its crawl."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
+from sitemapcrawler.fleet.worker.crawling import SUMMARY
+from sitemapcrawler.fleet.worker.task import record_of
+from sitemapcrawler.items import Share, SummaryRecord
+
+
+def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
+    """The row of a crawl that ended with this summary."""
+    for table, kind in TABLES.items():
+        pq.write_table(Columns(kind, constants={DOMAIN: "shop.example"}).table(()), folder / f"{table}.parquet")
+    (folder / SUMMARY).write_text(json.dumps(asdict(summary)))
+    return record_of(domain("shop.example"), folder, 0, 1)
+
+
+def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:
+    bad, not_indexable = Share(900, 90, 9, 0.1, 0.05, 0.2), Share(1000, 100, 19, 0.19, 0.1, 0.3)
+    made = row(tmp_path, SummaryRecord(urls=1000, bad=bad, not_indexable=not_indexable))
+    assert (made.urls, made.bad, made.checked) == (1000, 9, 90)
+    assert (made.not_indexable, made.indexability_checked) == (19, 100)
+
+
+def test_row_of_a_crawl_without_verification_has_no_shares(tmp_path: Path) -> None:
+    made = row(tmp_path, SummaryRecord(urls=1000))
+    assert (made.bad, made.checked, made.not_indexable, made.indexability_checked) == (None, None, None, None)
