@@ -23,7 +23,8 @@ Behind the severity stands what a rule reports one finding for. Faults that are 
 entry*. What is true of a whole file or site, such as a habit of the program that writes the sitemaps, is one finding
 *per file* or *per site*: it has the number of entries or files, and the first as an example, with its line. *Per file
 and value* is one for each dead image, wrong code and the like, however many entries have it. The `url` records of all
-these entries name the rule in `issues`. Notes of a rule with a higher severity are reported per file, too.
+these entries name the rule in `issues`. Notes of a rule with a higher severity are reported per file, too. In a
+robots.txt, which is a file as well, a line is an entry.
 
 `xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas (`schemas/`),
 which are read from the package and written from the facts of the protocol. They agree with the official ones of

@@ -240,7 +240,9 @@ class Job:
         rules = ", ".join(literal(rule) for rule in self._of_site["counts"])
         if rules:
             for lines in self.store.lines("findings", f"whole_site AND rule IN ({rules})", database=BASELINE):
-                yield from map(decode, lines)
+                for finding in map(decode, lines):
+                    judge.repeat(finding)
+                    yield finding
 
     def _site_findings(self, judge: Judge, left_out: dict[str, int], narrowed: set[str]) -> Iterator[FindingRecord]:
         baseline = None if self.comparison is None else BASELINE

@@ -86,14 +86,14 @@ class SummaryPipeline(CrawlPipeline):
                 return summary
         for record in audit.verdicts.records(audit.starts, audit.given_up):
             await audit.send_last(record)
-        for finding in audit.judge.crawl(audit.frontier.given_up):
-            await audit.send_last(finding)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
                 await audit.send_last(finding)
         else:
             audit.judge.skip_site()
+        for finding in audit.judge.crawl(audit.frontier.given_up):
+            await audit.send_last(finding)
         for finding in audit.judge.incomplete_lists():
             await audit.send_last(finding)
         summary = self.summary()

@@ -32,7 +32,17 @@ from sitemapcrawler.rules.facts.given import (
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.suspects import BITS
-from sitemapcrawler.rules.registry import ON_THE_SITE, Entries, Message, Needs, Per, Rule, Severity, SiteMessage
+from sitemapcrawler.rules.registry import (
+    ON_THE_SITE,
+    SEVERITIES,
+    Entries,
+    Message,
+    Needs,
+    Per,
+    Rule,
+    Severity,
+    SiteMessage,
+)
 from sitemapcrawler.schemas.check import core_namespaces, violations
 from sitemapcrawler.schemas.plugged import plugged_violations
 from sitemapcrawler.schemas.repairs import ENTRIES
@@ -247,9 +257,10 @@ class Judge:
             self._note_on_entry(facts.record, file, notes, self._messages(self._rules[needs], facts))
 
     def robots(self, facts: RobotsFacts) -> list[FindingRecord]:
-        """Judge a robots.txt. Returns the findings."""
+        """Judge a robots.txt. Returns the findings, those that sum up its lines last."""
+        file = Counted(facts.record.robots)
         said = ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
-        return self._findings(facts.record, Counted(facts.record.robots), said)
+        return self._findings(facts.record, file, said, gathers=True) + self.conclude(file)
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Return findings on a file based on its entries in the sample."""
@@ -258,8 +269,8 @@ class Judge:
         return self.conclude(file) + findings
 
     def crawl(self, given_up: Mapping[str, int]) -> list[FindingRecord]:
-        """Return findings on the crawl itself, and those of rules that report once per site. `given_up`: {site: number
-        of its sitemaps that were skipped}."""
+        """Return findings on the crawl itself, and those of rules that report once per site. Call it after `site`.
+        `given_up`: {site: number of its sitemaps that were skipped}."""
         findings = []
         order = {id: place for place, id in enumerate(self._by_id)}
         habits = sorted(self._of_sites.items(), key=lambda item: (item[0][0], order[item[0][1]], *item[0][2:]))
@@ -297,6 +308,19 @@ class Judge:
                         self.skipped[rule.id] += 1
                     else:
                         yield from self._standalone(self._fail(rule.id, error))
+
+    def repeat(self, finding: FindingRecord) -> None:
+        """Take over a finding on the whole site from an earlier crawl. It is counted by `add`."""
+        rule = self._by_id.get(finding.rule)
+        if rule is not None:
+            self._leave_out_replaced(rule, finding.value, Severity(finding.severity))
+
+    def _leave_out_replaced(self, rule: Rule, site: str | None, severity: Severity) -> None:
+        """Remove the finding on a site that a rule reports in place of another (`Rule.instead_of`)."""
+        least = SEVERITIES.index(severity)
+        for key in [key for key in self._of_sites if key[:2] == (site or "", rule.instead_of)]:
+            if SEVERITIES.index(key[2]) >= least:
+                del self._of_sites[key]
 
     def totals(self) -> dict[str, Counter[str]]:
         """Return the counts so far, by name."""
@@ -337,6 +361,7 @@ class Judge:
                 continue
             severity = self._count(rule, None, message.severity, message.times)
             told[sitemap] += 1
+            self._leave_out_replaced(rule, message.value, severity)
             is_listed = told[sitemap] <= self._per_rule
             self._leave_out(rule, None, message.times - is_listed)
             if is_listed:
@@ -440,13 +465,14 @@ class Judge:
         gathers: bool = False,
     ) -> list[FindingRecord]:
         """Add the issues of messages to a record. Returns the findings, up to the limit per rule and file. `gathers`:
-        those of rules that report once per file or site are gathered in `file.habits`, one for each entry."""
+        those of rules that report once per file or site are gathered in `file.habits`, one for each entry or line
+        of robots.txt."""
         issues: dict[str, None] = {}
         findings: list[FindingRecord] = []
         for rule, message, line, url in said:
             if self._choice.allowed(rule, url or file.url):
                 continue
-            if per(rule, message) is not Per.ENTRY if gathers else self._sums_up_files(rule, record):
+            if self._sums_up_entries(rule, message) if gathers else self._sums_up_files(rule, record):
                 known = isinstance(record, UrlRecord) and (rule.id in issues or rule.id in record.issues)
                 if rule.by_value or not known:
                     self._gather(rule, message, file, line, url, int(gathers))
@@ -464,6 +490,12 @@ class Judge:
         return findings
 
     @staticmethod
+    def _sums_up_entries(rule: Rule, message: Message) -> bool:
+        """True for a message on an entry, or on a line of robots.txt, that becomes part of one finding."""
+        scope = per(rule, message)
+        return scope is Per.FILE if Needs.ROBOTS in rule.needs else scope is not Per.ENTRY
+
+    @staticmethod
     def _sums_up_files(rule: Rule, record: object) -> bool:
         """True for a rule on files that reports once per site."""
         return rule.per is Per.SITE and isinstance(record, SitemapRecord)
@@ -479,9 +511,10 @@ class Judge:
     ) -> None:
         """Add to the habits of a file. `entries`: 1 for an entry, 0 for the file itself."""
         severity = self._choice.severity(rule, message.severity)
-        key = (rule.id, severity, (rule.by_value and shown(message.value)) or "")
+        by_value = rule.by_value and not is_note(rule, message)
+        key = (rule.id, severity, (by_value and shown(message.value)) or "")
         habit = file.habits.get(key)
-        if habit is None and rule.by_value and self._is_full(file, rule):
+        if habit is None and by_value and self._is_full(file, rule):
             self._count(rule, file, message.severity)  # a value beyond those that become records
             self._leave_out(rule, file, 1)
             return
@@ -545,7 +578,12 @@ def shown(value: str | None) -> str | None:
 
 def per(rule: Rule, message: Message) -> Per:
     """What a message about an entry becomes one finding for."""
-    return Per.FILE if rule.per is Per.ENTRY and message.severity is Severity.INFO is not rule.severity else rule.per
+    return Per.FILE if rule.per is Per.ENTRY and is_note(rule, message) else rule.per
+
+
+def is_note(rule: Rule, message: Message) -> bool:
+    """True for a note (info) of a rule with a higher severity, which is reported once per file."""
+    return message.severity is Severity.INFO is not rule.severity
 
 
 def entries_in(file: FileFacts | Counted, rule: Rule) -> int:
@@ -556,17 +594,20 @@ def entries_in(file: FileFacts | Counted, rule: Rule) -> int:
 
 
 def summed_up(rule: Rule, habit: Habit) -> FindingRecord:
-    """Make the one finding on a habit: that on the only entry or file, or their number with the first as an example."""
+    """Make the one finding on a habit: that on the only entry, line or file, or their number with the first as an
+    example."""
     first, number = habit.finding, habit.entries or habit.files
     if number == 1:
         return first
-    if not habit.entries:
-        what, example = f"{number:,} files", first.sitemap
+    if habit.entries in (0, habit.files):
+        what, example = f"{number:,} files", quoted(first.url or first.sitemap or "")
+    elif Needs.ROBOTS in rule.needs:
+        what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:
         where = f" in {habit.files:,} files" if habit.files > 1 else ""
         all_of = f" of {habit.of:,}" if habit.of >= number else ""
-        what, example = f"{number:,}{all_of} entries{where}", first.url
-    such = f", for example {quoted(example)}" if example else ""
+        what, example = f"{number:,}{all_of} entries{where}", quoted(first.url or "")
+    such = f", for example {example}" if example not in ("", "''") else ""
     return replace(first, message=f"{what} {rule.many}".rstrip() + f"{such}: {first.message}")
 
 

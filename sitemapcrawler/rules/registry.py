@@ -164,9 +164,13 @@ class Rule:
     many: str = ""
     """What several entries do, for the finding on a file or site: `have images on another host`."""
     by_value: bool = False
-    """True for one finding for each value of a file or site, such as a dead image that many entries list."""
+    """True for one finding for each value of a file or site, such as a dead image that many entries list. Notes (info)
+    of a rule with a higher severity of its own are one per file all the same."""
     by_form: bool = False
     """True if it finds the same in all entries of a file with the same form (`Suspects.odd_entries`)."""
+    instead_of: str = ""
+    """Rule that reports once per site, for one that reports whole sites: its finding on a site is left out if this rule
+    reports the same site with the same severity or a worse one. The value of the messages is the site."""
 
     @property
     def scope(self) -> str:
@@ -226,13 +230,14 @@ def rule(
     many: str = "",
     by_value: bool = False,
     by_form: bool = False,
+    instead_of: str = "",
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 
     `entries`: entries that a rule with `Needs.URL` is called with; a namespace: those with objects of it.
     `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
     for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
-    of the messages.
+    of the messages. `instead_of`: see `Rule`.
     `by_form`: whether it reports an entry, whose URL is usual, depends on nothing but the text of its other fields, of
     a date between 2005 and the fetch not even on its digits. Entries beyond those that become records are then counted
     without a call.
@@ -243,7 +248,9 @@ def rule(
             raise ValueError(f"two rules are named {id}")
         given = (needs,) if isinstance(needs, Needs) else needs
         told = _default_per(given) if per is None else Per(per)
-        RULES[id] = Rule(id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form)
+        RULES[id] = Rule(
+            id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form, instead_of
+        )
         return check
 
     return register
@@ -268,13 +275,15 @@ def entry_rule(
     faults: bool = False,
     per: Per | str | None = None,
     many: str = "",
+    by_value: bool = False,
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`, which begins with the field that it is on, for pages and children with an odd
-    field of that name, and with `faults` for the reader's faults of that id. `per`, `many`: see `rule`."""
+    field of that name, and with `faults` for the reader's faults of that id. `per`, `many`, `by_value`: see
+    `rule`."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
     entries = Entries(f"odd-{id.partition('-')[0]}")
-    return rule(id, severity, source, needs, also, entries, per, many, by_form=entries is Entries.ODD_LASTMOD)
+    return rule(id, severity, source, needs, also, entries, per, many, by_value, by_form=entries is Entries.ODD_LASTMOD)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)

@@ -332,6 +332,8 @@ def test_what_is_told_of_a_site_does_not_depend_on_the_others_of_the_crawl(
     check(CASES["a page in two files"], done, site)
     [coverage] = [one for one in done.of_type("finding") if one["rule"] == "cross-lastmod-coverage"]
     assert coverage["message"].startswith(f"{site.place}: 2 of 4 entries (50 %)")
+    missing = [one["sitemap"] for one in done.of_type("finding") if one["rule"] == "lastmod-missing"]
+    assert missing == [other.url("/b.xml")]  # the site that was crawled completely is told of once
     assert done.summary["skipped"]["cross-lastmod-coverage"] == 1
 
     settings = {"JOBDIR": "before"}

@@ -114,7 +114,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT, per=Per.FILE)
+@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT, per=Per.SITE, many="begin with a byte order mark")
 def doc_bom(fault: Fault) -> Iterator[Message]:
     """The file begins with a byte order mark.
 
@@ -177,7 +177,15 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
             yield from fault_message(fault)
 
 
-@rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
+@rule(
+    "doc-unescaped-ampersand",
+    Severity.ERROR,
+    f"{PROTOCOL}#escaping",
+    Needs.FAULT,
+    also=PARSING,
+    per=Per.FILE,
+    many="have an ampersand that is not escaped",
+)
 def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     """An ampersand is not written as `&amp;`.
 
@@ -240,7 +248,7 @@ def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT, per=Per.FILE)
+@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT, per=Per.SITE, many="have a DOCTYPE")
 def doc_doctype(fault: Fault) -> Iterator[Message]:
     """The file has a document type declaration.
 
@@ -267,7 +275,14 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
         yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
 
 
-@rule("doc-xml-declaration-missing", Severity.INFO, f"{XML}#sec-prolog-dtd", Needs.FILE)
+@rule(
+    "doc-xml-declaration-missing",
+    Severity.INFO,
+    f"{XML}#sec-prolog-dtd",
+    Needs.FILE,
+    per=Per.SITE,
+    many="have no XML declaration",
+)
 def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
     """There is no XML declaration.
 

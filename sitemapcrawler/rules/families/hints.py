@@ -29,6 +29,9 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_CHANGEFREQ,
     by_form=True,
+    per=Per.FILE,
+    by_value=True,
+    many="have an invalid changefreq",
 )
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
@@ -149,6 +152,9 @@ def _priority_line(entry: UrlFacts) -> int | None:
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
     by_form=True,
+    per=Per.FILE,
+    by_value=True,
+    many="have an invalid priority",
 )
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
@@ -172,6 +178,9 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
     by_form=True,
+    per=Per.FILE,
+    by_value=True,
+    many="have a priority out of range",
 )
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
@@ -216,7 +225,9 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{text}, which Google and Bing ignore; Yandex may use it")
 
 
-@rule("priority-all-same", Severity.INFO, PRIORITY, Needs.WHOLE)
+@rule(
+    "priority-all-same", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the same priority"
+)
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
     """All pages have one priority, and there are 20 or more. For 1.0 see priority-all-one.
 
@@ -230,7 +241,9 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
         yield Message(f"all {file.tally.entries:,} entries have the priority {value}", value=str(value))
 
 
-@rule("priority-all-one", Severity.INFO, PRIORITY, Needs.WHOLE)
+@rule(
+    "priority-all-one", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the highest priority"
+)
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
     """All pages have the highest priority, and there are 20 or more.
 

@@ -64,7 +64,7 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
     return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
 
 
-@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
+@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS, per=Per.FILE, many="have an invalid date")
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
     if it is clear).
@@ -140,7 +140,9 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
         yield Message("the date is empty: leave the element out", line_of(element), value="")
 
 
-@entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
+@entry_rule(
+    "lastmod-impossible", Severity.ERROR, W3C, also=OTHERS, per=Per.FILE, by_value=True, many="have an impossible date"
+)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date is well formed, but there is no such day, time or time zone.
 
@@ -256,6 +258,8 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Entries have no date. News articles have their own.
 
+    Told once: `cross-lastmod-coverage` speaks instead where some entries of a site with several files have a date.
+
     Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
     Fix: Add a `<lastmod>` with the date of each page's last change, where it is known.
     Bad: `<url><loc>https://example.com/</loc></url>`
@@ -266,7 +270,9 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
-@rule("lastmod-all-identical", Severity.INFO, BING_ALIKE, Needs.WHOLE)
+@rule(
+    "lastmod-all-identical", Severity.INFO, BING_ALIKE, Needs.WHOLE, per=Per.SITE, many="have the same day in all dates"
+)
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     """All dates are of one day, and there are 20 or more. News sitemaps and feeds, which list the latest, are apart.
 

@@ -141,7 +141,13 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
 
 
-@entry_rule("loc-double-escaped", Severity.WARNING, f"{PROTOCOL}#escaping")
+@entry_rule(
+    "loc-double-escaped",
+    Severity.WARNING,
+    f"{PROTOCOL}#escaping",
+    per=Per.FILE,
+    many="have a URL that was escaped twice",
+)
 def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
@@ -206,7 +212,7 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"{found[0]!r} (U+{ord(found[0]):04X}) is not escaped")
 
 
-@entry_rule("loc-fragment", Severity.WARNING, f"{URI}#section-3.5")
+@entry_rule("loc-fragment", Severity.WARNING, f"{URI}#section-3.5", per=Per.FILE, many="have a URL with a fragment")
 def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a fragment.
 
@@ -234,7 +240,14 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
         )
 
 
-@entry_rule("loc-session-id", Severity.WARNING, "Google's older guidelines: do not include session IDs in URLs")
+@entry_rule(
+    "loc-session-id",
+    Severity.WARNING,
+    "Google's older guidelines: do not include session IDs in URLs",
+    per=Per.FILE,
+    by_value=True,
+    many="have a session id",
+)
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a session id.
 

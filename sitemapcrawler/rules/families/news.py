@@ -181,7 +181,15 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
+@news_rule(
+    "news-language-invalid",
+    Severity.ERROR,
+    GOOGLE,
+    also={"Search Console": "Invalid tag value"},
+    per=Per.FILE,
+    by_value=True,
+    many="have an invalid news language",
+)
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
     withdrawn, for information where only upper and lower case are not as they should be.
@@ -264,7 +272,14 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"the title has {len(title):,} characters", line_of(element, "title"), value=title)
 
 
-@news_rule("news-title-placeholder", Severity.WARNING, GOOGLE)
+@news_rule(
+    "news-title-placeholder",
+    Severity.WARNING,
+    GOOGLE,
+    per=Per.FILE,
+    by_value=True,
+    many="have a placeholder as a news title",
+)
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """A title is a placeholder: `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 

@@ -90,7 +90,7 @@ def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
 
 
-@entry_rule("loc-ip-host", Severity.WARNING, LOC)
+@entry_rule("loc-ip-host", Severity.WARNING, LOC, per=Per.FILE, by_value=True, many="have an address as their host")
 def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     """The host is an address instead of a name. For information where it is that of another site.
 
@@ -106,7 +106,14 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {uri.host} is an address{meant}", uri.host, _milder_offsite(entry))
 
 
-@entry_rule("loc-localhost", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6761")
+@entry_rule(
+    "loc-localhost",
+    Severity.WARNING,
+    "https://www.rfc-editor.org/rfc/rfc6761",
+    per=Per.FILE,
+    by_value=True,
+    many="are on a local host",
+)
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
     """The host has a name that only one machine or network knows. For information where it is not the sitemap's.
 
@@ -144,7 +151,16 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_LOC)
+@rule(
+    "loc-offsite",
+    Severity.ERROR,
+    LOCATION,
+    also=NOT_ALLOWED,
+    entries=Entries.ODD_LOC,
+    per=Per.FILE,
+    by_value=True,
+    many="are on another host",
+)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
     feed, which may link anywhere.
@@ -157,9 +173,8 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.standing is Standing.OTHER_AUTHORITY:
         severity = Severity.INFO if is_in_feed(entry) else None
-        yield loc_message(
-            entry, f"{_listed_place(entry)} is not {_sitemap_place(entry)}, the sitemap's host", severity=severity
-        )
+        place = _listed_place(entry)
+        yield loc_message(entry, f"{place} is not {_sitemap_place(entry)}, the sitemap's host", place, severity)
 
 
 @entry_rule(
@@ -167,8 +182,8 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     Severity.WARNING,
     LOCATION,
     also=MISMATCH,
-    per=Per.FILE,
     many="are on another host by a leading www.",
+    per=Per.SITE,
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The host differs from that of the sitemap by a leading `www.`.
@@ -188,8 +203,8 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     Severity.WARNING,
     LOCATION,
     also=MISMATCH,
-    per=Per.FILE,
     many="are on another protocol than the sitemap",
+    per=Per.SITE,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL is http where the sitemap is https, or the other way round.
@@ -210,8 +225,8 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     LOCATION,
     also=NOT_ALLOWED,
     entries=Entries.ODD_LOC,
-    per=Per.FILE,
     many="are outside the sitemap's folder",
+    per=Per.SITE,
 )
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not in the sitemap's folder or below, and nothing is known that allows it. For information if no
@@ -321,7 +336,14 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
         yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
 
 
-@rule("loc-trailing-slash-inconsistent", Severity.INFO, f"{URI}#section-6.2.3", Needs.FILE)
+@rule(
+    "loc-trailing-slash-inconsistent",
+    Severity.INFO,
+    f"{URI}#section-6.2.3",
+    Needs.FILE,
+    per=Per.SITE,
+    many="mix URLs with and without a slash at the end",
+)
 def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
     """In one folder some URLs end in a slash and others do not.
 
@@ -384,7 +406,9 @@ SCRIPT = re.compile(
 """Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
 
 
-@entry_rule("loc-placeholder", Severity.ERROR, BUILD)
+@entry_rule(
+    "loc-placeholder", Severity.ERROR, BUILD, per=Per.FILE, by_value=True, many="have a placeholder in their URL"
+)
 def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
     undefined, null, None, NaN.
@@ -420,7 +444,9 @@ def _empty_value(entry: EntryFacts) -> str | None:
     return next((value for value in values if value in EMPTY_VALUES), None)
 
 
-@entry_rule("loc-tracking-parameter", Severity.WARNING, CANONICAL)
+@entry_rule(
+    "loc-tracking-parameter", Severity.WARNING, CANONICAL, per=Per.FILE, by_value=True, many="have a tracking parameter"
+)
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a parameter of a campaign or an advertisement: utm_source, gclid, fbclid, msclkid and others. For
     information in a feed.
@@ -441,7 +467,13 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
         )
 
 
-@entry_rule("loc-double-slash", Severity.WARNING, f"{URI}#section-3.3")
+@entry_rule(
+    "loc-double-slash",
+    Severity.WARNING,
+    f"{URI}#section-3.3",
+    per=Per.FILE,
+    many="have two slashes in a row in their path",
+)
 def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     """The path has two slashes in a row. A URL within the path does not count.
 
@@ -485,7 +517,15 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{quoted(name)} is a file that pages use, not a page, by its name", name)
 
 
-@rule("loc-utility-page", Severity.INFO, BUILD, entries=Entries.ODD_LOC)
+@rule(
+    "loc-utility-page",
+    Severity.INFO,
+    BUILD,
+    entries=Entries.ODD_LOC,
+    per=Per.FILE,
+    by_value=True,
+    many="are utility pages",
+)
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     """By its name the page is an error, login, administration, account, cart, checkout, search or thank-you page.
 

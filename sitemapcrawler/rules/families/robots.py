@@ -10,7 +10,7 @@ from sitemapcrawler.robots.policy import MAX_HOPS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
@@ -251,7 +251,15 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
         yield Message("no line names a sitemap")
 
 
-@rule("robots-sitemap-relative", Severity.WARNING, PROTOCOL, Needs.ROBOTS, INVALID)
+@rule(
+    "robots-sitemap-relative",
+    Severity.WARNING,
+    PROTOCOL,
+    Needs.ROBOTS,
+    INVALID,
+    per=Per.FILE,
+    many="name a sitemap by a URL that is not absolute",
+)
 def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named by a URL that is not absolute.
 
@@ -307,7 +315,7 @@ def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
             yield Message("the line names robots.txt itself", sitemap.line, value=sitemap.raw)
 
 
-@rule("robots-sitemap-duplicate", Severity.INFO, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-duplicate", Severity.INFO, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="name a sitemap again")
 def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named again.
 
@@ -322,7 +330,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-offsite", Severity.INFO, CROSS, Needs.ROBOTS)
+@rule("robots-sitemap-offsite", Severity.INFO, CROSS, Needs.ROBOTS, per=Per.FILE, many="name a sitemap on another host")
 def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap on another host is named. This is legal.
 
@@ -338,7 +346,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="name a sitemap by http")
 def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named by http although its site is on https.
 
@@ -355,7 +363,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(f"{quoted(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="mean to name a sitemap")
 def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """A line means to name a sitemap, but is not written `Sitemap: URL`.
 
@@ -373,7 +381,14 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, note.line, value=note.text)
 
 
-@rule("robots-sitemap-inline-comment", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
+@rule(
+    "robots-sitemap-inline-comment",
+    Severity.INFO,
+    f"{RFC}#section-2.2",
+    Needs.ROBOTS,
+    per=Per.FILE,
+    many="have a comment behind the URL of a sitemap",
+)
 def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     """A comment stands behind the URL of a sitemap.
 

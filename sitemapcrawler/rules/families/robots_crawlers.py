@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 
 from sitemapcrawler.robots import Agent, RobotsOutcome
 from sitemapcrawler.robots.agents import AI, BY_NAME, EVERYBODY, SEARCH, agent
@@ -32,10 +33,10 @@ UNDELAYED = (GOOGLE_OPERATOR, "Yandex", "Amazon")
 https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://developer.amazon.com/amazonbot"""
 
 
-@rule("robots-crawl-delay", Severity.INFO, GOOGLE, Needs.ROBOTS)
+@rule("robots-crawl-delay", Severity.INFO, GOOGLE, Needs.ROBOTS, per=Per.FILE, many="ask for a delay")
 def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
     """A group asks for a delay between requests. A warning where a crawler that obeys needs more than 30 days to read
-    all listed URLs.
+    all listed URLs. Of several groups the message has the longest delay that is obeyed.
 
     Why: crawlers of Bing and Anthropic obey, and read one page in so many seconds. Crawlers of Google, Yandex and
     Amazon ignore the line. A value that is no number of seconds is a warning too: it is ignored.
@@ -45,11 +46,13 @@ def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
     """
     blocks = {id(block): block for group in facts.policy.groups.values() for block in group.blocks}
     bound = _bound(facts)
+    found: list[tuple[float, Message]] = []
     for block in blocks.values() if is_text(facts) else ():
         for name, value, line, above in block.timing:
             if name == DELAY and above:
                 tokens = dict.fromkeys(token for token, _ in block.agents[:above])
-                yield from _delay(facts, value, line, list(tokens), line in bound)
+                found += _delay(facts, value, line, list(tokens), line in bound)
+    yield from (message for _, message in sorted(found, key=itemgetter(0), reverse=True))
 
 
 def _bound(facts: RobotsFacts) -> set[int]:
@@ -64,26 +67,28 @@ def _ignores(token: str) -> bool:
     return BY_NAME[token].operator in UNDELAYED if token in BY_NAME else "google" in token or token.startswith("yandex")
 
 
-def _delay(facts: RobotsFacts, value: str, line: int, tokens: list[str], bound: bool) -> Iterator[Message]:
+def _delay(
+    facts: RobotsFacts, value: str, line: int, tokens: list[str], bound: bool
+) -> Iterator[tuple[float, Message]]:
+    """Yield the seconds that crawlers wait, 0 if they ignore the line, and the message on it."""
     delay = timing([(DELAY, value, line)]).crawl_delay
     if delay is None or not math.isfinite(delay) or delay < 0:
         text = f"Crawl-delay: {quoted(value)} is no number of seconds, and is ignored"
-        yield Message(text, line, value=value, severity=Severity.WARNING)
+        yield 0, Message(text, line, value=value, severity=Severity.WARNING)
     elif delay:
         days = delay * facts.record.urls / DAY_S
         severe = Severity.WARNING if bound and days > MAX_CRAWL_DAYS else None
         obeying = [token for token in tokens if not _ignores(token)]
         if not obeying:
             ignore = "ignores" if len(tokens) == 1 else "ignore"
-            yield Message(
-                f"Crawl-delay: {delay:g} has no effect: {crawler_names(tokens)} {ignore} it", line, value=value
-            )
+            text = f"Crawl-delay: {delay:g} has no effect: {crawler_names(tokens)} {ignore} it"
+            yield 0, Message(text, line, value=value)
             return
         only = ", for crawlers that obey" if EVERYBODY in obeying else ""
         text = (
             f"{crawler_names(obeying)}: {delay:g} s between two requests, {_duration(facts.record.urls, delay)}{only}"
         )
-        yield Message(text, line, value=value, severity=severe)
+        yield delay, Message(text, line, value=value, severity=severe)
 
 
 def _duration(urls: int, delay: float) -> str:

@@ -23,7 +23,7 @@ from sitemapcrawler.rules.facts.robots import (
     nearest,
     notes,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
 
@@ -156,7 +156,14 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     yield Message(text, outside[0].line, value=outside[0].text)
 
 
-@rule("robots-user-agent-invalid", Severity.WARNING, f"{RFC}#section-2.2.1", Needs.ROBOTS)
+@rule(
+    "robots-user-agent-invalid",
+    Severity.WARNING,
+    f"{RFC}#section-2.2.1",
+    Needs.ROBOTS,
+    per=Per.ENTRY,
+    many="have more than a name",
+)
 def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """A `User-agent` line names no crawler, or several. For information where a version or a second word follows.
 
@@ -184,7 +191,14 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     return None if several else Severity.INFO, f"names {token} only: the rest of the line is ignored"
 
 
-@rule("robots-groups-joined", Severity.WARNING, f"{RFC}#section-2.2.4", Needs.ROBOTS)
+@rule(
+    "robots-groups-joined",
+    Severity.WARNING,
+    f"{RFC}#section-2.2.4",
+    Needs.ROBOTS,
+    per=Per.FILE,
+    many="join the group above",
+)
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     """A group without rules of its own runs into the next one, whose rules so hold for both.
 

@@ -194,10 +194,13 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
-@rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE)
+@rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE, instead_of="lastmod-missing")
 def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     """Of a site with several files some entries have a date and some have none. News, feeds and text files are apart,
     and entries without a date of pages that another file dates.
+
+    It replaces the finding of `lastmod-missing` on the same site, which knows single files only. A site without any
+    date, of one file, or that was not crawled completely keeps that one.
 
     Why: search engines visit changed pages sooner when they learn of the change; of pages without a date they do not.
     The message has the share of the site, and how many files have no date at all.
@@ -300,7 +303,7 @@ BUCKETS = 2**20
 """Buckets of a first, rough count. Only the few high ones are counted exactly, which bounds memory."""
 
 
-@rule("cross-same-page", Severity.WARNING, MOVES, Needs.SITE)
+@rule("cross-same-page", Severity.WARNING, MOVES, Needs.SITE, per=Per.FILE, many="are listed under another URL too")
 def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     """A folder and its index page are both listed. For information: a URL with and without an extension.
 

@@ -10,7 +10,7 @@ from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.replies import AddressRefused
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
-from sitemapcrawler.rules.registry import Message, Needs, Severity, rule
+from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
@@ -295,7 +295,14 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
         yield Message(f"Content-Type is {kind}; application/xml fits", value=kind)
 
 
-@rule("doc-gzip-name-mismatch", Severity.INFO, "https://www.rfc-editor.org/rfc/rfc1952", Needs.FILE)
+@rule(
+    "doc-gzip-name-mismatch",
+    Severity.INFO,
+    "https://www.rfc-editor.org/rfc/rfc1952",
+    Needs.FILE,
+    per=Per.SITE,
+    many="have a name that does not match their compression",
+)
 def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     """Name and compression do not agree: `.gz` without gzip, gzip that is not announced, or gzip in gzip.
 

@@ -60,7 +60,15 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(f'no xmlns="{CORE}" on the root', file.document.root_line)
 
 
-@rule("xml-namespace-legacy", Severity.WARNING, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+@rule(
+    "xml-namespace-legacy",
+    Severity.WARNING,
+    TAGS,
+    Needs.FILE,
+    also={"Search Console": "Incorrect namespace"},
+    per=Per.SITE,
+    many="use an old namespace",
+)
 def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
     """The namespace is one of an earlier version, or another spelling of the right one (https, a slash, no `www`).
 
@@ -150,7 +158,16 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("xml-unknown-attribute", Severity.WARNING, TAGS, Needs.FAULT, also={"Search Console": "Invalid attribute value"})
+@rule(
+    "xml-unknown-attribute",
+    Severity.WARNING,
+    TAGS,
+    Needs.FAULT,
+    also={"Search Console": "Invalid attribute value"},
+    per=Per.FILE,
+    by_value=True,
+    many="have an unknown attribute",
+)
 def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     """An element has an attribute that its namespace does not know. The protocol knows none at all.
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.api import read_sitemap
-from sitemapcrawler.items import Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import MAX_KEPT
@@ -19,7 +19,7 @@ from sitemapcrawler.rules.catalogue import page, section
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import Counted, Drawn, FileFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.rules.registry import RULES, SiteMessage
 from sitemapcrawler.terminal.streams import plain
 
 from .judging import NOW, URL
@@ -189,6 +189,71 @@ def test_a_site_has_one_finding() -> None:
     assert judge.counts == judge.totals()["counts"] == {"loc-x": 1}
 
 
+def test_a_habit_of_one_entry_per_file_is_that_of_files() -> None:
+    judge = Judge(Choice((habit(Per.SITE, Needs.FAULT),)), 100)
+    for name in "ba":
+        file = facts(f"https://example.com/{name}.xml")
+        file.document.faults.add("loc-x", "a fault", 1)
+        assert judge.file(file.record, file) == []
+    [finding] = judge.crawl({})
+    assert finding.message == "2 files have a habit, for example 'https://example.com/a.xml': as it is"
+
+
+def site_rule(**more: Any) -> Rule:
+    """A rule on whole sites that speaks of example.com in place of `loc-x`."""
+
+    def check(given: Any) -> Iterator[Message]:
+        yield SiteMessage("of the site", value="example.com")
+
+    return Rule("cross-x", Severity.INFO, "", (Needs.WHOLE_SITE,), check, per=Per.SITE, instead_of="loc-x", **more)
+
+
+class Complete:
+    """The facts of a site that was crawled completely, as far as a rule without queries needs them."""
+
+    per_file = None
+    stopped = unjudged = staticmethod(lambda *_: False)
+    serves = staticmethod(lambda _: True)
+
+
+@pytest.mark.parametrize(("severity", "rules"), [("info", {"cross-x"}), ("error", {"cross-x", "loc-x"})])
+def test_a_finding_on_a_whole_site_replaces_that_of_its_files_unless_that_is_worse(
+    severity: str, rules: set[str]
+) -> None:
+    judge = Judge(Choice((habit(Per.SITE), site_rule()), severities={"loc-x": Severity(severity)}), 100)
+    of_two_files(judge)
+    other = facts("https://other.example/sitemap.xml", "other.example")
+    judged(judge, other, entries(1, 3, other.url))
+    judge.file(other.record, other)
+    found = [*judge.site(Complete(), (Needs.WHOLE_SITE,)), *judge.crawl({})]  # type: ignore[arg-type]  # a stand-in
+    assert {one.rule for one in found if one.sitemap != other.url} == rules
+    assert [one.rule for one in found if one.sitemap == other.url] == ["loc-x"]
+
+
+def test_a_finding_of_an_earlier_crawl_on_a_whole_site_replaces_that_of_its_files() -> None:
+    judge = Judge(Choice((habit(Per.SITE), site_rule())), 100)
+    of_two_files(judge)
+    judge.repeat(FindingRecord("cross-x", "info", "of the site", value="example.com"))
+    assert judge.crawl({}) == []
+
+
+def test_a_rule_replaces_one_that_reports_once_per_site() -> None:
+    by_id = {rule.id: rule for rule in all_rules()}
+    replaced = {rule.id: by_id[rule.instead_of].per for rule in by_id.values() if rule.instead_of}
+    assert replaced == {"cross-lastmod-coverage": Per.SITE}
+
+
+def test_notes_of_a_rule_by_value_are_told_once() -> None:
+    def check(entry: Any) -> Iterator[Message]:
+        yield Message("as it is", value=entry.record.lastmod, severity=Severity.INFO)
+
+    rule = Rule("loc-x", Severity.ERROR, "", (Needs.URL,), check, per=Per.FILE, many=MANY, by_value=True)
+    judge, file = Judge(Choice((rule,)), 100), facts()
+    judged(judge, file, valued("a", "b", "c"))
+    [finding] = judge.file(file.record, file)
+    assert finding.message.startswith("3 of 3 entries have a habit")
+
+
 def test_each_site_has_its_own_finding() -> None:
     judge = Judge(Choice((habit(Per.SITE),)), 100)
     for site in ("b.example", "a.example"):
@@ -252,7 +317,9 @@ def test_a_rule_says_what_it_reports_one_finding_for() -> None:
     by_id = {rule.id: rule for rule in all_rules()}
     for id, scope in (
         ("loc-relative", "per entry"),
-        ("doc-bom", "per file"),
+        ("changefreq-invalid", "per file and value"),
+        ("doc-bom", "per site"),
+        ("robots-crawl-delay", "per file"),
         ("image-status", "per file and value"),
         ("image-offsite", "per site"),
         ("robots-missing", "per site"),
@@ -273,7 +340,7 @@ ON_ENTRIES = {Needs.URL, Needs.CHILD, Needs.VERDICT, Needs.REPLY, Needs.ASSET}
 )
 def test_a_rule_that_sums_up_says_what_many_entries_do(one: Rule) -> None:
     assert one.many.split()[0] in {
-        "answer", "are", "differ", "give", "have", "link", "list", "redirect", "say",
+        "answer", "are", "differ", "do", "give", "have", "link", "list", "redirect", "say",
     }  # fmt: skip
 
 
@@ -282,7 +349,7 @@ def test_notes_on_entries_are_summed_up() -> None:
         rule.id for rule in all_rules()
         if rule.per is Per.ENTRY and rule.severity is Severity.INFO and ON_ENTRIES & set(rule.needs)
     }  # fmt: skip
-    assert per_entry == {"loc-utility-page"}
+    assert per_entry == set()
 
 
 def test_an_unknown_scope_is_refused() -> None:

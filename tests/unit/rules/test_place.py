@@ -134,7 +134,8 @@ def test_a_folder_is_for_information_where_no_robots_txt_is_read(prove: Any, sev
     judging = Judge(Choice(all_rules()), per_rule=10)
     judging.urls(records, file, notes)
     assert not notes.findings(records)
-    told = [(finding.rule, finding.severity) for finding in judging.conclude(file)]
+    assert judging.conclude(file) == []
+    told = [(finding.rule, finding.severity) for finding in judging.crawl({})]
     assert told == [("loc-outside-sitemap-dir", severity)]
 
 

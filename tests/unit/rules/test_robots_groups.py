@@ -123,6 +123,48 @@ def test_no_duration_is_computed_for_crawlers_that_ignore_a_delay() -> None:
     assert finding.message == "Bingbot: 60 s between two requests, so that the listed URL takes 1.0 minutes"
 
 
+def test_delays_of_many_groups_are_told_once() -> None:
+    groups = "".join(f"User-agent: bot-{n}\nCrawl-delay: {n % 7}\nDisallow: /a\n\n" for n in range(30))
+    [finding] = told(answered(f"{NAMED}{groups}"), ["https://example.com/"])
+    assert (finding.rule, finding.line, finding.severity, finding.value) == ("robots-crawl-delay", 27, "info", "6")
+    assert finding.message == (
+        "25 lines ask for a delay, for example line 27: "
+        "bot-6: 6 s between two requests, so that the listed URL takes 6.0 seconds"
+    )
+
+
+def test_a_delay_that_is_obeyed_is_the_example_even_if_a_longer_one_is_ignored() -> None:
+    groups = (
+        "User-agent: Googlebot\nCrawl-delay: 60\nDisallow: /a\n\nUser-agent: Bingbot\nCrawl-delay: 2\nDisallow: /a\n"
+    )
+    [finding] = told(answered(f"{NAMED}{groups}"))
+    assert finding.message.startswith("2 lines ask for a delay, for example line 7: Bingbot: 2 s")
+
+
+def test_delays_that_are_too_long_stay_apart_from_the_others() -> None:
+    groups = "".join(f"User-agent: {n}\nCrawl-delay: {s}\nDisallow: /a\n\n" for n, s in (("Bingbot", 99), ("x", 1)))
+    listed = (f"https://example.com/{number}" for number in range(30_000))
+    assert short(told(answered(f"{NAMED}{groups}"), listed)) == [
+        ("robots-crawl-delay", 3, "warning"), ("robots-crawl-delay", 7, "info"),
+    ]  # fmt: skip
+
+
+def test_names_with_more_than_a_name_are_told_once_and_lines_without_one_each() -> None:
+    names = "".join(f"User-agent: Sucker{n} Pro\n" for n in range(9))
+    found = told(answered(f"{NAMED}{names}User-agent: #\nUser-agent: ?\nDisallow: /a\n"))
+    assert short(found) == [
+        ("robots-user-agent-invalid", 11, "warning"), ("robots-user-agent-invalid", 12, "warning"),
+        ("robots-user-agent-invalid", 2, "info"),
+    ]  # fmt: skip
+    assert found[-1].message.startswith("9 lines have more than a name, for example line 2: 'User-agent: Sucker0 Pro'")
+
+
+def test_groups_that_run_into_each_other_are_told_once() -> None:
+    groups = "".join(f"User-agent: bot-{n}\nCrawl-delay: 0\n\n" for n in range(9))
+    [joined] = [one for one in told(answered(f"{NAMED}{groups}Disallow: /\n")) if "joined" in one.rule]
+    assert joined.message.startswith("8 lines join the group above, for example line 5: 'User-agent: bot-1'")
+
+
 STAR = f"{NAMED}User-agent: *\nDisallow: /a\nDisallow: /b*.php$\nDisallow: /c?\n\n"
 
 
