@@ -177,15 +177,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
             yield from fault_message(fault)
 
 
-@rule(
-    "doc-unescaped-ampersand",
-    Severity.ERROR,
-    f"{PROTOCOL}#escaping",
-    Needs.FAULT,
-    also=PARSING,
-    per=Per.FILE,
-    many="have an ampersand that is not escaped",
-)
+@rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
 def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     """An ampersand is not written as `&amp;`.
 

@@ -29,9 +29,6 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_CHANGEFREQ,
     by_form=True,
-    per=Per.FILE,
-    by_value=True,
-    many="have an invalid changefreq",
 )
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
@@ -152,9 +149,6 @@ def _priority_line(entry: UrlFacts) -> int | None:
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
     by_form=True,
-    per=Per.FILE,
-    by_value=True,
-    many="have an invalid priority",
 )
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is no decimal number with a point.
@@ -178,9 +172,6 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     also={"Search Console": "Invalid tag value"},
     entries=Entries.ODD_PRIORITY,
     by_form=True,
-    per=Per.FILE,
-    by_value=True,
-    many="have a priority out of range",
 )
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.

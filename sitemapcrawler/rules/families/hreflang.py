@@ -37,14 +37,7 @@ hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION)
 """Registers a rule on entries with language versions."""
 
 
-@hreflang_rule(
-    "hreflang-self-missing",
-    Severity.ERROR,
-    GUIDELINES,
-    also={"Screaming Frog": "Missing Self Reference"},
-    per=Per.FILE,
-    many="do not list themselves as a language version",
-)
+@hreflang_rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
 def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
     """The entry lists language versions, but not itself.
 
@@ -349,7 +342,7 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-href-relative", Severity.ERROR, GUIDELINES, per=Per.FILE, many="have relative language links")
+@hreflang_rule("hreflang-href-relative", Severity.ERROR, GUIDELINES)
 def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version is not absolute. Once for an entry.
 
@@ -382,7 +375,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-rel-missing", Severity.ERROR, SITEMAP, per=Per.FILE, many="have language links without a rel")
+@hreflang_rule("hreflang-rel-missing", Severity.ERROR, SITEMAP)
 def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
 

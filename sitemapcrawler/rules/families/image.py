@@ -38,14 +38,7 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"an image without <image:loc>{stray(element, 'loc')}", line_of(element, "loc"))
 
 
-@image_rule(
-    "image-loc-relative",
-    Severity.ERROR,
-    IMAGES,
-    also={"Search Console": "Invalid URL"},
-    per=Per.FILE,
-    many="have relative image URLs",
-)
+@image_rule("image-loc-relative", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 

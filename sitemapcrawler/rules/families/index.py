@@ -286,15 +286,7 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
         yield Message(f"an HTML page, although the index {file.record.parent} lists it as a sitemap", value=file.url)
 
 
-@rule(
-    "index-child-relative",
-    Severity.ERROR,
-    INDEX,
-    Needs.CHILD,
-    also={"Search Console": "Incomplete URL"},
-    per=Per.FILE,
-    many="have a relative URL",
-)
+@rule("index-child-relative", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Incomplete URL"})
 def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     """The URL of a sitemap in an index is not absolute.
 

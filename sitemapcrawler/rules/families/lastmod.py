@@ -64,7 +64,7 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
     return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
 
 
-@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS, per=Per.FILE, many="have an invalid date")
+@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
     if it is clear).
@@ -140,9 +140,7 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
         yield Message("the date is empty: leave the element out", line_of(element), value="")
 
 
-@entry_rule(
-    "lastmod-impossible", Severity.ERROR, W3C, also=OTHERS, per=Per.FILE, by_value=True, many="have an impossible date"
-)
+@entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date is well formed, but there is no such day, time or time zone.
 

@@ -181,15 +181,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule(
-    "news-language-invalid",
-    Severity.ERROR,
-    GOOGLE,
-    also={"Search Console": "Invalid tag value"},
-    per=Per.FILE,
-    by_value=True,
-    many="have an invalid news language",
-)
+@news_rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
     withdrawn, for information where only upper and lower case are not as they should be.

@@ -151,16 +151,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule(
-    "loc-offsite",
-    Severity.ERROR,
-    LOCATION,
-    also=NOT_ALLOWED,
-    entries=Entries.ODD_LOC,
-    per=Per.FILE,
-    by_value=True,
-    many="are on another host",
-)
+@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_LOC)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
     feed, which may link anywhere.
@@ -173,8 +164,9 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.standing is Standing.OTHER_AUTHORITY:
         severity = Severity.INFO if is_in_feed(entry) else None
-        place = _listed_place(entry)
-        yield loc_message(entry, f"{place} is not {_sitemap_place(entry)}, the sitemap's host", place, severity)
+        yield loc_message(
+            entry, f"{_listed_place(entry)} is not {_sitemap_place(entry)}, the sitemap's host", severity=severity
+        )
 
 
 @entry_rule(
@@ -406,9 +398,7 @@ SCRIPT = re.compile(
 """Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
 
 
-@entry_rule(
-    "loc-placeholder", Severity.ERROR, BUILD, per=Per.FILE, by_value=True, many="have a placeholder in their URL"
-)
+@entry_rule("loc-placeholder", Severity.ERROR, BUILD)
 def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
     undefined, null, None, NaN.

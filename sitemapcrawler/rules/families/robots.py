@@ -251,15 +251,7 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
         yield Message("no line names a sitemap")
 
 
-@rule(
-    "robots-sitemap-relative",
-    Severity.WARNING,
-    PROTOCOL,
-    Needs.ROBOTS,
-    INVALID,
-    per=Per.FILE,
-    many="name a sitemap by a URL that is not absolute",
-)
+@rule("robots-sitemap-relative", Severity.WARNING, PROTOCOL, Needs.ROBOTS, INVALID)
 def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named by a URL that is not absolute.
 
@@ -346,7 +338,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="name a sitemap by http")
+@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
 def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named by http although its site is on https.
 
@@ -363,7 +355,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(f"{quoted(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="mean to name a sitemap")
+@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
 def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """A line means to name a sitemap, but is not written `Sitemap: URL`.
 

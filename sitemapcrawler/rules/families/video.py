@@ -325,15 +325,7 @@ def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
             yield Message(long, line_of(element, name), value=value)
 
 
-@video_rule(
-    "video-duration-range",
-    Severity.ERROR,
-    VIDEOS,
-    also={"Search Console": "Invalid tag value"},
-    per=Per.FILE,
-    by_value=True,
-    many="have an invalid video duration",
-)
+@video_rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """A duration is no whole number of seconds from 1 to 28,800. A warning where it is empty.
 
@@ -427,15 +419,7 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(element, "expiration_date"), value=value)
 
 
-@video_rule(
-    "video-yesno-invalid",
-    Severity.ERROR,
-    VIDEOS,
-    also={"Search Console": "Invalid tag value"},
-    per=Per.FILE,
-    by_value=True,
-    many="have an invalid yes or no of a video",
-)
+@video_rule("video-yesno-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
     """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
 

@@ -317,7 +317,7 @@ def test_a_rule_says_what_it_reports_one_finding_for() -> None:
     by_id = {rule.id: rule for rule in all_rules()}
     for id, scope in (
         ("loc-relative", "per entry"),
-        ("changefreq-invalid", "per file and value"),
+        ("loc-localhost", "per file and value"),
         ("doc-bom", "per site"),
         ("robots-crawl-delay", "per file"),
         ("image-status", "per file and value"),

@@ -112,7 +112,7 @@ def taken(text: str) -> list[tuple[str, bool]]:
     return [
         (record.loc, again)
         for records in document.read([text.encode()])
-        for record, again, _ in suspects.odd_entries(records, document.notes)
+        for record, again, *_ in suspects.odd_entries(records, document.notes)
     ]
 
 
@@ -181,7 +181,7 @@ def test_repetition_is_found_whatever_the_batches(size: int) -> None:
         pair for at in range(0, len(entries), size) for pair in finder.odd_entries(entries[at : at + size], Notes())
     ]
     # the first of two in one batch is told too, as what is not repeated
-    assert [record.loc for record, again, _ in found if again] == [
+    assert [record.loc for record, again, *_ in found if again] == [
         f"https://example.com/{number}" for number in range(3)
     ]
 
