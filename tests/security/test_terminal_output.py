@@ -55,7 +55,8 @@ def test_crawl_with_its_display_and_its_log(hostile: SiteServer, tmp_path: Path)
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_feed_that_goes_to_the_terminal(hostile: SiteServer, tmp_path: Path, format: str) -> None:
     _, text = shown(command("-O", f"-:{format}", sitemap=hostile.url("/sitemap.xml"), max_urls=10), tmp_path)
-    lines = [line for line in text.replace("\r", "").split("\n") if line.startswith(('{"type":"url"', "url,"))]
+    rows = ('{"type":"url"', hostile.url(), f'"{hostile.url()}')
+    lines = [line for line in text.replace("\r", "").split("\n") if line.startswith(rows)]
     assert len(lines) == 10
     if format == "jsonl":
         assert "\x9b31mRED" in json.loads(lines[9])["loc"]
