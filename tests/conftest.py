@@ -4,6 +4,7 @@ ends."""
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +19,10 @@ GZIP = b"\x1f\x8b"
 
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")
+
+# A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
