@@ -119,6 +119,7 @@ class Audit:
             stop.begun,
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
+            plan.choice.sees_every_child,
             None if params.offline else policies.prove,
             params.offline,
             None if params.base_dir is None else Published(params.base_dir, params.base_url),

@@ -289,7 +289,7 @@ class Walk:
         """Apply the effects of reading a file without reading it again."""
         if done.hit and done.answered and not done.alias:
             self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
-        self._reading.indexes[visit.judged_with] += done.index
+        self._reading.count_index(visit, done.index)
         if done.index and self._job is not None:
             for loc, lastmod_at in self._job.children(visit.url):
                 self._reading.queue(visit, loc, lastmod_at)
