@@ -140,8 +140,8 @@ class SiteMessage(Message):
     """Number of findings this message stands for; more than one if the rest is only counted."""
 
 
-Check = Callable[[Any], Iterator[Message]]
-"""Called with what the rule needs; each of `Needs` names the type."""
+Check = Callable[[Any], Iterator[Message]]  # Any: each of `Needs` names the type
+"""Called with what the rule needs."""
 _PART = re.compile(r"^(Why|Fix|Bad|Good): (.*?)(?=\n\n|^(?:Why|Fix|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 

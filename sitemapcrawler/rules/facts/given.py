@@ -15,6 +15,7 @@ from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import HTML, TEXT, InputFormat, format_named
 from sitemapcrawler.replies import Reply
+from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
@@ -241,14 +242,19 @@ class FileFacts:
         return format_named(self.record.format)
 
     @property
+    def is_child(self) -> bool:
+        """True for a file that an index lists."""
+        return self.record.found_by == INDEX.name
+
+    @property
     def is_missing_child(self) -> bool:
         """True for a file listed in an index that does not exist (`index-child-missing`)."""
-        return self.record.found_by == "index" and self.record.status in GONE
+        return self.is_child and self.record.status in GONE
 
     @property
     def is_page_child(self) -> bool:
         """True for a page that an index lists as a sitemap (`index-child-is-page`)."""
-        if self.record.found_by != "index" or self.record.hops:
+        if not self.is_child or self.record.hops:
             return False
         return self.record.format == HTML.name and "doc-waf-blocked" not in self.document.faults
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import datetime
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 from urllib.parse import quote
 
 from sitemapcrawler.items import Notes, UrlRecord, objects_in
@@ -31,8 +31,9 @@ REST_BYTES = 6
 MASK = (1 << 64) - 1
 
 
+re2: ModuleType | None
 try:
-    re2: Any = import_module("re2")
+    re2 = import_module("re2")
 except ImportError:
     re2 = None
 

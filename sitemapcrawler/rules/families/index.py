@@ -223,7 +223,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
     Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
     Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
     """
-    if _is_index(file) and file.record.found_by == "index":
+    if _is_index(file) and file.is_child:
         yield Message(f"an index that is listed in the index {file.record.parent}", value=file.record.parent)
 
 
