@@ -190,7 +190,7 @@ class Entries:
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
             self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
-            self.faults.lost += 1
+            self.faults.leave_out()
             return None
         raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:
