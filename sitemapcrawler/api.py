@@ -269,7 +269,7 @@ class SitemapFile:
         base, cut = (None, None) if download is None else (download.final_url, download.error)
         self._document = Document(url, base, limits, cut, keep_elements=NONE not in choice.select)
         self._record = SitemapRecord(url)
-        facts = FileFacts(url, self._record, self._document, fetched_at=at)
+        facts = FileFacts(url, self._record, self._document, fetched_at=at, every_child=choice.sees_every_child)
         self._download = download
         self._deflated = False
         if download is not None:

@@ -17,7 +17,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import msgspec
 
@@ -188,10 +189,8 @@ class RecordTable(Generic[Record]):
         """Read the records."""
         with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
             for line in lines:
-                record: Any = self._decode(line)  # Any: of the table's type
-                if isinstance(record, UrlRecord):
-                    record = UrlEntry.of(record)
-                yield record
+                record: object = self._decode(line)
+                yield cast("Record", UrlEntry.of(record) if isinstance(record, UrlRecord) else record)
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -247,7 +246,7 @@ NEEDED = {
 """What to say of a package that is not installed."""
 
 
-def _needed(package: str) -> Any:  # Any: a module that is not installed everywhere
+def _needed(package: str) -> ModuleType:
     """Import an optional package. Raises ImportError that says how to install it."""
     try:
         return import_module(package)

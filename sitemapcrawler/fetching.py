@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
@@ -44,7 +44,7 @@ class FileSpider(ArgumentSpider):
         add_contact(settings)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: object, params: Params, place: Path, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, params: Params, place: Path, **kwargs: object) -> Self:
         """`params`: arguments that name the sitemap alone; `place`: file to write."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.params, spider.place = params, place

@@ -11,19 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, TypedDict, overload
 
 from sitemapcrawler.namespaces import OWN, plugged
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import Element, Tree
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
-JsonObject = dict[str, Any]
-"""An object of JSON, whose fields have the types that its writer gave them."""
-ElementTree = dict[str, Any]
-"""An element kept as it stands: {`name`, `attributes`?, `value`? (text), `children`? [ElementTree or text]}."""
+JsonObject = dict[str, Any]  # Any: fields have the types that its writer gave them
+"""An object of JSON."""
 
 
 @dataclass(slots=True)
@@ -107,7 +105,7 @@ class UrlRecord:
     """News article (Google's news namespace)."""
     alternates: Sequence[Alternate] = ()
     """Language versions of the page (xhtml:link)."""
-    extra: dict[str, list[ElementTree]] | None = None
+    extra: dict[str, list[Tree]] | None = None
     """Elements of other namespaces, by namespace URI, and objects of namespaces that plug-ins declare, by the name that
     they give them; in document order."""
     recovered: bool = False
@@ -447,8 +445,8 @@ class SitemapEnd(SitemapRecord):
 
     __slots__ = ("facts", "findings", "result")
 
-    def __init__(self, *fields: Any) -> None:
-        """`fields`: those of the record, in order. Any: each has a type of its own."""
+    def __init__(self, *fields: Any) -> None:  # Any: each has a type of its own
+        """`fields`: those of the record, in order."""
         super().__init__(*fields)
         self.facts: FileFacts | Counted | None = None
         """What rules are given of the file; None where nothing is judged."""
@@ -456,6 +454,33 @@ class SitemapEnd(SitemapRecord):
         """Findings on the file itself."""
         self.result = FileResult()
         """What reading the file contributes besides records."""
+
+
+class FileTally(TypedDict, total=False):
+    """What a file adds to the counts of a crawl, as JSON holds it."""
+
+    skipped: dict[str, int]
+    """Entries that arguments leave out, by argument."""
+    alias: bool
+    """True if it redirects to a file that was already read."""
+    findings: dict[str, int]
+    """Findings by rule."""
+    severities: dict[str, int]
+    """Findings by severity."""
+    rules_skipped: dict[str, int]
+    """Rules that could not judge the file."""
+    unlisted: dict[str, int]
+    """Findings that became no records, by rule."""
+    habits: list[JsonObject]
+    """What it contributes to the findings per site (`Judge.habits_of`)."""
+    trust: dict[str, object]
+    """Evidence on its dates (`trust.Trust.state`)."""
+    missed: bool
+    """True for a guess that is no sitemap."""
+    answered: bool
+    """Whether that was answered."""
+    status: int | None
+    """HTTP status of that answer."""
 
 
 @dataclass(slots=True)
@@ -472,7 +497,7 @@ class FileResult:
     """True if it redirects to a file that was already read."""
     taken: bool = False
     """True if it is unchanged since the baseline, whose entries are copied."""
-    tally: dict[str, object] = field(default_factory=dict)
+    tally: FileTally = field(default_factory=FileTally)
     """What a copied file adds to the crawl's counts, from the baseline."""
     trust: dict[str, object] | None = None
     """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""
@@ -581,9 +606,8 @@ RECORDS: tuple[type, ...] = (UrlRecord, SitemapRecord, RobotsRecord, FindingReco
 """The same as classes."""
 
 
-def records(item: object) -> list[Any]:
-    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings.
-    Any: a user's own items pass too, and who asks for `type` or `loc` knows the kind."""
+def records(item: object) -> list[Any]:  # Any: a user's own items pass too
+    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings."""
     if isinstance(item, UrlBatch):
         if not item.judged:
             return item.urls

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, Any
+from typing import IO
 
 PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
@@ -65,7 +65,7 @@ def lock_file(file: IO[bytes]) -> bool:
     """Lock a file while it is open. Returns False if the system or file system has no locks. Raises BlockingIOError if
     another process holds the lock."""
     try:
-        fcntl: Any = import_module("fcntl")  # not on Windows
+        fcntl = import_module("fcntl")  # not on Windows
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise

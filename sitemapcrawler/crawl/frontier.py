@@ -182,8 +182,8 @@ class Frontier:
             return True
         return False
 
-    def skip(self, reason: str, number: int) -> None:
-        """Count sitemaps that earlier runs of the job have skipped."""
+    def skip(self, reason: str, number: int = 1) -> None:
+        """Count sitemaps that others have skipped: a filter, or an earlier run of the job."""
         self.skipped[reason] += number
 
     @property

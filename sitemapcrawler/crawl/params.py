@@ -39,8 +39,8 @@ from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
 
 
-def _field(argument: Argument) -> Any:
-    """Declare an argument as a field. Any: the field states the type of its value."""
+def _field(argument: Argument) -> Any:  # Any: the field states the type of its value
+    """Declare an argument as a field."""
     declare(argument)
     return field(default=argument.default, metadata={"argument": argument.name})
 
@@ -283,7 +283,7 @@ class Params:
         Names that start with `_` belong to the deployment and are ignored. `read_text` returns the text of an @file or
         raises OSError.
         """
-        values: dict[str, Any] = {}  # the fields state the types
+        values: dict[str, Any] = {}  # Any: the fields state the types
         added: dict[str, object] = {}
         for name, value in arguments.items():
             if name in ARGUMENTS:

@@ -52,6 +52,8 @@ class Reading:
     """Test on the URLs of children; None follows all."""
     judging: bool = False
     """True if rules run: batches then carry the facts of their file."""
+    every_child: bool = False
+    """True if a rule needs to see plain entries of an index; see `rules.choice.Choice`."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
     """Tests whether a file may list a URL on another host; see `rules.facts.FileFacts.proven`."""
     offline: bool = False
@@ -110,13 +112,17 @@ class Reading:
     def _queue(self, parent: Visit, url: str, visit_of: Callable[[str, str | None], Visit]) -> bool:
         beside = file_beside(parent.url, parent.place, url, self.published)
         if beside is None and self.offline:
-            self.frontier.skipped["offline"] += 1
+            self.frontier.skip("offline")
             return False
         if beside is None:
             return self.frontier.add(visit_of(url, None))
         if self.name_file is not None:
             self.name_file(beside)
         return self.frontier.add(visit_of(beside, None if parent.place is None else url))
+
+    def count_index(self, visit: Visit, number: int = 1) -> None:
+        """Count indexes of the site of a file that was read, now or in an earlier run."""
+        self.indexes[visit.judged_with] += number
 
     def refused(self, visit: Visit, reason: str) -> SitemapEnd:
         """The record of a file whose URL cannot be requested."""
@@ -164,6 +170,7 @@ class Reading:
             listed_at=visit.listed_at,
             prove=self.prove,
             site=visit.judged_with,
+            every_child=self.every_child,
         )
 
     @contextmanager
@@ -189,7 +196,7 @@ class Reading:
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         document.describe(record)
         if format_named(document.format).is_index:
-            self.indexes[visit.judged_with] += 1
+            self.count_index(visit)
             if file is not None:
                 file.indexes = self.indexes[visit.judged_with]
                 if self.offline:
@@ -242,7 +249,7 @@ class Reading:
                 if self.offline and len(file.listed) < self.max_children:
                     file.listed.append((record.loc, record.line))
             if self.follow is not None and not self.follow(record.loc):
-                self.frontier.skipped["follow"] += 1
+                self.frontier.skip("follow")
                 result.skipped["follow"] += 1
                 continue
             if len(result.children) < self.max_children:

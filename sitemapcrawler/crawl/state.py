@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -33,7 +33,7 @@ from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import MAX_SITE_TIME, FileTally, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.robots import RobotsOutcome
@@ -119,6 +119,7 @@ class Audit:
             stop.begun,
             params.follow.search if params.follow else None,
             params.select != ("none",) or params.verify != "off",
+            plan.choice.sees_every_child,
             None if params.offline else policies.prove,
             params.offline,
             None if params.base_dir is None else Published(params.base_dir, params.base_url),
@@ -233,8 +234,8 @@ class Audit:
         """Add url records that earlier runs of the job have stored."""
         self.selection.add_earlier(count)
 
-    def add_file(self, tally: Mapping[str, Any]) -> None:
-        """Add the counts of a file that is not read again, see `jobs.restoring.tally_of`. Any: values of JSON."""
+    def add_file(self, tally: FileTally) -> None:
+        """Add the counts of a file that is not read again, see `jobs.restoring.tally_of`."""
         skipped = Counter(tally.get("skipped", {}))
         self.frontier.skip("follow", skipped.pop("follow", 0))
         self.selection.skip(skipped)

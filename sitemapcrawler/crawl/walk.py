@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FreshBatch, SitemapEnd
+from sitemapcrawler.items import FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
@@ -65,7 +65,7 @@ class Walk:
         fetch: Callable[[Step], Request | None],
         complete: Callable[[], bool],
         job: Job | None = None,
-        copied: Callable[[Mapping[str, object]], None] = lambda tally: None,
+        copied: Callable[[FileTally], None] = lambda tally: None,
         backlog: Backlog | None = None,
     ) -> None:
         """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
@@ -289,7 +289,7 @@ class Walk:
         """Apply the effects of reading a file without reading it again."""
         if done.hit and done.answered and not done.alias:
             self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
-        self._reading.indexes[visit.judged_with] += done.index
+        self._reading.count_index(visit, done.index)
         if done.index and self._job is not None:
             for loc, lastmod_at in self._job.children(visit.url):
                 self._reading.queue(visit, loc, lastmod_at)

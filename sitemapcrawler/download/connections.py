@@ -202,7 +202,11 @@ class GuardedAgent(_ScrapyAgent):
     """Downloads one request over checked connections; behind a proxy, over the proxy's."""
 
     def __init__(
-        self, check: AddressCheck, admit: Callable[[Request], None], resolver: TwistedObject = None, **options: Any
+        self,
+        check: AddressCheck,
+        admit: Callable[[Request], None],
+        resolver: TwistedObject = None,
+        **options: Any,  # Any: those of Scrapy's agent, each of a type of its own
     ) -> None:
         """`admit`: called right before the request is sent; `resolver`: IHostnameResolver, by default the reactor's."""
         super().__init__(**options)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader
@@ -24,6 +24,20 @@ stopping = object()
 STOP_GRACE = 10.0  # seconds; a stopped crawl must have its feeds in place within 15
 
 
+class Repeating(Protocol):
+    """A repeated call: Twisted's LoopingCall, which has no types, or Scrapy's for asyncio."""
+
+    @property
+    def running(self) -> bool:
+        """True between `start` and `stop`."""
+
+    def start(self, interval: float, now: bool = True) -> object:
+        """Start to call, every `interval` seconds."""
+
+    def stop(self) -> None:
+        """Call no more."""
+
+
 class OfCrawler:
     """Base of what a crawler has one of. Scrapy has no place for such objects, so they are kept in its attributes."""
 
@@ -33,10 +47,11 @@ class OfCrawler:
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
         """Return that of a crawler, created when it is first asked for."""
-        kept: dict[type, Any] = crawler.__dict__.setdefault("sitemapcrawler", {})  # Any: an object of the key
+        kept: dict[type[OfCrawler], OfCrawler] = crawler.__dict__.setdefault("sitemapcrawler", {})
         if cls not in kept:
             kept[cls] = cls(crawler)
-        found: Self = kept[cls]
+        found = kept[cls]
+        assert isinstance(found, cls)
         return found
 
 

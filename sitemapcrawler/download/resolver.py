@@ -26,8 +26,8 @@ RESOLVER_SETTINGS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
 """Settings that name a resolver; the second is Scrapy's old name for the first."""
 FAMILIES = {socket.AF_INET: IPv4Address, socket.AF_INET6: IPv6Address}
 
-TwistedObject = Any
-"""An object of Twisted, whose interfaces state no types that mypy reads."""
+TwistedObject = Any  # Any: its interfaces state no types that mypy reads
+"""An object of Twisted."""
 Address = IPv4Address | IPv6Address
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """Selects the addresses of a host that may be connected to."""

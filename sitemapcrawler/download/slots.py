@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, cast
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader, Slot
@@ -74,18 +74,21 @@ def raise_delay(slot: Slot, seconds: float) -> None:
     """Enforce a minimum delay between two requests of a slot, without jitter, which could shorten it."""
     if 0 < seconds >= slot.delay:
         slot.delay = seconds
-        still: Any = slot  # Any: one of the two attributes is unknown to each version of Scrapy
         if hasattr(slot, "jitter"):
-            still.jitter = 0.0
-        else:  # Scrapy 2.18
-            still.randomize_delay = False
+            slot.jitter = 0.0
+        without_jitter(slot)
+
+
+class _OldSlot(Protocol):
+    """A slot of Scrapy 2.18."""
+
+    randomize_delay: bool
 
 
 def without_jitter(slot: Slot) -> None:
     """Apply `DOWNLOAD_DELAY_JITTER = 0`, which Scrapy 2.18 does not support."""
-    still: Any = slot  # Any: Scrapy 2.19 does not know the attribute
     if not hasattr(slot, "jitter"):
-        still.randomize_delay = False
+        cast("_OldSlot", slot).randomize_delay = False
 
 
 def pause(downloader: Downloader, slot: Slot, seconds: float) -> None:

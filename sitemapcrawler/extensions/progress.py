@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -18,6 +18,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.crawl.state import Audit
+from sitemapcrawler.download.crawl import Repeating
 from sitemapcrawler.extensions.gauge import Gauge
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
@@ -44,7 +45,7 @@ class ProgressDisplay:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._interval = crawler.settings.getfloat("SITEMAP_PROGRESS_INTERVAL")
-        self._lines: Any = None  # Any: a LoopingCall; Twisted has no types
+        self._lines: Repeating | None = None
         self._display: Display | None = None
 
     @classmethod

@@ -7,7 +7,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -22,6 +22,9 @@ from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import findings
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.words import counted
+
+if TYPE_CHECKING:
+    from scrapy.extensions.feedexport import FeedSlot
 
 logger = logging.getLogger("sitemapcrawler")
 ENGINE = logging.getLogger("scrapy.core.engine")
@@ -88,7 +91,7 @@ class ClosingLine:
         crawler.signals.connect(extension.closed, signals.engine_stopped)
         return extension
 
-    def wrote(self, slot: Any) -> None:  # Any: what Scrapy sends has no public type
+    def wrote(self, slot: FeedSlot) -> None:
         """Log a finished feed, unless it could not be stored: Scrapy has logged and counted that."""
         kind = type(slot.storage).__name__
         failed = self._stats.get_value(f"feedexport/failed_count/{kind}", 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader import Slot
@@ -14,6 +14,7 @@ from scrapy.http import Response
 from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.task import LoopingCall
 
+from sitemapcrawler.download.crawl import Repeating
 from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, Floor, is_default, leaves_slot
 from sitemapcrawler.urls import host_of
 
@@ -25,7 +26,7 @@ class TimerSweep:
     """Makes the reactor drop cancelled timers, of which each download leaves two: it does so when any timer is due."""
 
     def __init__(self) -> None:
-        self._due: Any = LoopingCall(lambda: None)  # Any: Twisted has no types
+        self._due: Repeating = LoopingCall(lambda: None)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -39,8 +39,8 @@ _ESCAPED_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 _json = JsonText(Rows())
 
 
-Values = Sequence[Any]
-"""Values of a column, whose type hint states theirs."""
+Values = Sequence[Any]  # Any: the hint of the field states the type
+"""Values of a column."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -79,13 +79,13 @@ class Columns:
 def column_of(hint: object) -> Column:
     """Return the column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
-    kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else Any
+    kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else object
     if kind in SCALARS:
         return _scalar(SCALARS[kind])
     if dataclasses.is_dataclass(kind):
         return _struct(kind)
-    *key, part = get_args(kind) or (Any,)
-    inner = JSON if part is Any else column_of(part)
+    *key, part = get_args(kind) or (object,)
+    inner = JSON if part in (Any, object) else column_of(part)  # Any: JSON, as in `Tree`
     if inner is JSON:
         return JSON
     if get_origin(kind) in (list, Sequence):

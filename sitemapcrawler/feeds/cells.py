@@ -87,10 +87,13 @@ class Cells:
         return structure(value) if value else ""
 
     def column(
-        self, values: Sequence[Any], structure: Callable[[object], str], join: str | None = None
+        self,
+        values: Sequence[Any],  # Any: a feed may hold any item
+        structure: Callable[[object], str],
+        join: str | None = None,
     ) -> Sequence[object]:
         """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
-        texts by, if it does. Any: a feed may hold any item."""
+        texts by, if it does."""
         kinds = set(map(type, values))
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
             return [""] * len(values)
@@ -121,8 +124,8 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
     return Cells(delimiter, partial(_written, encoding or "utf-8", errors) if errors else None)
 
 
-def quoted(values: Sequence[Any]) -> Sequence[str]:
-    """Quote a column of several as `csv.writer` does by default, but faster. Any: texts, numbers and None."""
+def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
+    """Quote a column of several as `csv.writer` does by default, but faster."""
     try:
         texts, together = values, "".join(values)
     except TypeError:  # not only texts

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import OWN, Namespace
 
 FLAT = "flat"
 CELLS = (FLAT, "json")
@@ -23,7 +25,7 @@ class Column:
     """Header, and its name in `fields`."""
     width: int
     """In characters, in the format xlsx; 0: not in that format."""
-    value: Callable[[Any], object]
+    value: Callable[[Any], object]  # Any: each table has a record type of its own
     """Value of a record: text, a number, True, False, texts to join, or None for an empty cell."""
     is_link: bool = False
     """True if http(s) URLs become hyperlinks there."""
@@ -50,6 +52,11 @@ def _noindex(url: UrlRecord) -> object:
     return url.reply.noindex_agents or url.reply.noindex
 
 
+def _number(namespace: Namespace, url: UrlRecord) -> int | None:
+    """Number of objects of a namespace."""
+    return len(namespace.objects(url)) or None
+
+
 def _blocked_for(url: UrlRecord) -> object:
     """Names of the crawlers; `none` if robots.txt allows all; None if it was not judged."""
     return None if url.blocked_for is None else url.blocked_for or "none"
@@ -67,10 +74,7 @@ URLS = (
     Column("lastmod", 22, attrgetter("lastmod")),
     Column("changefreq", 12, attrgetter("changefreq")),
     Column("priority", 9, attrgetter("priority")),
-    Column("images", 9, lambda url: len(url.images) or None, needs="images"),
-    Column("videos", 9, lambda url: len(url.videos) or None, needs="videos"),
-    Column("news", 9, lambda url: 1 if url.news else None, needs="news"),
-    Column("alternates", 11, lambda url: len(url.alternates) or None, needs="alternates"),
+    *(Column(one.field, max(9, len(one.field) + 1), partial(_number, one), needs=one.field) for one in OWN),
     Column("problems", 40, attrgetter("issues"), needs="issues"),
     Column("sitemap", 50, attrgetter("sitemap")),
     Column("line", 9, attrgetter("line")),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+from typing import IO, TYPE_CHECKING, ClassVar, Self
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -108,7 +108,7 @@ class JsonLinesExporter(RecordExporter):
     selects_records = True
     is_appendable = True
 
-    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
         """`item_classes`: record types to write; default: all."""
         super().__init__(dont_fail=True, **kwargs)
         self._classes = tuple(_loaded(item_classes))
@@ -140,8 +140,8 @@ class JsonExporter(JsonLinesExporter):
     suffix = "json"
     is_appendable = False
 
-    def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
-        super().__init__(file, **kwargs)
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
+        super().__init__(file, item_classes, **kwargs)
         self._newline = b"" if self.indent is None else b"\n"
         self._separator = b""
 
@@ -222,7 +222,7 @@ class CsvExporter(RecordExporter):
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
         """Create an exporter whose `cells` are those of the setting SITEMAP_CSV_CELLS unless the feed names others."""
         return cls(file, **{"cells": crawler.settings.get("SITEMAP_CSV_CELLS", FLAT), **kwargs})
 

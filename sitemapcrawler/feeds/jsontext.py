@@ -38,10 +38,11 @@ class JsonText:
     """Compact JSON of records (by their `rows`) and other values. `options`: arguments of `json.JSONEncoder`, which
     then encodes everything."""
 
-    def __init__(self, rows: Rows, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, rows: Rows, options: Mapping[str, object] | None = None) -> None:
         self._rows = rows
         self._fast = None if options else msgspec.json.Encoder(enc_hook=str)
-        self._slow = ScrapyJSONEncoder(**{"ensure_ascii": False, "separators": (",", ":"), **(options or {})})
+        given: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), **(options or {})}  # Any: the user's
+        self._slow = ScrapyJSONEncoder(**given)
 
     def lines(self, records: Sequence[object]) -> bytes:
         """Encode each record as one line of UTF-8; skip records without any of the fields."""
@@ -130,7 +131,7 @@ class Rows:
         default = _NO_DEFAULT if self._keep_empty else None
         struct = msgspec.defstruct(
             kind.__name__,
-            [(name, Any, default) for name in columns],
+            [(name, Any, default) for name in columns],  # Any: msgspec checks nothing when it encodes
             rename=columns,
             omit_defaults=True,
             gc=False,

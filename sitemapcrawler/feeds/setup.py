@@ -34,8 +34,8 @@ REPORT = "report"
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 
-FeedOptions = Mapping[str, Any]
-"""Options of one feed, as users write them: unchecked."""
+FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
+"""Options of one feed."""
 Feeds = Mapping[str | Path, FeedOptions]
 """The FEEDS setting: {URI or path: options}."""
 Exporters = Mapping[str, str | type]

@@ -22,6 +22,7 @@ from typing import IO, Any
 import xlsxwriter
 from scrapy.utils.misc import load_object
 from xlsxwriter.exceptions import XlsxWriterException
+from xlsxwriter.worksheet import Worksheet
 
 from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
@@ -138,14 +139,14 @@ class WorkbookExporter(RecordExporter):
     selects_records = True
     is_compressed = True
 
-    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: Any) -> None:
+    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
         """`item_classes`: record types to write; default: all."""
         super().__init__(dont_fail=True, **kwargs)
         self._file = file
         classes = tuple(load_object(kind) for kind in item_classes)
         self._kinds = [kind for kind in (*TABLES, SummaryRecord) if not classes or issubclass(kind, classes)]
-        self._book: Any = None  # xlsxwriter ships no types
-        self._overview: Any = None
+        self._book: Any = None  # Any: a Workbook once exporting has started
+        self._overview: Any = None  # Any: a Worksheet if there is a summary
         self._tables: dict[type, Table] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
@@ -257,7 +258,7 @@ class Table:
         self._bold = book.add_format({"bold": True})
         self._quoted = book.add_format({"quote_prefix": True})
         self._link = book.get_default_url_format()
-        self._sheets: list[Any] = []
+        self._sheets: list[Worksheet] = []
         self._links = 0
         self._start()
 
@@ -282,7 +283,7 @@ class Table:
             elif not isinstance(value, float) or math.isfinite(value):
                 self._put_text(place, str(value))
 
-    def finish(self) -> list[Any]:
+    def finish(self) -> list[Worksheet]:
         """End the last sheet. Returns all of them."""
         self._filter()
         return self._sheets

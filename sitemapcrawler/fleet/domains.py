@@ -23,8 +23,8 @@ TABLES: Mapping[str, type] = MappingProxyType(
 """Tables and their records."""
 DOMAIN = "domain"
 """First column of all tables, and name of the table with one row per domain, which is written last."""
-FileSystem = Any
-"""A file system of fsspec, which ships no types."""
+FileSystem = Any  # Any: fsspec ships no types
+"""A file system of fsspec."""
 BUCKETS = 256
 """Partitions per table, by a hash of the domain: `TABLE/bucket=N/FILE.parquet`, N from 0."""
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"

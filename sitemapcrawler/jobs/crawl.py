@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FinalBatch, UrlRecord
+from sitemapcrawler.items import FileTally, FinalBatch, UrlRecord
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.rules.judge import Judge
@@ -190,6 +190,6 @@ class Crawl(Protocol):
         """Add url records that earlier runs have stored."""
         ...
 
-    def add_file(self, tally: Mapping[str, object]) -> None:
+    def add_file(self, tally: FileTally) -> None:
         """Add the counts of a file that is not read again."""
         ...

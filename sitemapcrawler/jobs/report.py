@@ -236,8 +236,8 @@ def languages(site: SiteFacts) -> dict[str, object]:
     return {"languages": found[:MAX_LANGUAGES], "language_count": len(found)}
 
 
-Fields = Mapping[str, Any]
-"""{field: value} of the report, whose class states the types."""
+Fields = Mapping[str, Any]  # Any: the class of the report states the types
+"""{field: value} of the report."""
 Query = Callable[[SiteFacts], Fields]
 """Returns some fields of the report."""
 

@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import SitemapEnd, UrlBatch, UrlRecord
+from sitemapcrawler.items import FileTally, SitemapEnd, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
@@ -52,17 +52,26 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
             restore_counts(store, crawl.status)
 
 
-def tally_of(record: SitemapEnd) -> dict[str, object]:
+def tally_of(record: SitemapEnd) -> FileTally:
     """What a file adds to the crawl's counts; `Crawl.add_file` restores it."""
     file, result = record.facts, record.result
-    tally: dict[str, object] = {"skipped": result.skipped, "alias": result.alias}
+    tally: FileTally = {}
+    if result.skipped:
+        tally["skipped"] = result.skipped
+    if result.alias:
+        tally["alias"] = True
     if file is not None:
-        tally |= {"findings": file.findings, "severities": file.severities, "rules_skipped": file.skipped}
-        tally["unlisted"] = file.unlisted
-        tally["habits"] = Judge.habits_of(file)
-    if result.trust is not None:
+        if file.findings:
+            tally |= {"findings": file.findings, "severities": file.severities}
+        if file.skipped:
+            tally["rules_skipped"] = file.skipped
+        if file.unlisted:
+            tally["unlisted"] = file.unlisted
+        if habits := Judge.habits_of(file):
+            tally["habits"] = habits
+    if result.trust:
         tally["trust"] = result.trust
-    return {name: value for name, value in tally.items() if value}
+    return tally
 
 
 def restore_policies(store: Store, policies: Policies) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -26,7 +26,7 @@ class StoppableRetryMiddleware(RetryMiddleware):
         middleware.crawler = crawler
         return middleware
 
-    def _retry(self, request: Request, reason: Any) -> Request | None:  # Any: as in Scrapy
+    def _retry(self, request: Request, reason: str | Exception | type[Exception]) -> Request | None:
         if Stop.of(self.crawler).begun():
             return None
         return super()._retry(request, reason)

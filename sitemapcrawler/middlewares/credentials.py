@@ -47,7 +47,8 @@ def import_environment(settings: BaseSettings) -> None:
 def use_own_list_of_suffixes() -> None:
     """Make Scrapy's cookies use the public suffix list that is installed with tldextract.
     By default it is downloaded, bypassing all address checks."""
-    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # late: it imports an HTTP client
+    # Imported late, since it imports an HTTP client.
+    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # Any: a module
     # Private, identical in Scrapy 2.18 and 2.19.
     cookies._split_domain = cookies.TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
 

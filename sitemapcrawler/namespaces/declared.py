@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from sitemapcrawler import plugins
 from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill, text
+
+if TYPE_CHECKING:
+    from sitemapcrawler.items import UrlRecord
 
 EXTRA = "extra"
 """Field of each object, and of a url record, with the elements that no other field holds."""
@@ -58,22 +61,22 @@ class Namespace:
     """True if `UrlRecord` has a field for it, as for all namespaces of this project."""
     fields: Fields = dataclasses.field(init=False, repr=False)
     """Parts of the element, each with the function that reads it."""
-    object_of: Callable[[Element], Any] = dataclasses.field(init=False, repr=False)
-    """Returns the object of an element as a record holds it, or None. Any: a plug-in brings its own class."""
+    object_of: Callable[[Element], Any] = dataclasses.field(init=False, repr=False)  # Any: plug-ins bring classes
+    """Returns the object of an element as a record holds it, or None."""
 
     def __post_init__(self) -> None:
-        changes: dict[str, Any] = {"noun": self.noun or self.prefix, "element": self.element or self.prefix}
-        changes["fields"] = {} if self.read else readers(self.kind)
-        read = self.read or _filled(self.kind, changes["element"], changes["fields"])
-        changes["object_of"] = read if self.own else lambda element: _row(read(element))
-        for name, value in changes.items():
+        element = self.element or self.prefix
+        fields = {} if self.read else readers(self.kind)
+        read = self.read or _filled(self.kind, element, fields)
+        object_of = read if self.own else lambda element: _row(read(element))
+        derived = {"noun": self.noun or self.prefix, "element": element, "fields": fields, "object_of": object_of}
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    def objects(self, record: Any) -> Sequence[object]:
-        """Objects of this namespace that a url record has, in document order. Any: records are declared above."""
+    def objects(self, record: UrlRecord) -> Sequence[object]:
+        """Objects of this namespace that a url record has, in document order."""
         if not self.own:
-            objects: Sequence[object] = (record.extra or {}).get(self.field, ())
-            return objects
+            return (record.extra or {}).get(self.field, ())
         held = getattr(record, self.field)
         return (() if held is None else (held,)) if self.single else held
 

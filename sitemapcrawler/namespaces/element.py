@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from sitemapcrawler.urls.display import masked_url
 
@@ -59,11 +59,15 @@ class Element:
         return tree
 
     def part(self, part: Element | str) -> dict[str, object] | str:
-        """Convert a part of the content: a text, or a child's tree, with its `uri` if that differs."""
+        """Convert a part of the content: a text, or a child."""
         if isinstance(part, str):
             return part.strip()
-        tree = part.tree()
-        return tree if part.uri == self.uri else {"name": tree.pop("name"), "uri": part.uri, **tree}
+        return self.tree_of(part)
+
+    def tree_of(self, child: Element) -> Tree:
+        """Return a child's tree, with its `uri` if that differs."""
+        tree = child.tree()
+        return tree if child.uri == self.uri else {"name": tree.pop("name"), "uri": child.uri, **tree}
 
     def _joined(self) -> list[Element | str]:
         """Join adjacent texts, which a comment may separate."""
@@ -76,7 +80,7 @@ class Element:
         return joined
 
 
-Tree = dict[str, Any]
+Tree = dict[str, Any]  # Any: each key has values of its own type
 """An element as a tree of JSON, see `Element.tree`."""
 Fields = Mapping[str, Callable[[Element], object]]
 """Element name -> function that reads its value. The field of that name is a list if the element may repeat."""
@@ -105,7 +109,14 @@ def nested(element: Element) -> dict[str, str]:
     return values
 
 
-def fill(target: Any, element: Element, fields: Fields) -> None:  # Any: a plug-in brings its own class
+class Extensible(Protocol):
+    """What an element is read into: a dataclass of a namespace."""
+
+    extra: list[Tree]
+    """What no other field holds."""
+
+
+def fill(target: Extensible, element: Element, fields: Fields) -> None:
     """Set the fields of `target`, any dataclass with a list `extra`, from the children of `element`.
 
     What no field can hold (an unknown element, a second value of a single field, attributes of a plain one) is kept as
@@ -121,12 +132,12 @@ def fill(target: Any, element: Element, fields: Fields) -> None:  # Any: a plug-
             or not _put(target, child.name, read(child))
             or _loses(child, read)
         ):
-            target.extra.append(element.part(child))
+            target.extra.append(element.tree_of(child))
 
 
-def own(element: Element) -> dict[str, object]:
+def own(element: Element) -> Tree:
     """Return an element without its children: {`name`, `attributes`?, `value`?}."""
-    tree: dict[str, object] = {"name": element.name}
+    tree: Tree = {"name": element.name}
     if element.attributes:
         tree["attributes"] = dict(element.attributes)
     return {**tree, "value": element.text} if element.text else tree

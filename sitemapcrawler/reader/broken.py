@@ -123,7 +123,7 @@ class BrokenText:
         if kept is not None:
             kept.loc, kept.loc_raw = entries.locate(kept.loc, kept.line)
             self._builder.records.append(kept)
-        self._faults.lost += kept is None
+        self._faults.leave_out(int(kept is None))
         at = fault.start()
         self.add(rule_of(piece, at), ILLEGAL + outcome([kept]), piece, at, place, kept)
         return True

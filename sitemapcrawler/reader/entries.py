@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-from sitemapcrawler.items import ElementTree, Moment, Notes, UrlRecord
+from sitemapcrawler.items import Moment, Notes, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import Element, Tree
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_NAME, MAX_VALUE, Faults
 from sitemapcrawler.schemas.check import core_namespaces, violations
@@ -69,7 +69,7 @@ def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults
         keep(record, element)
 
 
-def _add_plugged(record: UrlRecord, namespace: Namespace, value: ElementTree, element: Element) -> None:
+def _add_plugged(record: UrlRecord, namespace: Namespace, value: Tree, element: Element) -> None:
     if record.extra is None:
         record.extra = {}
     objects = record.extra.setdefault(namespace.field, [])
@@ -190,7 +190,7 @@ class Entries:
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
             self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
-            self.faults.lost += 1
+            self.faults.leave_out()
             return None
         raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:

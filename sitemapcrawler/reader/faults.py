@@ -76,6 +76,10 @@ class Faults:
         if not of_file and len(self.recent) < MAX_KEPT:
             self.recent.append((rule, place))
 
+    def leave_out(self, entries: int = 1) -> None:
+        """Count entries that cannot be trusted."""
+        self.lost += entries
+
     def place(self, url: str) -> list[str]:
         """Attribute the `recent` faults to the entry with this URL; return their rules."""
         self.in_entries |= bool(self.recent)

@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import counted
+
+if TYPE_CHECKING:
+    import pyarrow.parquet
 
 COLUMNS = ("loc", "url", "address")
 """Field names for the URL, in order of preference: this project's own, then those of other tools' exports."""
@@ -309,7 +312,7 @@ def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
         yield Unread(done + 1, f"{_first_line(error)}: the rest was not read")
 
 
-def _opened(file: BinaryIO) -> Any:  # pyarrow ships no types
+def _opened(file: BinaryIO) -> pyarrow.parquet.ParquetFile:
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:

@@ -76,8 +76,8 @@ GET_INSTEAD = frozenset((400, 403, 404, 405, 501))
 """Statuses with which servers refuse HEAD, even for pages that GET returns."""
 NOTHING = frozenset((ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED))
 """Failures of HEAD after which GET may succeed. For an unreachable host it would not."""
-Fields = dict[str, Any]
-"""{field: value} of a reply, whose class states the types."""
+Fields = dict[str, Any]  # Any: the class of the reply states the types
+"""{field: value} of a reply."""
 NO_ANSWER = 0
 """`head_status` if HEAD was not answered."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from types import ModuleType
 
 ROBOTS_PATH = "/robots.txt"
 UNRESERVED = string.ascii_letters + string.digits + "-._~"
@@ -195,8 +195,9 @@ def _queries(written: str) -> Iterator[str]:
             yield f"{pattern_of(path[:end])}?*{query_of(path[end:] + mark + query)}"
 
 
+re2: ModuleType | None
 try:
-    re2: Any = import_module("re2")
+    re2 = import_module("re2")
 except ImportError:
     re2 = None
 
@@ -217,7 +218,7 @@ def plain_lines() -> Callable[[bytes], object]:
     """Compile a check that is true if the paths of all lines (one URL each) are in compared form."""
     if re2 is None:
         return re.compile(rf"(?:{PLAIN_URL}+\n)*+".encode()).fullmatch
-    check: Callable[[bytes], object] = _compiled(rf"(?:{PLAIN_URL}\n)*").fullmatch
+    check: Callable[[bytes], object] = _compiled(re2, rf"(?:{PLAIN_URL}\n)*").fullmatch
     return check
 
 
@@ -228,7 +229,7 @@ def line_search(patterns: Iterable[Pattern]) -> LineSearch | None:
     line = f"{_ORIGIN}(?:{'|'.join(_alternatives(patterns))}){_ANY}\\n"
     try:
         # Matches consecutive lines at once: a match costs as much as a hundred lines without one.
-        search = _compiled(f"(?m)^(?:{line})+").finditer
+        search = _compiled(re2, f"(?m)^(?:{line})+").finditer
     except re2.error:
         return None
     return lambda text: _numbers(text, search)
@@ -238,7 +239,7 @@ def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
     """Compile a test of all patterns at once; None if that is not faster than testing each."""
     if re2 is None or not FEW < len(patterns) <= MANY:
         return None
-    known = re2.Set.MatchSet(_options())
+    known = re2.Set.MatchSet(_options(re2))
     for pattern in patterns:
         known.Add("|".join(head + tail for head, tail in _expressions(pattern)).encode())
     # A pattern that matches every path: if it is missing in the result, RE2 ran out of memory.
@@ -302,12 +303,12 @@ def _expressions(pattern: Pattern) -> list[tuple[str, str]]:
     return [*found, ("", behind)] if not head and longest.startswith("/") else found
 
 
-def _compiled(expression: str) -> re.Pattern[bytes]:
-    compiled: re.Pattern[bytes] = re2.compile(expression.encode(), _options())
+def _compiled(re2: ModuleType, expression: str) -> re.Pattern[bytes]:
+    compiled: re.Pattern[bytes] = re2.compile(expression.encode(), _options(re2))
     return compiled
 
 
-def _options() -> object:
+def _options(re2: ModuleType) -> object:
     options = re2.Options()
     options.encoding = options.Encoding.LATIN1
     options.max_mem = MAX_MEMORY

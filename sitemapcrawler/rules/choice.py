@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 
 from sitemapcrawler.items import JsonObject
-from sitemapcrawler.rules.registry import Needs, Rule, Severity, families
+from sitemapcrawler.rules.registry import Entries, Needs, Rule, Severity, families
 
 MAX_ALIKE = 12
 """Rules that a message names."""
@@ -74,6 +74,11 @@ class Choice:
     def allowed(self, rule: Rule, url: str) -> bool:
         """True if the allowlist covers findings of `rule` on `url`."""
         return any(allowance.covers(rule, url) for allowance in self._valid)
+
+    @property
+    def sees_every_child(self) -> bool:
+        """True if a selected rule needs to see plain entries of an index too."""
+        return any(rule.entries is Entries.EVERY for rule in self.rules(Needs.CHILD))
 
     @property
     def looks_at_urls(self) -> bool:

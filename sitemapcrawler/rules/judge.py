@@ -89,6 +89,7 @@ class Judge:
         }
         on_entries = self._rules[Needs.URL]
         self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
+        self._on_every_child = [rule for rule in self._rules[Needs.CHILD] if rule.entries is Entries.EVERY]
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
         self._on_odd: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
@@ -99,7 +100,7 @@ class Judge:
         """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
         repeats: set[int] = set()
-        for record, repeated, odd, form in file.suspects.odd_entries(urls, notes):
+        for record, repeated, odd, form in file.suspects.odd_entries(urls, notes, file.has_any_values):
             rules, by_form = self._rules_on(record, odd)
             said = file.forms.get((odd, form)) if by_form and form else None
             if said is None:
@@ -399,7 +400,8 @@ class Judge:
         """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
         for child in file.children:
-            for said in self._messages(self._rules[Needs.CHILD], ChildFacts(child, file)):
+            rules = self._on_every_child if file.is_plain(child) else self._rules[Needs.CHILD]
+            for said in self._messages(rules, ChildFacts(child, file)):
                 yield *said, child.line, child.loc
 
     def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:

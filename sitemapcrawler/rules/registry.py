@@ -42,7 +42,7 @@ class Needs(StrEnum):
     EVERY_URL = URL
     """Another name of `URL`."""
     CHILD = "child"
-    """Each entry of an index: `facts.ChildFacts`."""
+    """Each entry of an index, or with `entries` the odd ones: `facts.ChildFacts`."""
     FILE = "file"
     """Each file after it has been read: `facts.FileFacts`."""
     WHOLE = "whole"
@@ -77,7 +77,8 @@ class Needs(StrEnum):
 
 
 class Entries(StrEnum):
-    """Entries of urlsets, feeds and lists that a rule with `Needs.URL` is called with."""
+    """Entries that a rule with `Needs.URL` or `Needs.CHILD` is called with. A rule on odd fields is called with all
+    entries of an index that have any."""
 
     EVERY = "every"
     """All of them."""
@@ -139,8 +140,8 @@ class SiteMessage(Message):
     """Number of findings this message stands for; more than one if the rest is only counted."""
 
 
-Check = Callable[[Any], Iterator[Message]]
-"""Called with what the rule needs; each of `Needs` names the type."""
+Check = Callable[[Any], Iterator[Message]]  # Any: each of `Needs` names the type
+"""Called with what the rule needs."""
 _PART = re.compile(r"^(Why|Fix|Bad|Good): (.*?)(?=\n\n|^(?:Why|Fix|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -158,7 +159,7 @@ class Rule:
     also: dict[str, str] = field(default_factory=dict)
     """Names of the same rule in other tools: {tool: name}."""
     entries: Entries | Namespace = Entries.EVERY
-    """Entries that `check` needs to see with `Needs.URL`; a namespace: those with objects of it."""
+    """Entries that `check` needs to see with `Needs.URL` and `Needs.CHILD`; a namespace: those with objects of it."""
     per: Per = Per.ENTRY
     """What the rule reports one finding for."""
     many: str = ""
@@ -234,7 +235,8 @@ def rule(
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 
-    `entries`: entries that a rule with `Needs.URL` is called with; a namespace: those with objects of it.
+    `entries`: entries that a rule with `Needs.URL` or `Needs.CHILD` is called with; a namespace: those with objects of
+    it.
     `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
     for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
     of the messages. `instead_of`: see `Rule`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -57,12 +57,12 @@ class AuditSpider(Audited):
             settings.set("JOBDIR", None, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: object) -> Self:
         """Check the arguments before anything else, unless a command has done so and hands over its plan; raises
         ValueError, one line."""
         plan = _plan or Plan.of(crawler.settings, kwargs)
         if "_job" in kwargs:
-            write_anew(crawler.settings, kwargs["_job"])
+            write_anew(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:
             add_feeds(crawler.settings, plan.params.report)
         spider = super().from_crawler(crawler, *args, **kwargs)

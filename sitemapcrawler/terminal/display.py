@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -104,7 +104,7 @@ class Above:
         self._terminal = terminal
         self._begun = ""
         self._lock = threading.RLock()
-        self._handlers: list[tuple[logging.StreamHandler[Any], TextIO]] = []
+        self._handlers: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
         self._streams: dict[str, TextIO] = {}
 
     def __getattr__(self, name: str) -> object:
@@ -146,7 +146,8 @@ class Above:
             if getattr(sys, name) is self:
                 setattr(sys, name, stream)
         for handler, stream in self._handlers:
-            if handler.stream is self:
+            held: object = handler.stream
+            if held is self:
                 handler.setStream(stream)
         self._streams.clear()
         self._handlers.clear()

@@ -203,3 +203,39 @@ def test_link_to_the_last_job_that_moves_on(week: Days, first: Crawl, tmp_path: 
     assert week.site.connections == connections
     assert {path.name for path in (jobs / "tuesday").iterdir()} == KEPT
     assert {path.name for path in tmp_path.iterdir()} == {"jobs", FEED, LOG}
+
+
+COUNTING = r"""
+from functools import wraps
+from pathlib import Path
+
+from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.jobs.store import Store, baseline
+
+
+def count(owner, name):
+    call = getattr(owner, name)
+
+    @wraps(call)
+    def counted(*given, **named):
+        with Path("calls").open("a") as file:
+            file.write(f"{name}\n")
+        return call(*given, **named)
+
+    setattr(owner, name, counted)
+
+
+count(Params, "parse")
+count(Store, "__init__")
+count(baseline, "import_feed")
+"""
+"""A module of rules that notes what a crawl does before it starts; it is loaded before that."""
+
+
+def test_arguments_job_and_baseline_are_read_once(week: Days, first: Crawl, tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(COUNTING)
+    settings = {"SITEMAP_RULES": "counting.py", "JOBDIR": "job"}
+    done = crawl(tmp_path, settings=settings, domain=week.site.url(), baseline=str(first.folder / FEED))
+    assert done.code == 0
+    assert changes(done) == {}
+    assert sorted((tmp_path / "calls").read_text().split()) == ["__init__", "import_feed", "parse"]

@@ -134,10 +134,11 @@ def test_toys_are_compared_with_a_baseline(tmp_path: Path, site: SiteServer, dec
     assert done.summary["rules"] == {"toy-none": 3, "toy-price-missing": 1}
 
 
+@pytest.mark.parametrize("group", ["namespaces", "rules"])
 def test_installed_package_needs_no_setting(
-    tmp_path: Path, site: SiteServer, declared: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, site: SiteServer, declared: str, monkeypatch: pytest.MonkeyPatch, group: str
 ) -> None:
-    install(tmp_path / "installed", declared)
+    install(tmp_path / "installed", declared, group)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), select="toy", probe="never")
     assert done.code == 0
@@ -147,7 +148,7 @@ def test_installed_package_needs_no_setting(
 def test_package_that_cannot_be_imported_is_one_line(
     tmp_path: Path, site: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "installed", "1 / 0\n")
+    install(tmp_path / "installed", "1 / 0\n", "namespaces")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     done = crawl(tmp_path, settings=LOOPBACK, domain=site.url())
     assert done.code == 2
@@ -155,11 +156,26 @@ def test_package_that_cannot_be_imported_is_one_line(
     assert why in done.log and "Traceback" not in done.log
 
 
-def install(folder: Path, module: str) -> None:
-    """Lay a package out as an installer does: a module, and the metadata with its entry points."""
+def install(folder: Path, module: str, group: str) -> None:
+    """Lay a package out as an installer does: a module, and the metadata with its entry point."""
     metadata = folder / "toyshop-1.0.dist-info"
     metadata.mkdir(parents=True)
     (folder / "toyshop.py").write_text(module)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toyshop\nVersion: 1.0\n")
-    groups = ("sitemapcrawler.namespaces", "sitemapcrawler.rules")
-    (metadata / "entry_points.txt").write_text("".join(f"[{group}]\ntoys = toyshop\n" for group in groups))
+    (metadata / "entry_points.txt").write_text(f"[sitemapcrawler.{group}]\ntoys = toyshop\n")
+
+
+CHILDREN = '''
+from sitemapcrawler.rules import Message, Needs, Severity, rule
+
+
+@rule("toy-child", Severity.INFO, "the handbook of toy shops", needs=Needs.CHILD)
+def toy_child(child):
+    """A sitemap is listed."""
+    yield Message("listed", value=child.record.loc)
+'''
+
+
+def test_rule_on_children_sees_each_entry_of_an_index(tmp_path: Path, site: SiteServer) -> None:
+    done = run(tmp_path, site, CHILDREN)
+    assert [path(record["value"]) for record in done.of_type("finding")] == ["/toys.xml", "/kites.xml", "/plain.xml"]

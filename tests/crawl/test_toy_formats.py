@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sitemapcrawler import plugins
 from tests.crawl.crawling import FEED, ROOT, crawl
 from tests.crawl.site_server import SiteServer
 
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 CATALOGUE = "<catalogue>\n<product link='/lamp'/>\n<product link='/chair'/></catalogue>"
-GROUPS = {"catalogue": "formats", "jsonlists": "formats", "toypaths": "discovery"}
-"""Modules of the page -> what they declare."""
+MODULES = ("catalogue", "jsonlists", "toypaths")
+"""Modules of the page with formats and discovery methods."""
 
 
 def modules() -> dict[str, str]:
     """The modules that the page shows, by name."""
-    blocks = re.findall(r"`(\w+)\.py`:\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return {name: code for name, code in blocks if name in (*GROUPS, "locs")}
+    return dict(re.findall(r"`(\w+)\.py`:\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
 def install(folder: Path) -> None:
-    """Lay a package out as an installer does: modules, and the metadata with their entry points."""
+    """Lay the page's package out as an installer does: modules, and the metadata with their entry points."""
     metadata = folder / "toyshop-1.0.dist-info"
     metadata.mkdir(parents=True)
+    (folder / "toyshop").mkdir()
     for name, code in modules().items():
-        (folder / f"{name}.py").write_text(code)
+        (folder / "toyshop" / f"{name}.py").write_text(code)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toyshop\nVersion: 1.0\n")
+    [shown] = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    groups = tomllib.loads(shown)["project"]["entry-points"]
+    assert sorted(groups) == sorted((*plugins.MODULES, plugins.EXPORTERS))
     points = "".join(
-        f"[sitemapcrawler.{group}]\n" + "".join(f"{name} = {name}\n" for name, one in GROUPS.items() if one == group)
-        for group in ("formats", "discovery")
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())
+        for group, named in groups.items()
     )
-    (metadata / "entry_points.txt").write_text(f"{points}[sitemapcrawler.exporters]\nloc = locs:LocExporter\n")
+    (metadata / "entry_points.txt").write_text(points)
 
 
 @pytest.fixture
@@ -87,9 +92,9 @@ def test_installed_plug_in_is_discovered_read_labelled_and_written(shop: SiteSer
 
 def test_modules_of_a_setting_run_in_their_place(shop: SiteServer, tmp_path: Path) -> None:
     del shop.routes["/.sitemaps"]
-    for name, code in modules().items():
-        (tmp_path / f"{name}.py").write_text(code)
-    settings = {"SITEMAP_RULES": "catalogue.py,jsonlists.py,toypaths.py"}
+    for name in MODULES:
+        (tmp_path / f"{name}.py").write_text(modules()[name])
+    settings = {"SITEMAP_RULES": ",".join(f"{name}.py" for name in MODULES)}
     done = crawl(tmp_path, settings=settings, domain=shop.url())
     assert [(one["format"], one["found_by"]) for one in done.of_type("sitemap")] == [("shop-catalogue", "shop-path")]
     assert shop.paths == ["/.sitemaps", "/export/catalogue.xml"]

@@ -14,14 +14,14 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
@@ -36,8 +36,8 @@ for _name, _value in {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray prints a warning about a future change at each start
 }.items():
     os.environ.setdefault(_name, _value)
-ray: Any = import_module("ray")  # an import statement would make type checkers read Ray's dependencies
-affinity: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+ray: ModuleType = import_module("ray")  # an import statement would make type checkers read Ray's dependencies
+affinity: Callable[..., object] = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Remote:
     def __init__(self, actor: object) -> None:
         self._actor = actor
 
-    def __getattr__(self, name: str) -> Any:  # a method of any name and result
+    def __getattr__(self, name: str) -> Any:  # Any: a method of any result
         method = getattr(self._actor, name)
         return lambda *arguments: ray.get(method.remote(*arguments))
 

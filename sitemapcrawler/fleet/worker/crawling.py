@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -31,7 +31,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemapcrawler.download.crawl import may_cancel, stopping
+from sitemapcrawler.download.crawl import Repeating, may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import JsonObject, SummaryRecord
@@ -65,7 +65,7 @@ class CrawlJob:
 def crawl(connection: Connection) -> int:
     """Wait for the job, run it, and return its exit code."""
     link = WorkerLink(connection)
-    job: CrawlJob = link.job()
+    job = link.job()
     try:
         return _crawl(job)
     except Exception as error:  # logged for the worker, which reports it
@@ -145,9 +145,11 @@ class WorkerLink:
         self._handlers: dict[str, Handler] = {}
         WorkerLink.current = self
 
-    def job(self) -> Any:
-        """Wait for the job and return it. Any: what was pickled; the task knows its type."""
-        return self._connection.recv()
+    def job(self) -> CrawlJob:
+        """Wait for the job and return it."""
+        job = self._connection.recv()
+        assert isinstance(job, CrawlJob)
+        return job
 
     def listen(self, word: str, handler: Handler) -> None:
         """Register the handler of messages with this keyword."""
@@ -177,7 +179,7 @@ class ProgressMessages:
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
-        self._calls: Any = None  # Any: a LoopingCall; Twisted has no types
+        self._calls: Repeating | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

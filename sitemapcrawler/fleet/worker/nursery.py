@@ -153,8 +153,8 @@ class Child:
             self.link.send_bytes(json.dumps(message).encode())
         return True
 
-    def messages(self) -> Iterator[list[Any]]:
-        """Yield the messages received so far. Any: JSON, each item of the type that the keyword implies."""
+    def messages(self) -> Iterator[list[Any]]:  # Any: JSON, each item of the type that the keyword implies
+        """Yield the messages received so far."""
         try:
             while not self._silent and self.link.poll():
                 yield json.loads(self.link.recv_bytes())

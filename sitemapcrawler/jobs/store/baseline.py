@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from sitemapcrawler.items import READ, JsonObject, ReplyRecord, UrlRecord
+from sitemapcrawler.items import READ, FileTally, JsonObject, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
@@ -126,7 +126,7 @@ class Earlier:
     digest: str
     line: str
     """The file's record, as JSON."""
-    tally: dict[str, object]
+    tally: FileTally
     index: bool
     dated: bool = False
     """True if findings depend on the file's date in its index."""

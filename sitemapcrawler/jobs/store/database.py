@@ -257,8 +257,8 @@ class Store:
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Row]]:
         return fetched_with_memory(cursor, query, self.give_more_memory)
 
-    def get(self, name: str) -> Any:
-        """Return a value of the table `job`, or None. Any: values are JSON, and who asks knows which."""
+    def get(self, name: str) -> Any:  # Any: values are JSON, and who asks knows which
+        """Return a value of the table `job`, or None."""
         rows = self.execute("SELECT value FROM job WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 

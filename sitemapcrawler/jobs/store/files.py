@@ -201,8 +201,8 @@ def create_from(path: Path, baseline: Path) -> None:
             connection.execute("CHECKPOINT")
 
 
-JobTable = Mapping[str, Any]
-"""{name: value} of the table `job`. Values are JSON, and who reads one knows its type."""
+JobTable = Mapping[str, Any]  # Any: values are JSON, and who reads one knows its type
+"""{name: value} of the table `job`."""
 
 
 def check(path: Path, thorough: bool = False) -> JobTable:

@@ -15,7 +15,7 @@ from typing import IO
 import duckdb
 
 from sitemapcrawler.feeds.folder import unfinished
-from sitemapcrawler.items import KEPT_WHEN_EMPTY
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
 from sitemapcrawler.jobs.store.database import CONTENT_ERRORS, FEED_LINE, Store
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
@@ -41,7 +41,7 @@ class FileRows:
     """The file's own record, one row; empty for a guessed URL that was no sitemap."""
     digest: str = ""
     """Hash of the content, in hexadecimal."""
-    tally: dict[str, object] = field(default_factory=dict)
+    tally: FileTally = field(default_factory=FileTally)
     """What it adds to the crawl's counts; see `restoring.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of an index's children."""

@@ -33,8 +33,8 @@ _MARK = re.compile("\x01([a-z]+) ([0-9]{1,18})\x01")
 """Placeholder in JSON for the other items of a long list: field and entry number."""
 
 
-Row = tuple[Any, ...]
-"""A row of a query, whose columns have the types that the query gives them."""
+Row = tuple[Any, ...]  # Any: the query gives its columns their types
+"""A row of a query."""
 
 
 def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Row]]:

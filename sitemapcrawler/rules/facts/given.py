@@ -13,8 +13,9 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Url
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
-from sitemapcrawler.reader.formats import HTML, InputFormat, format_named
+from sitemapcrawler.reader.formats import HTML, TEXT, InputFormat, format_named
 from sitemapcrawler.replies import Reply
+from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
@@ -124,10 +125,12 @@ class FileFacts:
     """URL and line of all children, if their files are looked up on disk; at most `MAX_CHILDREN`."""
     missing: Sequence[MissingFile] = ()
     """Sitemaps listed by a local index whose files do not exist."""
+    every_child: bool = False
+    """True if a rule needs to see plain children (`Choice.sees_every_child`)."""
     children: list[ChildRecord] = field(default_factory=list)
-    """Children of an index without the clean ones; at most `MAX_CHILDREN`."""
+    """Children of an index, plain ones only with `every_child`; at most `MAX_CHILDREN`."""
     child_count: int = 0
-    """Number of children, clean ones included."""
+    """Number of children, plain ones included."""
     dated_children: int = 0
     """Number of children with a lastmod."""
     findings: Counter[str] = field(default_factory=Counter)
@@ -146,6 +149,7 @@ class FileFacts:
     """What rules find in an entry, by its odd fields and form, if it becomes no record any more."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
+    _odd: set[int] = field(default_factory=set, repr=False)
 
     def list_child(self, child: ChildRecord) -> None:
         """Record a child of an index."""
@@ -155,16 +159,21 @@ class FileFacts:
         repeated = child.loc in self._listed
         if len(self._listed) < MAX_CHILDREN:
             self._listed.add(child.loc)
-        suspect = repeated or child.loc in self._circle or not self.suspects.is_clean_child(child)
-        if suspect and len(self.children) < MAX_CHILDREN:
+        odd = repeated or child.loc in self._circle or not self.suspects.is_clean_child(child)
+        if (odd or self.every_child) and len(self.children) < MAX_CHILDREN:
             self.children.append(child)
             self._repeated.update([id(child)] if repeated else [])
+            self._odd.update([id(child)] if odd else [])
 
     @cached_property
     def _circle(self) -> frozenset[str]:
         """URLs that form a cycle if the file lists them."""
         urls = (*self.places, *self.ancestors)
         return frozenset((*urls, *map(visit_key, urls)))
+
+    def is_plain(self, child: ChildRecord) -> bool:
+        """True for one of `children` that only concerns rules on every entry."""
+        return id(child) not in self._odd
 
     def lists_again(self, child: ChildRecord) -> bool:
         """True for one of `children` whose URL occurred earlier in the index."""
@@ -203,6 +212,12 @@ class FileFacts:
         return Suspects(self._folders(), self.places, self.fetched_at)
 
     @property
+    def has_any_values(self) -> bool:
+        """True if entries without an XML element may hold any value, as in the format of a plug-in."""
+        format = format_named(self.document.format)
+        return format.read is not None and format is not TEXT
+
+    @property
     def is_local(self) -> bool:
         """True for a local file, wherever it will be published."""
         return self.url.startswith("file:")
@@ -227,14 +242,19 @@ class FileFacts:
         return format_named(self.record.format)
 
     @property
+    def is_child(self) -> bool:
+        """True for a file that an index lists."""
+        return self.record.found_by == INDEX.name
+
+    @property
     def is_missing_child(self) -> bool:
         """True for a file listed in an index that does not exist (`index-child-missing`)."""
-        return self.record.found_by == "index" and self.record.status in GONE
+        return self.is_child and self.record.status in GONE
 
     @property
     def is_page_child(self) -> bool:
         """True for a page that an index lists as a sitemap (`index-child-is-page`)."""
-        if self.record.found_by != "index" or self.record.hops:
+        if not self.is_child or self.record.hops:
             return False
         return self.record.format == HTML.name and "doc-waf-blocked" not in self.document.faults
 

@@ -114,7 +114,7 @@ def way(reply: Reply) -> str:
     """Note on the redirects before the final reply; empty without redirects."""
     if not reply.hops:
         return ""
-    final = getattr(reply, "final_url", None)
+    final = None if isinstance(reply, Unchecked) else reply.final_url
     return f", behind {count_of(len(reply.hops), 'redirect')}{f', at {quoted(final)}' if final else ''}"
 
 

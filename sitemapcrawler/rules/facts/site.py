@@ -341,8 +341,8 @@ class SiteFacts:
         """True if an entry has a value in this column; otherwise rules skip their joins."""
         return bool(list(self.query(f"SELECT 1 FROM urls WHERE {column} IS NOT NULL LIMIT 1")))
 
-    def query(self, sql: str, *parameters: object) -> Iterator[Any]:
-        """Run a query and fetch its rows lazily. Starting another query ends this one. Any: the query names columns."""
+    def query(self, sql: str, *parameters: object) -> Iterator[Any]:  # Any: the query names the columns
+        """Run a query and fetch its rows lazily. Starting another query ends this one."""
         return self._rows(sql, parameters)
 
     def run(self, sql: str, *parameters: object) -> None:

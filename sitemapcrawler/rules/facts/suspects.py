@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import datetime
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 from urllib.parse import quote
 
-from sitemapcrawler.items import Notes, UrlRecord
+from sitemapcrawler.items import Notes, UrlRecord, objects_in
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
@@ -31,8 +31,9 @@ REST_BYTES = 6
 MASK = (1 << 64) - 1
 
 
+re2: ModuleType | None
 try:
-    re2: Any = import_module("re2")
+    re2 = import_module("re2")
 except ImportError:
     re2 = None
 
@@ -135,12 +136,15 @@ class Suspects:
         """False if the file has too many entries to find all duplicates."""
         return not self._seen.full
 
-    def odd_entries(self, urls: Sequence[UrlRecord], notes: Notes) -> Iterator[tuple[UrlRecord, bool, int, str]]:
+    def odd_entries(
+        self, urls: Sequence[UrlRecord], notes: Notes, any_values: bool = False
+    ) -> Iterator[tuple[UrlRecord, bool, int, str]]:
         """Yield the entries that need a closer look, each with whether it repeats an earlier entry, which of its fields
         are odd, as a sum of `BITS`, and its form: the odd texts, with 0 for each digit of a date.
 
         In entries of one form with the same odd fields, the rules on these fields find the same. The form is empty if
-        more than the notation is odd: the URL, the day that a date names, or the XML."""
+        more than the notation is odd: the URL, the day that a date names, or the XML.
+        `any_values`: records without an XML element may hold unusual values, and objects of namespaces."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
@@ -157,7 +161,13 @@ class Suspects:
             odd_moment = record.lastmod is not None if moment is None else not OLDEST <= moment <= now
             note = note_on(id(record))
             element = None if note is None else note.element
-            if odd_loc or odd_moment or record.recovered or (element and not is_plain(element, record)):
+            if (
+                odd_loc
+                or odd_moment
+                or record.recovered
+                or (element and not is_plain(element, record))
+                or (any_values and not element and not has_only_plain_values(record))
+            ):
                 fields, form = (ALL_ODD, "") if record.recovered else odd_fields(element, record)
                 if odd_loc or odd_moment:
                     fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
@@ -290,6 +300,11 @@ def has_plain_values(record: UrlRecord) -> bool:
         and (record.changefreq is None or record.changefreq in FREQUENCIES)
         and (record.priority is None or 0 <= record.priority <= 1)
     )
+
+
+def has_only_plain_values(record: UrlRecord) -> bool:
+    """True if a record holds what a plain entry may have, and nothing else."""
+    return has_plain_values(record) and record.extra is None and not objects_in(record)
 
 
 def clean_pattern(

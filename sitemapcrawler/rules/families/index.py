@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 from sitemapcrawler.words import counted, percent
@@ -18,6 +19,7 @@ INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"
 LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
 TOLERANCE = timedelta(days=1)
 """Tolerance when comparing an index with its sitemaps, since a date without time and zone is imprecise."""
+child_rule = partial(rule, needs=Needs.CHILD, entries=Entries.ODD)
 LEFT_OUT = ("loc-empty", "loc-invalid-uri", "xml-entry-without-loc")
 """Faults of entries that the reader leaves out."""
 
@@ -221,11 +223,11 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
     Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
     Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
     """
-    if _is_index(file) and file.record.found_by == "index":
+    if _is_index(file) and file.is_child:
         yield Message(f"an index that is listed in the index {file.record.parent}", value=file.record.parent)
 
 
-@rule("index-self-reference", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Nested sitemap indexes"})
+@child_rule("index-self-reference", Severity.ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
 def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     """The index lists itself.
 
@@ -238,7 +240,7 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
         yield Message("the index lists itself", child.record.line, value=child.record.loc)
 
 
-@rule("index-loop", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Nested sitemap indexes"})
+@child_rule("index-loop", Severity.ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
 def index_loop(child: ChildFacts) -> Iterator[Message]:
     """The index lists an index that led to it.
 
@@ -286,7 +288,7 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
         yield Message(f"an HTML page, although the index {file.record.parent} lists it as a sitemap", value=file.url)
 
 
-@rule("index-child-relative", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "Incomplete URL"})
+@child_rule("index-child-relative", Severity.ERROR, INDEX, also={"Search Console": "Incomplete URL"})
 def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     """The URL of a sitemap in an index is not absolute.
 
@@ -299,7 +301,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
         yield Message(f"{child.written!r} is not absolute", child.record.line, value=child.written)
 
 
-@rule("index-child-offsite", Severity.ERROR, INDEX, Needs.CHILD, also={"Search Console": "URL not allowed"})
+@child_rule("index-child-offsite", Severity.ERROR, INDEX, also={"Search Console": "URL not allowed"})
 def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap on another host or port, and nothing is known that allows it.
 
@@ -314,7 +316,7 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
         yield Message(text, child.record.line, value=child.record.loc)
 
 
-@rule("index-child-outside-dir", Severity.WARNING, LARGE, Needs.CHILD)
+@child_rule("index-child-outside-dir", Severity.WARNING, LARGE)
 def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap that is not in its own folder or below.
 
@@ -328,7 +330,7 @@ def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
         yield Message(f"{path} is not below {folder}, the folder of the index", child.record.line, value=path)
 
 
-@rule("index-child-duplicate", Severity.WARNING, INDEX, Needs.CHILD)
+@child_rule("index-child-duplicate", Severity.WARNING, INDEX)
 def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap again.
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
 from sitemapcrawler.reader.formats import URLSET
-from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies import Answer, Ok
 from sitemapcrawler.replies.page.metadata import MODIFIED
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.objects import date_of, is_in_feed, line_of, standard_of, text_of
@@ -341,7 +341,8 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `<lastmod>2026-01-05</lastmod>` and `Last-Modified: Tue, 03 Mar 2026 09:00:00 GMT`
     Good: both say when the page changed
     """
-    lastmod, header = _comparable_lastmod(facts), getattr(facts.reply, "last_modified", None)
+    lastmod, reply = _comparable_lastmod(facts), facts.reply
+    header = reply.last_modified if isinstance(reply, Answer) else None
     if lastmod is None or header is None or _page_dates(facts):
         return
     moment = header_date(header, facts.asked_at)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies import Cut, Failed, HttpError, Ok, Reason, Redirected, RedirectLoop, ReplyKind, Unchecked
+from sitemapcrawler.replies import (
+    Answer,
+    Cut,
+    Failed,
+    HttpError,
+    Ok,
+    Reached,
+    Reason,
+    Redirected,
+    RedirectLoop,
+    ReplyKind,
+    Unchecked,
+)
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
@@ -267,7 +279,7 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
         return
     head = "no answer" if reply.head_status == NO_ANSWER else str(reply.head_status)
     got = [str(hop.status) for hop in reply.hops]
-    got += ["no answer"] if isinstance(reply, Failed) else [str(reply.status)] if hasattr(reply, "status") else []
+    got += ["no answer"] if isinstance(reply, Failed) else [str(reply.status)] if isinstance(reply, Answer) else []
     yield Message(f"HEAD got {head}, GET got {', then '.join(got) or 'another answer'}", value=head)
 
 
@@ -448,4 +460,5 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
 
 def _noindex_remark(facts: ReplyFacts) -> str:
     """Note on a page that should not be listed anyway."""
-    return ", and that page is not to be indexed (noindex)" if getattr(facts.reply, "noindex", None) else ""
+    hidden = isinstance(facts.reply, Reached) and facts.reply.noindex
+    return ", and that page is not to be indexed (noindex)" if hidden else ""

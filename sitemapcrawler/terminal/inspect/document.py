@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from sitemapcrawler.items import UNREAD, JsonObject, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import declared
+from sitemapcrawler.replies.discovery import ROBOTS
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
 Row = Callable[[object], JsonObject]
@@ -84,7 +85,9 @@ def text(inspection: Inspection, row: Row) -> str:
 
 
 def _sitemap(row: dict[str, object], record: SitemapRecord, inspection: Inspection) -> dict[str, object]:
-    line = inspection.line_of(record.parent, record.sitemap) if record.parent and record.found_by == "robots" else None
+    line = None
+    if record.parent and record.found_by == ROBOTS.name:
+        line = inspection.line_of(record.parent, record.sitemap)
     if line is not None:
         row["robots_line"] = line
     children = inspection.files.children(record.sitemap)

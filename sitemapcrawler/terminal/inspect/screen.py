@@ -13,7 +13,7 @@ from rich.text import Text
 
 from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
-from sitemapcrawler.replies.discovery import way_named
+from sitemapcrawler.replies.discovery import ROBOTS, way_named
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
 from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
@@ -278,7 +278,7 @@ class Outline:
         return Line(stem, name, _count(record), newest, ", ".join(remarks), meaning(record), url=entry.url)
 
     def _line_of(self, record: SitemapRecord, group: FileGroup | None) -> Iterator[str]:
-        if group is not None and record.found_by == "robots" and record.parent:
+        if group is not None and record.found_by == ROBOTS.name and record.parent:
             line = self._inspection.line_of(record.parent, record.sitemap)
             if line is not None:
                 yield f"line {line}"

@@ -28,7 +28,14 @@ def judge(
     judging = Judge(choice or EACH, per_rule=1_000_000)
     document = Document(url, keep_elements=True)
     sitemap = SitemapRecord(url)
-    file = FileFacts(url, sitemap, document, content_type="application/xml", fetched_at=at)
+    file = FileFacts(
+        url,
+        sitemap,
+        document,
+        content_type="application/xml",
+        fetched_at=at,
+        every_child=(choice or EACH).sees_every_child,
+    )
     findings: list[FindingRecord] = []
     for records in document.read([data]):
         urls = [entry for entry in records if isinstance(entry, UrlRecord)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -12,8 +15,13 @@ import pytest
 
 from bench.entries import CORE, GOOGLE, plain, rich, unusual
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
+from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION, Image
 from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.entries import Entries as ReadEntries
+from sitemapcrawler.reader.entries import Entry
+from sitemapcrawler.reader.faults import Faults
+from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
 from sitemapcrawler.rules import Entries, Message, Needs, Rule, Severity, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -24,6 +32,9 @@ from tests.unit.rules.judging import NOW, URL, judge
 
 DATA = Path(__file__).parents[2] / "data"
 FILES = [path for folder in ("good", "bad", "hard", "pitfalls") for path in sorted((DATA / folder).glob("*.*"))]
+REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))
+"""Files of real sites, if they lie next to the repository (`tests/crawl/test_real_files.py`)."""
+HOME = re.compile(rb"<(?:loc|link)>\s*(https?://[^/<\s]+)")
 KINDS = {"plain": plain, "unusual": unusual, "rich": rich}
 NUMBER = 300
 """Entries of a generated file."""
@@ -44,6 +55,13 @@ def same(data: bytes, **given: object) -> None:
 def test_shortcut_hides_no_finding_on_a_file(path: Path) -> None:
     data = path.read_bytes()
     same(data, **keywords(data))
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_shortcut_hides_no_finding_on_a_real_file(path: Path) -> None:
+    data = path.read_bytes()
+    home = HOME.search(gzip.decompress(data) if path.suffix == ".gz" else data)
+    same(data, url=f"{home[1].decode()}/sitemap.xml" if home else URL)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,6 +112,59 @@ def test_shortcut_hides_no_finding_on_odd_fields(seed: int) -> None:
     same(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode())
 
 
+CHILD = ("loc", "lastmod")
+"""Fields of an entry of an index."""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shortcut_hides_no_finding_on_entries_of_an_index(seed: int) -> None:
+    chance = Random(seed)
+    entries = []
+    for number in range(NUMBER):
+        values = {name: chance.choice(ODD[name]) for name in CHILD}
+        parts = (f"<{name}>{text.format(n=number)}</{name}>" for name, text in values.items() if text is not None)
+        entries.append(f"<sitemap>{''.join(parts)}</sitemap>\n")
+    same(f"<sitemapindex {CORE}>{''.join(entries)}</sitemapindex>".encode())
+
+
+@pytest.fixture
+def toy_format() -> Iterator[None]:
+    """A format of a plug-in that has no XML: lists of pages as JSON, each with any fields of a record."""
+
+    def read(texts: Iterable[str], entries: ReadEntries, faults: Faults) -> Iterator[list[Entry]]:
+        for page in json.loads("".join(texts))["pages"]:
+            loc, written = entries.locate(page["loc"], 1)
+            record = UrlRecord(loc, written, entries.sitemap, 1, page["lastmod"])
+            record.lastmod_at = utc(record.lastmod) if record.lastmod else None
+            record.changefreq, record.priority = page["changefreq"], page["priority"]
+            record.images = [Image(image) for image in page["images"]]
+            yield [record]
+
+    register(InputFormat("toy-pages", "", "", "pages", sniff=lambda start: '{"pages":' in start.text, read=read))
+    yield
+    del FORMATS["toy-pages"]
+
+
+IMAGES = ([], [], ["https://example.com/i.png"], ["", "/relative.png"], ["ftp://example.com/i.png"])
+
+
+@pytest.mark.usefixtures("toy_format")
+@pytest.mark.parametrize("seed", range(5))
+def test_shortcut_hides_no_finding_on_entries_of_a_plug_in_s_format(seed: int) -> None:
+    chance = Random(seed)
+    pages = []
+    for number in range(NUMBER):
+        fields = {name: chance.choice(among) for name, among in ODD.items()}
+        loc = (fields["loc"] or "").format(n=number) if chance.random() < 0.2 else f"https://example.com/{number}"
+        priority = chance.choice((None, 0.5, 2, -1))
+        pages.append({**fields, "loc": loc, "priority": priority, "images": chance.choice(IMAGES)})
+    data = json.dumps({"pages": pages}).encode()
+    same(data)
+    assert {"lastmod-invalid", "changefreq-invalid", "priority-out-of-range", "image-loc-relative"} <= {
+        str(key[0]) for key in judged(data, all_rules())
+    }
+
+
 DATES = (
     "{y}-{m:02}-{d:02}", "{y}-{m}-{d}", "{d:02}.{m:02}.{y}", "{d:02}/{m:02}/{y}", "{y}-{m:02}-{d:02} {H:02}:{M:02}:{S:02}",
     "{y}-{m:02}-{d:02}T{H:02}:{M:02}:{S:02}Z", "{y}-{m:02}-{d:02}T{H:02}:{M:02}Z", "{y}-{m:02}", "{y}{m:02}{d:02}",
@@ -139,7 +210,8 @@ def test_entries_of_a_known_form_are_counted_as_if_judged(seed: int, monkeypatch
 def test_rules_of_this_project_say_that_plain_entries_do_not_concern_them() -> None:
     """Otherwise each entry of a large file is judged one by one."""
     ours = [one for one in all_rules() if one.check.__module__.startswith("sitemapcrawler.")]
-    assert [one.id for one in ours if Needs.URL in one.needs and one.entries is Entries.EVERY] == []
+    on_entries = [one for one in ours if not {Needs.URL, Needs.CHILD}.isdisjoint(one.needs)]
+    assert [one.id for one in on_entries if one.entries is Entries.EVERY] == []
 
 
 @pytest.fixture
@@ -158,9 +230,30 @@ def toy_rules() -> Iterator[None]:
         rule(f"toy-{name}", Severity.INFO, "", entries=Entries(f"odd-{name}"))(listed)
     rule("toy-image", Severity.INFO, "", entries=IMAGE_EXTENSION)(listed)
     rule("image-toy", Severity.INFO, "")(listed)
+    rule("toy-child", Severity.INFO, "", Needs.CHILD)(listed)
+    rule("toy-child-odd", Severity.INFO, "", Needs.CHILD, entries=Entries.ODD)(listed)
     yield
     RULES.clear()
     RULES.update(before)
+
+
+def lines_of(data: str) -> dict[str, list[int | None]]:
+    """Lines of the findings of each toy rule."""
+    lines: dict[str, list[int | None]] = {}
+    for one in judge(data.encode(), choice=Choice(all_rules(), select=("toy", "image-toy"))):
+        lines.setdefault(one.rule, []).append(one.line)
+    return lines
+
+
+@pytest.mark.usefixtures("toy_rules")
+def test_rule_sees_the_entries_of_an_index_that_it_declares() -> None:
+    data = f"""<sitemapindex {CORE}>
+<sitemap><loc>https://example.com/plain.xml</loc></sitemap>
+<sitemap><loc>https://example.com/o d d.xml</loc></sitemap>
+<sitemap><loc>https://example.com/date.xml</loc><lastmod>today</lastmod></sitemap>
+<sitemap><loc>https://example.com/plain.xml</loc></sitemap>
+</sitemapindex>"""
+    assert lines_of(data) == {"toy-child": [2, 3, 4, 5], "toy-child-odd": [3, 4, 5]}
 
 
 @pytest.mark.usefixtures("toy_rules")
@@ -173,11 +266,7 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
 <url><loc>https://example.com/date</loc><lastmod>today</lastmod></url>
 <url><loc>https://example.com/hints</loc><changefreq>Daily</changefreq><priority>2</priority></url>
 </urlset>"""
-    found = judge(data.encode(), choice=Choice(all_rules(), select=("toy", "image-toy")))
-    lines: dict[str, list[int | None]] = {}
-    for one in found:
-        lines.setdefault(one.rule, []).append(one.line)
-    assert lines == {
+    assert lines_of(data) == {
         "toy-every": [2, 3, 4, 5, 6],
         "image-toy": [2, 3, 4, 5, 6],
         "toy-image": [4],

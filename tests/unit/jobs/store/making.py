@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import ElementTree
+from sitemapcrawler.namespaces.element import Tree
 
 WHOLE = st.characters(exclude_categories=["Cs"])
 ANY = st.characters(exclude_categories=[])
@@ -33,7 +33,7 @@ def of(record: type, characters: st.SearchStrategy[str] = WHOLE) -> st.SearchStr
 
 
 def _of(hint: Any, characters: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
-    if hint == ElementTree:
+    if hint == Tree:
         return _trees(characters)
     if get_origin(hint) in (Union, UnionType):
         return st.one_of(*(_of(kind, characters) for kind in get_args(hint)))
