@@ -1,20 +1,19 @@
-"""The console script: our commands and Scrapy's, with this project's settings, from any folder."""
+"""The console script: our commands and Scrapy's, with this project's settings, from any folder.
+
+Little is imported before `quiet_interrupts`: until then, Ctrl-C prints a traceback.
+"""
 
 from __future__ import annotations
 
-import difflib
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, NoReturn
 
 from sitemapcrawler import __version__
 from sitemapcrawler.early_stops import quiet_interrupts
-from sitemapcrawler.urls.display import inert
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -73,6 +72,10 @@ def print_help(all_commands: bool) -> NoReturn:
 
 def refuse(command: str, known: Sequence[str]) -> NoReturn:
     """Exit with one line that suggests the nearest command, or `audit` for what looks like a site."""
+    import difflib
+
+    from sitemapcrawler.urls.display import inert
+
     near = difflib.get_close_matches(command.lower(), [*COMMANDS, *known], 1)
     looks_like_site = "." in command or ":" in command
     meant = f"audit {command}" if looks_like_site and not near else next(iter(near), "")
@@ -83,10 +86,14 @@ def refuse(command: str, known: Sequence[str]) -> NoReturn:
 
 def scrapy_commands() -> list[str]:
     """Names of Scrapy's commands, and of those that installed packages add."""
+    from importlib.metadata import entry_points
+
     return [*_modules("scrapy.commands"), *(entry.name for entry in entry_points(group="scrapy.commands"))]
 
 
 def _modules(package: str) -> list[str]:
+    import pkgutil
+
     return [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
 
 

@@ -6,7 +6,6 @@ would print a traceback, or end the process without feeds.
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 from collections.abc import Iterator
@@ -38,6 +37,8 @@ def quiet_interrupts() -> Iterator[None]:
 def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Event:
     """Postpone a stop that arrives before the engine runs. Call it before the crawl and the reactor start. Returns an
     event that is set when the crawl is told to stop. A second signal still ends the process at once."""
+    import asyncio
+
     from scrapy import signals
     from twisted.internet import reactor
 

@@ -26,6 +26,7 @@ __all__ = [
     "plugged",
     "register",
     "resembled",
+    "shown",
     "text",
     "uri_of",
 ]
@@ -61,3 +62,8 @@ def resembled(element: Element) -> Namespace | None:
     if namespace is None or not any(child.name in namespace.fields for child in element.children):
         return None
     return namespace
+
+
+def shown(uri: str) -> str:
+    """Return a namespace as messages name it: in quotes if nobody would see its blanks, `none` if it is empty."""
+    return (uri if uri == uri.strip() else repr(uri)) or "none"

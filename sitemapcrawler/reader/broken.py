@@ -28,7 +28,7 @@ from sitemapcrawler.reader.recovery import (
     section_start,
 )
 from sitemapcrawler.reader.sniff import DOCTYPE, SPACED_DECLARATION
-from sitemapcrawler.reader.strict import GENERAL, MISMATCH, Fed, Malformed, malformed
+from sitemapcrawler.reader.strict import GENERAL, MISMATCH, SEPARATOR, Fed, Malformed, malformed
 from sitemapcrawler.urls.display import masked_part
 
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
@@ -248,7 +248,7 @@ def _first_fault(prolog: str) -> _PrologFault | None:
     text = prolog
     if "<!ENTITY" in text:
         text = LITERAL.sub(_without_references, text)
-    parser = expat.ParserCreate("utf-8", " ")
+    parser = expat.ParserCreate("utf-8", SEPARATOR)
     fed = Fed()
     try:
         parser.Parse(fed.add(text + ROOT, 1), True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
 from sitemapcrawler.items import Moment, Notes, UrlRecord
-from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
+from sitemapcrawler.namespaces import CORE, Namespace, find, resembled, shown
 from sitemapcrawler.namespaces.element import Element, Tree
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_NAME, MAX_VALUE, Faults
@@ -41,18 +41,17 @@ IgnoredElements = dict[tuple[str, str], Ignored]
 def extend(record: UrlRecord, element: Element, ignored: IgnoredElements, faults: Faults) -> None:
     """Add an element to the record field of its namespace, or to `extra`."""
     namespace = meant_by(element)
-    if namespace is None:
-        similar = resembled(element)
-        if similar is not None:
-            _ignore(element, similar, ignored, faults)
+    value = namespace.object_of(element) if namespace else None
+    if namespace is None or value is None:
+        meant = resembled(element)
+        if meant is not None and meant is not namespace:  # such as <video:video> in the namespace of images
+            _ignore(element, meant, ignored, faults)
+        elif namespace is not None and element.uri != namespace.uri:
+            _ignore(element, namespace, ignored, faults, counts=False)
         keep(record, element)
         return
-    value = namespace.object_of(element)
     if element.uri != namespace.uri:
-        _ignore(element, namespace, ignored, faults, value is not None)
-    if value is None:
-        keep(record, element)
-        return
+        _ignore(element, namespace, ignored, faults)
     if namespace.empty and (element.has_children or element.text):
         keep(record, element)  # no field holds content, such as a link nested in a language version
     if not namespace.own:
@@ -86,8 +85,8 @@ def _ignore(element: Element, meant: Namespace, ignored: IgnoredElements, faults
     if found is None:
         if len(ignored) >= MAX_IGNORED:
             return
-        found = ignored[key] = Ignored(meant, meant_by(element) is not None)
-        text = f"the namespace of <{element.name}> is {element.uri or 'none'}, not {meant.uri}"
+        found = ignored[key] = Ignored(meant, meant_by(element) is meant)
+        text = f"the namespace of <{element.name}> is {shown(element.uri)}, not {meant.uri}"
         faults.add("xml-ext-namespace-wrong", text, element.line, value=element.uri or element.name, of_file=True)
     found.count += counts
 
@@ -304,8 +303,8 @@ def number(text: str) -> float | None:
 
 FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 CHILD_FIELDS = ["loc", "lastmod"]
-TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
-"""Markers of template languages."""
+TEMPLATE = re.compile(r"\{\{|\{%|<%|[$#]\{|\A(?:\{[\w.]+\}|\[\[?[\w.]+\]?\]|%[A-Z_]{2,}%|\$\w+\$?)\Z")
+"""Markers of template languages, or a text that is only a variable: `{link}`, `[[url]]`, `%URL%`, `$url`."""
 MAX_SHOWN = 40
 """Characters of a text shown in a message."""
 MAX_SEARCHED = 100

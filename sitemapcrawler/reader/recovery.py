@@ -213,7 +213,7 @@ class Recovery:
 
 def namespace_of(prefix: str) -> str:
     """Return the namespace that an undeclared prefix must mean; an unknown prefix gets a namespace of its own."""
-    return uri_of(prefix) or f"urn:undeclared:{prefix}"
+    return uri_of(prefix) or uri_of(prefix.lower()) or f"urn:undeclared:{prefix}"
 
 
 def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:

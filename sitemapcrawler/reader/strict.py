@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader.faults import MAX_NAME
+from sitemapcrawler.schemas.repairs import is_complete
 
 
 class Fed:
@@ -146,11 +147,12 @@ class StrictParser:
             raise self._malformed(error, text) from None  # a local variable would form a cycle with this frame
 
     def salvage(self) -> Element | None:
-        """Return the entry that was open when a fault occurred, with its complete children."""
+        """Return the entry that was open when a fault occurred, with its complete children, and with one that lacks
+        only its end tag."""
         if not self._stack:
             return None
-        entry = self._stack[0]
-        if len(self._stack) > 1:
+        entry, *inside = self._stack
+        if inside and not (len(inside) == 1 and is_complete(inside[0])):
             entry.content.pop()
         hide(entry)
         return entry
@@ -347,8 +349,9 @@ def unended(offset: int = 0) -> Malformed:
     return Malformed(UNENDED, GENERAL, offset)
 
 
-SEPARATOR = " "
-"""Separates namespace, local name and prefix; none of them can contain it."""
+SEPARATOR = "\f"
+"""Separates namespace, local name and prefix. XML forbids it everywhere; a blank would make expat refuse namespaces
+that are written with one."""
 BASE = "{http://www.w3.org/XML/1998/namespace}base"
 """Base for relative URLs in an element. Source: https://www.w3.org/TR/xmlbase/"""
 BASES = "\n"

@@ -12,7 +12,7 @@ from functools import cache
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, OWN, Namespace, find
+from sitemapcrawler.namespaces import CORE, OWN, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.schemas import parser, text_of
 from sitemapcrawler.urls.display import quoted
@@ -261,6 +261,11 @@ def lacking(holder: str, parts: list[Element]) -> list[str]:
     return missing
 
 
+def is_complete(element: Element) -> bool:
+    """True for an image, video or news article that has all its required parts."""
+    return element.name in REQUIRED and not lacking(element.name, list(element.children))
+
+
 def _of_another(part: Element, holder: Element, uri: str, names: tuple[str, ...]) -> Violation:
     meant = f": {tag(uri, part.name)} is meant" if part.name in names else ""
     message = f"{tag(part.uri, part.name)} has no place in {tag(uri, holder.name)}{meant}"
@@ -317,7 +322,7 @@ class EntryRepairs:
             elif child.name in known.names:
                 message = f"{name} stands in the <url> itself, not in {known.around(child.name)}"
                 parts.stray(namespace.uri, Violation(SCHEMA, message, child.line, child.name))
-            elif child.uri == namespace.uri:
+            elif child.uri == namespace.uri and resembled(child) is None:
                 parts.found.append(Violation(UNKNOWN, f"{name} is no part of a <url>", child.line, child.name))
 
     def _misplaced(self, entry: Element) -> Iterator[Violation]:

@@ -39,6 +39,14 @@ def foreign_project(folder: Path) -> None:
     (folder / "foreign" / "settings.py").write_text("raise RuntimeError('the settings of the other project')\n")
 
 
+def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
+    code = "import sys; before = set(sys.modules); import sitemapcrawler.cli; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    ours = {name for name in done.stdout.split() if name.startswith("sitemapcrawler")}
+    assert ours == {"sitemapcrawler", "sitemapcrawler.cli", "sitemapcrawler.early_stops"}
+    assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
+
+
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(["sitemapcrawler", "--version"])

@@ -318,7 +318,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
     named = "news" in name and ("sitemap" in name or "google" in name)
     without = file.format is URLSET and file.tally.entries and not file.tally.news
     if named and without and declares_news(file):
-        text = f"a news sitemap with {file.tally.entries:,} entries, none of which has a <news:news>"
+        text = f"a news sitemap with {counted(file.tally.entries, 'entry', 'entries')} and no <news:news>"
         yield Message(text, file.document.root_line)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces import CORE, shown
 from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -79,7 +79,7 @@ def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
     """
     uri = _named(file)
     if uri and uri != CORE and LEGACY.fullmatch(uri):
-        yield Message(f"the namespace is {uri}, not {CORE}", file.document.root_line, value=uri)
+        yield Message(f"the namespace is {shown(uri)}, not {CORE}", file.document.root_line, value=uri)
 
 
 @rule("xml-namespace-wrong", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
@@ -93,7 +93,7 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """
     uri = _named(file)
     if uri and uri != CORE and not LEGACY.fullmatch(uri):
-        yield Message(f"the namespace is {uri}, not {CORE}", file.document.root_line, value=uri)
+        yield Message(f"the namespace is {shown(uri)}, not {CORE}", file.document.root_line, value=uri)
 
 
 @rule("xml-ext-namespace-missing", Severity.ERROR, NAMES, Needs.FILE, also={"Search Console": "Parsing error"})

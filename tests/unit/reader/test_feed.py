@@ -207,7 +207,21 @@ def test_base_of_a_channel_holds_behind_a_fault() -> None:
     assert reading.recovered == ["https://f.com/1"]
 
 
-@pytest.mark.parametrize("link", ["{{ item.url }}", "{% url %}", "<![CDATA[<%= url %>]]>", "${link}", "/{{ slug }}"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "{{ item.url }}",
+        "{% url %}",
+        "<![CDATA[<%= url %>]]>",
+        "${link}",
+        "/{{ slug }}",
+        "{link}",
+        "#{url}",
+        "[[url]]",
+        "%URL%",
+        "$link",
+    ],
+)
 def test_template_that_was_not_filled_in_is_left_out(link: str) -> None:
     reading = rss(f"<link>{link}</link>", "<link>https://e.com/good</link>")
     assert (reading.locs, reading.rules) == (["https://e.com/good"], {"loc-invalid-uri": 1})

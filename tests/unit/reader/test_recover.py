@@ -492,6 +492,22 @@ def test_a_video_that_lacks_nothing_but_its_end_tag_is_kept(parts: str, videos: 
     assert not any(holder.extra for holder in (*record.videos, *record.images))
 
 
+WHOLE = (
+    f"{VIDEO}<video:thumbnail_loc>https://e.com/t.png</video:thumbnail_loc>"
+    "<video:content_loc>https://e.com/v.mp4</video:content_loc>"
+)
+
+
+@pytest.mark.parametrize("parts", [WHOLE, PICTURE], ids=["video", "image"])
+@pytest.mark.parametrize("behind", ["", f"{GOOD}{END}", f" &amp <{END}"], ids=["end", "entry", "fault"])
+def test_what_has_all_its_parts_is_kept_without_its_end_tag_and_that_of_its_entry(parts: str, behind: str) -> None:
+    prefixes = f'xmlns:image="{IMAGE}" xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+    start = URLSET.replace("<urlset", f"<urlset {prefixes}")
+    record = read(f"{start}<url><loc>{ONE}</loc>{parts}{behind}").records[0]
+    assert (record.loc, record.recovered) == (ONE, True)
+    assert len(record.videos) + len(record.images) == 1
+
+
 def test_a_video_that_is_cut_is_left_out() -> None:
     reading = read(f"{URLSET}<url><loc>{ONE}</loc>{VIDEO}")
     assert (reading.recovered, reading.records[0].videos) == ([ONE], ())

@@ -35,6 +35,9 @@ def found(*urls: str, sitemap: str = f"{HOME}/urls.txt") -> list[tuple[str, str]
         ("/%24%7Bbase%7D/a", "loc-placeholder", "error"),
         ("/a?page={%page%}", "loc-placeholder", "error"),
         ("/a?page=%5Bobject+Object%5D", "loc-placeholder", "error"),
+        ("/blog/%5Bslug%5D", "loc-placeholder", "error"),
+        ("/docs/%5B...path%5D?a=b", "loc-placeholder", "error"),
+        ("/users/:id/edit", "loc-placeholder", "error"),
         ("/undefined", "loc-placeholder", "warning"),
         ("/null/a", "loc-placeholder", "warning"),
         ("/a/None.html", "loc-placeholder", "warning"),
@@ -80,6 +83,9 @@ def test_what_words_tell(path: str, rule: str, severity: str) -> None:
         "/a?filter=%7B%22a%22%3A1%7D",
         "/%7B3F2504E0-4F89-11D3-9A0C-0305E82C3301%7D",
         "/a?size%5B%5D=1",
+        "/wiki/%5BABC%5D",
+        "/wiki/Talk:id",
+        "/wiki/:de:Haus",
         "/a?q=utm_source",
         "/a?scid=1&glide=2",
         "/web/2020/https://example.net//a",
@@ -109,8 +115,9 @@ def test_words_that_tell_nothing(path: str) -> None:
     assert found(HOME + path) == []
 
 
-def test_a_placeholder_that_is_not_valid_in_a_url_is_reported_as_both() -> None:
-    findings = judge(f"{HOME}/blog/{{{{slug}}}}\n".encode())
+@pytest.mark.parametrize("mark", ["{{slug}}", "{slug}", "[slug]", "[[...slug]]"])
+def test_a_placeholder_that_is_not_valid_in_a_url_is_reported_as_both(mark: str) -> None:
+    findings = judge(f"{HOME}/blog/{mark}\n".encode())
     assert {finding.rule for finding in findings} == {"loc-placeholder", "loc-invalid-uri"}
 
 

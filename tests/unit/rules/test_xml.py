@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.namespaces import OWN
+
 from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import judge
 
@@ -63,6 +65,7 @@ def test_a_legal_file_gives_nothing(text: str) -> None:
         ("HTTP://WWW.SITEMAPS.ORG/schemas/sitemap/0.9", "xml-namespace-legacy"),
         ("http://www.sitemaps.org/schemas/sitemap/1.0", "xml-namespace-wrong"),
         (f"{CORE}.xsd", "xml-namespace-wrong"),
+        (f"{CORE} ", "xml-namespace-wrong"),
         ("", "xml-namespace-missing"),
     ],
 )
@@ -86,6 +89,7 @@ IMAGE = "<image:image><image:loc>https://example.com/i.png</image:loc></image:im
 VIDEO = "<video:video><video:title>a</video:title></video:video>"
 NEWS = "<news:news><news:title>a</news:title></news:news>"
 XHTML = "http://www.w3.org/1999/xhtml"
+OWN_URIS = {namespace.prefix: namespace.uri for namespace in OWN}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +107,12 @@ XHTML = "http://www.w3.org/1999/xhtml"
         ('xmlns:image="schemas/sitemap-image/1.0"', IMAGE, "all 3 images are"),
         ('xmlns:video="http://www.google.com/schemas/video/1.1"', VIDEO, "all 3 videos are"),
         ('xmlns:news="http://www.google.com/schemas/news/0.9"', NEWS, "all 3 news articles are"),
+        (f'xmlns:xhtml=" {XHTML}"', LINK, "all 3 language versions are"),
+        ('xmlns:xhtml="http://www.google.com/schemas/sitemap-image/1.1"', LINK, "all 3 language versions are"),
+        (f'xmlns:image="{XHTML}"', IMAGE, "all 3 images are"),
+        ('xmlns:video="http://www.google.com/schemas/sitemap-image/1.1"', VIDEO, "all 3 videos are"),
+        ('xmlns:video="http://www.google.com/schemas/sitemap-images/1.1"', VIDEO, "all 3 videos are"),
+        ('xmlns:news="http://www.google.com/schemas/sitemap-video/1.1"', NEWS, "all 3 news articles are"),
     ],
 )
 def test_what_a_wrong_namespace_hides_is_counted_once_for_a_file(declared: str, parts: str, ignored: str) -> None:
@@ -111,6 +121,7 @@ def test_what_a_wrong_namespace_hides_is_counted_once_for_a_file(declared: str, 
     [finding] = [finding for finding in findings if finding.rule.startswith("xml-")]
     assert (finding.rule, finding.severity, finding.line) == ("xml-ext-namespace-wrong", "error", 2)
     assert finding.message.startswith(f"{ignored} ignored: the namespace of <")
+    assert finding.message.endswith(f", not {OWN_URIS[parts[1:].partition(':')[0]]}")
 
 
 @pytest.mark.parametrize(
