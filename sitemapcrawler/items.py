@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypedDict, overload
 
 from sitemapcrawler.namespaces import OWN, plugged
-from sitemapcrawler.namespaces.element import Element, Tree
+from sitemapcrawler.namespaces.element import Element, Tree, Unparsed
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 if TYPE_CHECKING:
@@ -509,8 +509,8 @@ class Note:
 
     record: UrlRecord
     """The record, which also keeps its identity from being given to another one."""
-    element: Element | None = None
-    """The entry as it stands in the XML; None for plain entries, feeds and text."""
+    written: Element | Unparsed | None = None
+    """The entry as it stands in the XML; None for plain entries, feeds and text. See `element`."""
     faults: Sequence[str] = ()
     """Rules of the faults that the reader found in the entry."""
     findings: list[FindingRecord] = field(default_factory=list)
@@ -519,6 +519,13 @@ class Note:
     """How many of the findings are in the job's database."""
     place: int = 0
     """Which entry of its file it is, counted from 0, where entries are held back."""
+
+    @property
+    def element(self) -> Element | None:
+        """The entry as it stands in the XML, parsed if it was not yet."""
+        if isinstance(self.written, Unparsed):
+            self.written = self.written.element()
+        return self.written
 
 
 class Notes(dict[int, Note]):

@@ -80,6 +80,35 @@ class Element:
         return joined
 
 
+class Unparsed:
+    """An entry of a usual shape, as its text in the document. It becomes an element if something asks for that."""
+
+    __slots__ = ("_parse", "is_bare", "line", "priority", "shape", "text")
+
+    def __init__(
+        self,
+        parse: Callable[[str, int], Element],
+        text: str,
+        line: int,
+        shape: tuple[object, ...],
+        priority: str | None,
+    ) -> None:
+        self._parse = parse
+        self.text = text
+        self.line = line
+        """Line on which the entry begins."""
+        self.shape = shape
+        """Entries with equal shapes violate the schema equally: the names and order of their parts."""
+        self.priority = priority
+        """The text of its priority. Other texts are in the record, without white space around them."""
+        self.is_bare = False
+        """True for an entry that has fields of the protocol only, in the order of the schema."""
+
+    def element(self) -> Element:
+        """Parse the entry."""
+        return self._parse(self.text, self.line)
+
+
 Tree = dict[str, Any]  # Any: each key has values of its own type
 """An element as a tree of JSON, see `Element.tree`."""
 Fields = Mapping[str, Callable[[Element], object]]

@@ -232,7 +232,7 @@ class Builder:
 
     def __init__(self, entries: Entries, keep_elements: bool) -> None:
         self.entries = entries
-        self._keep_elements = keep_elements
+        self.keep_elements = keep_elements
         self.records: list[Entry] = []
         """Records since the last `take`."""
         self.outside = False
@@ -311,8 +311,8 @@ class Builder:
         return None if record is None or (found.lossy and UNREADABLE in record.loc) else record
 
     def _add(self, record: Entry, element: Element | None) -> None:
-        if self._keep_elements and element is not None and isinstance(record, UrlRecord):
-            self.entries.notes.on(record).element = element
+        if self.keep_elements and element is not None and isinstance(record, UrlRecord):
+            self.entries.notes.on(record).written = element
         self.records.append(record)
 
 

@@ -380,6 +380,10 @@ class Scope:
         if len(self.namespaces) < MAX_NAMES and len(uri) <= MAX_NAME:
             self.namespaces.setdefault(uri, prefix)
 
+    def bound(self) -> dict[str, str]:
+        """Return {prefix: namespace} of the root's declarations."""
+        return {prefix: uri for depth, prefix, uri in self._declared if depth == 0}
+
     def undeclare(self) -> None:
         """Remove the last declaration."""
         self._declared.pop()

@@ -15,6 +15,7 @@ from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
 from sitemapcrawler.reader.plain import BLANK, read_plain
 from sitemapcrawler.reader.recovery import Builder, Recovery, readable_root, section_start
+from sitemapcrawler.reader.rich import EXTENSIONS, RichReader
 from sitemapcrawler.reader.sniff import DocumentHead, later_root
 from sitemapcrawler.reader.strict import GENERAL, Malformed, Scope, StrictParser, characters_in, unended
 
@@ -143,10 +144,17 @@ class XmlReader:
         self._go_on(BLANK.match(self._stretch.text, self._stretch.at).end())  # type: ignore[union-attr]  # it also matches nothing
 
     def _read_plain(self) -> None:
-        stretch = self._stretch
+        """Read entries that need no strict parser."""
+        stretch, rich = self._stretch, self._reader.rich
         sitemap, records = self._builder.entries.sitemap, self._builder.records
         padded: list[tuple[UrlRecord, int]] = []
         end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records, padded)
+        while rich is not None:
+            before = end
+            end, line = rich.read(stretch.text, before, line, records)
+            if end == before:
+                break
+            end, line = read_plain(stretch.text, end, line, sitemap, records, padded)
         if end > stretch.at:
             self._go_on(end, line)
         for record, at in padded:
@@ -155,6 +163,8 @@ class XmlReader:
 
 MAX_TAG = 8 * 1024
 """Characters of the root's start tag; real ones stay below 2,000. Each broken entry is parsed under it again."""
+DEPTH_OF_RICH = 5
+"""Elements open at once in an entry that `RichReader` reads: the root, `url`, `news`, `publication` and `name`."""
 CONTAINERS = ("channel",)
 """Elements between the root and its entries."""
 
@@ -191,6 +201,14 @@ class Opening:
         """Create a parser under the root and the elements `inside` it, given by their start tags."""
         names = self._head.entries
         return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
+
+    def parse(self, text: str, line: int) -> Element:
+        """Parse an entry that `RichReader` read, which begins on `line`."""
+        found: list[Element] = []
+        parser = StrictParser(self.tag, found.append, CONTAINERS, self._max_depth, None, self._head.entries)
+        parser.feed(text, line)
+        parser.close()
+        return found[0]
 
 
 MAX_TAGS = 100_000
@@ -236,9 +254,19 @@ class PieceReader:
         """True if plain entries may occur under the root."""
         self.opening = Opening(head, self._builder.build, self._limits.max_depth, self.scope)
         self.strict = self.opening.first(self._faults, self._stretch.position.line)
+        self.rich = self._rich_reader() if self.plain else None
         self._builder.entries.core = self.strict.root_uri
         self._recovery = Recovery(self.opening.tag, head.prefix, head.entries, head.doctype, self._limits.max_depth)
         self._begin()
+
+    def _rich_reader(self) -> RichReader | None:
+        """Return a reader of rich entries under the root; None if they would not be those of the protocol."""
+        if self.strict.root_uri != CORE or self._limits.max_depth < DEPTH_OF_RICH:
+            return None
+        bound = self.scope.bound()
+        prefixes = tuple(prefix for prefix, (uri, _) in EXTENSIONS.items() if bound.get(prefix) == uri)
+        builder = self._builder
+        return RichReader(prefixes, self.pieces.window, builder.entries, self.opening.parse, builder.keep_elements)
 
     def _begin(self) -> None:
         self.pieces.how = "whole"

@@ -12,6 +12,7 @@ from typing import cast
 
 from sitemapcrawler.items import FindingRecord, JsonObject, Notes, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import Namespace
+from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.replies import Reason
 from sitemapcrawler.rules.choice import Choice
@@ -61,6 +62,8 @@ WHOLE = ("ok", "recovered")
 
 RuleMessage = tuple[Rule, Message]
 """A message and its rule."""
+Tests = tuple[Callable[[UrlFacts], bool], ...]
+"""The tests of some rules, each once (`Rule.unless`)."""
 Placed = tuple[Rule, Message, int | None, str | None]
 """The same with the line and the listed URL that it is about."""
 
@@ -91,7 +94,8 @@ class Judge:
         self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
         self._on_every_child = [rule for rule in self._rules[Needs.CHILD] if rule.entries is Entries.EVERY]
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
-        self._on_odd: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
+        self._on_odd: dict[tuple[int, ...], tuple[list[Rule], Tests]] = {}
+        self._left: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._of_sites: dict[tuple[str, str, str, str], Habit] = {}
@@ -101,18 +105,20 @@ class Judge:
         file.tally.count(urls)
         repeats: set[int] = set()
         for record, repeated, odd, form in file.suspects.odd_entries(urls, notes, file.has_any_values):
-            rules, by_form = self._rules_on(record, odd)
+            facts = UrlFacts(record, file, repeated, notes.get(id(record)))
+            rules, by_form = self._rules_on(record, odd, facts)
             said = file.forms.get((odd, form)) if by_form and form else None
             if said is None:
-                said = [*self._messages(rules, UrlFacts(record, file, repeated, notes.element(record)))]
+                said = [*self._entry_messages(rules, facts)] if rules else []
                 if by_form and form and len(file.forms) < MAX_FORMS and self._is_counted(said, file):
                     file.forms[odd, form] = said
-            self._note_on_entry(record, file, notes, said)
+            if said:
+                self._note_on_entry(record, file, notes, said)
             if repeated:
                 repeats.add(id(record))
         for record in urls if self._on_every else ():
-            facts = UrlFacts(record, file, id(record) in repeats, notes.element(record))
-            self._note_on_entry(record, file, notes, self._messages(self._on_every, facts))
+            facts = UrlFacts(record, file, id(record) in repeats, notes.get(id(record)))
+            self._note_on_entry(record, file, notes, self._entry_messages(self._on_every, facts))
         if file.document.faults.in_entries:
             self._mark(notes)
         self._judge_structure(urls, file, notes)
@@ -138,17 +144,34 @@ class Judge:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
 
-    def _rules_on(self, record: UrlRecord, odd: int) -> tuple[list[Rule], bool]:
+    def _rules_on(self, record: UrlRecord, odd: int, facts: UrlFacts) -> tuple[list[Rule], bool]:
         """Return the rules for an odd entry: those on odd ones, on its odd fields (a sum of `suspects.BITS`), and on
-        the namespaces that it has objects of; and whether all find the same in all entries of one form."""
+        the namespaces that it has objects of, without those that find nothing in it by their own declaration
+        (`Rule.unless`); and whether all find the same in all entries of one form."""
         held = (odd, *[bool(namespace.objects(record)) for namespace in self._namespaces])
         found = self._on_odd.get(held)
         if found is None:
             present = {namespace for namespace, has in zip(self._namespaces, held[1:], strict=True) if has}
             fields = {Entries(f"odd-{name}") for name, bit in BITS.items() if odd & bit}
             rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *fields, *present)]
-            found = self._on_odd[held] = rules, all(rule.by_form for rule in rules)
-        return found
+            tests = tuple({rule.unless: None for rule in rules if rule.unless is not None})
+            found = self._on_odd[held] = rules, tests
+        rules, tests = found
+        key = (*held, *[_is_true(test, facts) for test in tests])
+        left = self._left.get(key)
+        if left is None:
+            passed = {test for test, is_true in zip(tests, key[len(held) :], strict=True) if is_true}
+            rules = [rule for rule in rules if rule.unless not in passed]
+            left = self._left[key] = rules, all(rule.by_form for rule in rules)
+        return left
+
+    def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts) -> Iterator[RuleMessage]:
+        """Run rules on an entry. Rules whose finding on the file exists need no lines."""
+        habits = facts.file.habits
+        known = {key[0] for key in habits} if habits else ()
+        for rule in rules:
+            facts.brief = rule.id in known and not rule.by_value and rule.per is not Per.ENTRY
+            yield from self._run(rule, facts)
 
     def _is_counted(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
         """True if these messages about one more entry of a file would change nothing but counts."""
@@ -573,6 +596,15 @@ class Judge:
         )
 
 
+def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:
+    """Return the result of `Rule.unless`; False if it raises an exception, so that the rules run and report it."""
+    try:
+        return test(facts)
+    except Exception:
+        logger.debug("a test of entries failed", exc_info=True)
+        return False
+
+
 def shown(value: str | None) -> str | None:
     """The value of a finding: masked and cut."""
     return masked_url(value)[:MAX_VALUE] if value else value
@@ -619,15 +651,35 @@ SCHEMA_RULE = "xml-schema-violation"
 """Rule to report as failed if validation against the schemas raises an exception."""
 
 
+MAX_SHAPES = 10_000
+"""Shapes to remember; a site has a few."""
+VALID_SHAPES: set[tuple[object, ...]] = set()
+"""Shapes of entries (`Unparsed.shape`) that the schemas allow."""
+
+
 def schema_faults(urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> Iterator[tuple[UrlRecord, list[Fault]]]:
     """Yield entries of a urlset that violate a schema, with their faults. Plain entries are valid by definition, and
     the problems of repaired ones are already reported."""
-    written = ((record, notes.element(record)) for record in urls if not record.recovered) if notes else ()
-    judged = [(record, element) for record, element in written if element is not None and element.name == ENTRIES[ROOT]]
+    shapes: dict[int, tuple[object, ...]] = {}
+    judged: list[tuple[UrlRecord, Element]] = []
+    for record in urls if notes else ():
+        note = notes.get(id(record))
+        if note is None or note.written is None or record.recovered:
+            continue
+        if isinstance(note.written, Unparsed):
+            if note.written.shape in VALID_SHAPES:
+                continue
+            shapes[len(judged)] = note.written.shape
+        element = note.element
+        if element is not None and element.name == ENTRIES[ROOT]:
+            judged.append((record, element))
     if not judged:
         return
     elements = [element for _, element in judged]
     found = chain(violations(ROOT, elements, core_namespaces(file.document.root_uri, elements[0].uri)),
                   plugged_violations(elements))  # fmt: skip
     for place, same in groupby(found, itemgetter(0)):
+        shapes.pop(place, None)
         yield judged[place][0], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]
+    if len(VALID_SHAPES) < MAX_SHAPES:
+        VALID_SHAPES.update(shapes.values())

@@ -169,6 +169,9 @@ class Rule:
     of a rule with a higher severity of its own are one per file all the same."""
     by_form: bool = False
     """True if it finds the same in all entries of a file with the same form (`Suspects.odd_entries`)."""
+    unless: Callable[[Any], bool] | None = None
+    """Test that is true for entries in which `check` finds nothing, with `Needs.URL`. Rules that share a test share its
+    result, so that all rules on images cost one test of a usual entry."""
     instead_of: str = ""
     """Rule that reports once per site, for one that reports whole sites: its finding on a site is left out if this rule
     reports the same site with the same severity or a worse one. The value of the messages is the site."""
@@ -232,6 +235,7 @@ def rule(
     by_value: bool = False,
     by_form: bool = False,
     instead_of: str = "",
+    unless: Callable[[Any], bool] | None = None,
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 
@@ -239,7 +243,7 @@ def rule(
     it.
     `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
     for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
-    of the messages. `instead_of`: see `Rule`.
+    of the messages. `instead_of`, `unless`: see `Rule`.
     `by_form`: whether it reports an entry, whose URL is usual, depends on nothing but the text of its other fields, of
     a date between 2005 and the fetch not even on its digits. Entries beyond those that become records are then counted
     without a call.
@@ -251,7 +255,7 @@ def rule(
         given = (needs,) if isinstance(needs, Needs) else needs
         told = _default_per(given) if per is None else Per(per)
         RULES[id] = Rule(
-            id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form, instead_of
+            id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form, unless, instead_of
         )
         return check
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Note, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
@@ -357,8 +357,17 @@ class UrlFacts(EntryFacts):
     record: UrlRecord
     repeated: bool = False
     """True if the same URL occurred earlier in the file."""
-    element: Element | None = None
-    """The XML element of the entry; None for plain entries, feeds and text."""
+    note: Note | Element | None = field(default=None, repr=False)
+    """The note on the entry, or its element. See `element`."""
+    brief: bool = False
+    """True for a rule that reports once per file or site, and has found something in the file: further messages are
+    only counted, and need no line."""
+
+    @property
+    def element(self) -> Element | None:
+        """The XML element of the entry; None for plain entries, feeds and text. It may have to be parsed, so ask for
+        it only where something is to be reported."""
+        return self.note.element if isinstance(self.note, Note) else self.note
 
     def children(self, name: str) -> Iterator[Element]:
         """Yield the entry's elements with this local name, in any namespace."""

@@ -185,7 +185,7 @@ def _scripts() -> frozenset[str]:
 
 LOCALIZED = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 
-USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?:/[!-~]*)?")
+USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?(?:/[!-~]*)?")
 """An absolute URL that needs no further check."""
 
 NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!$&(-;=?-Z_a-z~]*")
@@ -284,6 +284,60 @@ class Cluster:
     def _lines(self) -> Sequence[int]:
         element = self._entry.element
         return [child.line for child in element.children if _is_alternate(child)] if element is not None else ()
+
+
+VERSION_LINES = re.compile(
+    r"(?:http://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?/[!-~]*\n)+"
+    r"|(?:https://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?/[!-~]*\n)+"
+)
+"""Usual URLs of one protocol."""
+SPECIAL = re.compile(r"[%#\\]")
+"""Characters by which URLs of one page may differ."""
+
+
+def has_usual_versions(entry: UrlFacts) -> bool:
+    """True for an entry that lists itself and other pages with a usual code each, on one protocol. Cached on the
+    entry."""
+    known = vars(entry)
+    if "usual_versions" not in known:
+        known["usual_versions"] = _are_usual_versions(entry)
+    return bool(known["usual_versions"])
+
+
+def _are_usual_versions(entry: UrlFacts) -> bool:
+    loc, alternates = entry.record.loc, entry.record.alternates
+    for alternate in alternates:
+        if alternate.rel is not None or alternate.attributes:
+            return False
+    default = _place_of_default(tuple([alternate.hreflang for alternate in alternates]))
+    urls = [alternate.href or "" for alternate in alternates]
+    lines = "\n".join(urls) + "\n"
+    if default is None or loc not in urls or VERSION_LINES.fullmatch(lines) is None:
+        return False
+    pages = set(urls)
+    if len(pages) < 2:
+        return False
+    other = next(url for url in urls if url != loc)
+    is_sure = other.split("/", 3)[2] == loc.split("/", 3)[2] and SPECIAL.search(loc + other) is None
+    if not is_sure and page_key(other) == page_key(loc):
+        return False
+    if default < 0:
+        return len(pages) == len(urls)
+    return len(pages) == len(urls) or len({*urls[:default], *urls[default + 1 :]}) == len(urls) - 1
+
+
+def has_usual_default(entry: UrlFacts) -> bool:
+    """True for such an entry with an `x-default`."""
+    codes = [alternate.hreflang for alternate in entry.record.alternates]
+    return DEFAULT in codes and has_usual_versions(entry)
+
+
+@lru_cache(maxsize=1024)
+def _place_of_default(codes: tuple[str | None, ...]) -> int | None:
+    """Index of `x-default` among the codes, -1 without one; None if they are not all usual and different."""
+    if len(set(codes)) < len(codes) or not all(code is not None and read_code(code).usual for code in codes):
+        return None
+    return codes.index(DEFAULT) if DEFAULT in codes else -1
 
 
 def cluster_of(entry: UrlFacts) -> Cluster | None:

@@ -22,22 +22,23 @@ from sitemapcrawler.urls.grammar import BLANK, Form, fault_of, form_of
 Object = TypeVar("Object")
 
 
-def images(entry: UrlFacts) -> Iterable[tuple[Image, Element | None]]:
-    """Return the images in document order. The element is None if the entry was recovered."""
+def images(entry: UrlFacts, brief: bool = False) -> Iterable[tuple[Image, Element | None]]:
+    """Return the images in document order. The element is None if the entry was recovered. `brief`: leave out all
+    elements, which have to be parsed."""
     held = entry.record.images
-    return _pairs(entry, held, IMAGE, "image") if held else ()
+    return _pairs(entry, held, IMAGE, "image", brief) if held else ()
 
 
-def videos(entry: UrlFacts) -> Iterable[tuple[Video, Element | None]]:
-    """Return the videos in document order. The element is None if the entry was recovered."""
+def videos(entry: UrlFacts, brief: bool = False) -> Iterable[tuple[Video, Element | None]]:
+    """Return the videos in the same way."""
     held = entry.record.videos
-    return _pairs(entry, held, VIDEO, "video") if held else ()
+    return _pairs(entry, held, VIDEO, "video", brief) if held else ()
 
 
-def articles(entry: UrlFacts) -> Iterable[tuple[News, Element | None]]:
-    """Return the first article of the entry, if any. The element is None if the entry was recovered."""
+def articles(entry: UrlFacts, brief: bool = False) -> Iterable[tuple[News, Element | None]]:
+    """Return the first article of the entry, if any, in the same way."""
     held = entry.record.news
-    return _pairs(entry, (held,), NEWS, "news") if held is not None else ()
+    return _pairs(entry, (held,), NEWS, "news", brief) if held is not None else ()
 
 
 def elements(entry: UrlFacts, uri: str, name: str) -> list[Element]:
@@ -46,10 +47,13 @@ def elements(entry: UrlFacts, uri: str, name: str) -> list[Element]:
     return [] if whole is None else [child for child in whole.children if child.name == name and _means(child, uri)]
 
 
-def _pairs(entry: UrlFacts, objects: Sequence[Object], uri: str, name: str) -> Iterable[tuple[Object, Element | None]]:
+def _pairs(
+    entry: UrlFacts, objects: Sequence[Object], uri: str, name: str, brief: bool
+) -> Iterable[tuple[Object, Element | None]]:
     if is_in_feed(entry):  # they come from Media RSS, which has its own rules
         return ()
-    return zip(objects, chain(elements(entry, uri, name), repeat(None)), strict=False)
+    found = () if brief else elements(entry, uri, name)
+    return zip(objects, chain(found, repeat(None)), strict=False)
 
 
 def _means(element: Element, uri: str) -> bool:
@@ -94,11 +98,12 @@ def stray(element: Element | None, name: str) -> str:
 
 WEB = ("http", "https")
 
-USUAL = re.compile(
-    r"https?://(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,3}[a-z]{2,24}"
+USUAL_ORIGIN = r"https?://(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,3}[a-z]{2,24}"
+USUAL_REST = (
     r"(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
     r"(?:\?(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?"
 )
+USUAL = re.compile(USUAL_ORIGIN + USUAL_REST)
 """A valid URL, recognised with one regular expression."""
 
 BLANK_IN_HOST = re.compile(rf"[^:/]*:/*[^/?#]*?{BLANK.pattern}")
@@ -133,6 +138,23 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
         only = fault is None and not BLANK_IN_HOST.match(url)
         return Flaw("invalid", f"{quoted(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
     return None if fault is None else Flaw("invalid", f"{quoted(url)} is not valid: {fault}")
+
+
+def origin_of(url: str) -> str:
+    """Everything before the path of an absolute URL, as written."""
+    return "/".join(url.split("/", 3)[:3])
+
+
+def are_usual(urls: Sequence[str], origin: str) -> bool:
+    """True for URLs without a `flaw`, recognised with one regular expression: those on the `origin` of a page, if it
+    is valid itself, and those on usual hosts."""
+    return _usual_lines(origin).fullmatch("\n".join(urls)) is not None
+
+
+@lru_cache(maxsize=64)
+def _usual_lines(origin: str) -> re.Pattern[str]:
+    start = USUAL_ORIGIN if flaw(f"{origin}/") else rf"(?:{re.escape(origin)}(?=[/?\n]|\Z)|{USUAL_ORIGIN})"
+    return re.compile(rf"{start}{USUAL_REST}(?:\n{start}{USUAL_REST})*+")
 
 
 IMAGES = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps"

@@ -15,7 +15,7 @@ from types import ModuleType
 from urllib.parse import quote
 
 from sitemapcrawler.items import Notes, UrlRecord, objects_in
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
@@ -160,15 +160,15 @@ class Suspects:
             )
             odd_moment = record.lastmod is not None if moment is None else not OLDEST <= moment <= now
             note = note_on(id(record))
-            element = None if note is None else note.element
+            entry = None if note is None else note.written
             if (
                 odd_loc
                 or odd_moment
                 or record.recovered
-                or (element and not is_plain(element, record))
-                or (any_values and not element and not has_only_plain_values(record))
+                or (entry and not is_plain(entry, record))
+                or (any_values and not entry and not has_only_plain_values(record))
             ):
-                fields, form = (ALL_ODD, "") if record.recovered else odd_fields(element, record)
+                fields, form = (ALL_ODD, "") if record.recovered else odd_fields(entry, record)
                 if odd_loc or odd_moment:
                     fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
                     form = ""
@@ -224,8 +224,10 @@ def shape_of(url: str) -> str:
     return url.lower().rstrip("/")
 
 
-def is_plain(entry: Element, record: UrlRecord) -> bool:
+def is_plain(entry: Element | Unparsed, record: UrlRecord) -> bool:
     """True for an entry that differs from a plain one only in notation: comments, CDATA, fractional seconds."""
+    if isinstance(entry, Unparsed):
+        return entry.is_bare and has_plain_values(record)
     if entry.name != "url" or entry.attributes or record.extra is not None or not has_plain_values(record):
         return False
     position = -1
@@ -253,13 +255,15 @@ NO_DIGITS = str.maketrans("123456789", "0" * 9)
 PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
 
 
-def odd_fields(entry: Element | None, record: UrlRecord) -> tuple[int, str]:
+def odd_fields(entry: Element | Unparsed | None, record: UrlRecord) -> tuple[int, str]:
     """Which fields of an entry are not written as in a plain one, or hold values that no plain one has: a sum of
     `BITS`, and their texts (see `Suspects.odd_entries`). Whether a URL or date is usual is not looked at."""
     if entry is None:
         odd = 0 if record.lastmod is None or DATE.fullmatch(record.lastmod) else BITS["lastmod"]
         odd |= 0 if record.changefreq is None or record.changefreq in FREQUENCIES else BITS["changefreq"]
         return odd | (0 if record.priority is None or 0 <= record.priority <= 1 else BITS["priority"]), ""
+    if isinstance(entry, Unparsed):
+        return _odd_texts(record.lastmod, record.changefreq, entry.priority)
     if entry.name != "url" or entry.attributes:
         return ALL_ODD, ""
     odd = seen = 0
@@ -280,6 +284,21 @@ def odd_fields(entry: Element | None, record: UrlRecord) -> tuple[int, str]:
     if not seen & BITS["loc"]:
         return odd | BITS["loc"], ""
     return odd, form if simple and not odd & BITS["loc"] else ""
+
+
+def _odd_texts(lastmod: str | None, changefreq: str | None, priority: str | None) -> tuple[int, str]:
+    """The same as `odd_fields` for fields that occur once, without white space around their texts."""
+    odd, form = 0, ""
+    if lastmod is not None and not DATE.fullmatch(lastmod):
+        odd |= BITS["lastmod"]
+        form = f"lastmod={lastmod.translate(NO_DIGITS)}\n"
+    if changefreq is not None and changefreq not in FREQUENCIES:
+        odd |= BITS["changefreq"]
+        form += f"changefreq={changefreq}\n"
+    if priority is not None and not PRIORITY.fullmatch(priority):
+        odd |= BITS["priority"]
+        form += f"priority={priority}\n"
+    return odd, form
 
 
 def is_usual_value(field: str, text: str, record: UrlRecord) -> bool:

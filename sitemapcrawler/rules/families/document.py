@@ -252,7 +252,19 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed", entries=Entries.ODD, by_form=True)
+def is_intact(entry: UrlFacts) -> bool:
+    """True for an entry that was read without repair."""
+    return not entry.record.recovered
+
+
+@rule(
+    "doc-recovered-entry",
+    Severity.WARNING,
+    f"{XML}#sec-well-formed",
+    entries=Entries.ODD,
+    by_form=True,
+    unless=is_intact,
+)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry could only be read after a repair; its values may differ. For information where the fault is told.
 

@@ -14,7 +14,16 @@ from sitemapcrawler import urls
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION, Alternate
 from sitemapcrawler.replies import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
 from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
-from sitemapcrawler.rules.facts.languages import DEFAULT, LOCALIZED, AlternateLink, Cluster, cluster_of, page_key
+from sitemapcrawler.rules.facts.languages import (
+    DEFAULT,
+    LOCALIZED,
+    AlternateLink,
+    Cluster,
+    cluster_of,
+    has_usual_default,
+    has_usual_versions,
+    page_key,
+)
 from sitemapcrawler.rules.facts.replied import line_of, trouble
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import (
@@ -33,8 +42,8 @@ GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 X_DEFAULT = f"{LOCALIZED}#xdefault"
 MAX_NAMED = 5
 """Codes that a message names."""
-hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION)
-"""Registers a rule on entries with language versions."""
+hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION, unless=has_usual_versions)
+"""Registers a rule on entries with language versions that are not usual, unless it declares another test."""
 
 
 @hreflang_rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
@@ -92,6 +101,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     also={"Screaming Frog": "Missing X-Default"},
     per=Per.SITE,
     many="list language versions without an x-default",
+    unless=has_usual_default,
 )
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No page is the default for languages that have no page of their own.

@@ -7,7 +7,7 @@ from functools import partial
 
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
 from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.objects import IMAGES, flaw, images, lacks, line_of, stray
+from sitemapcrawler.rules.facts.objects import IMAGES, are_usual, flaw, images, lacks, line_of, origin_of, stray
 from sitemapcrawler.rules.registry import Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import quoted
@@ -20,8 +20,33 @@ MAX_IMAGES = 1000
 """Maximum number of images in an entry. Source: `GOOGLE`"""
 MAX_HOSTS = 5
 """Hosts that a message names."""
-image_rule = partial(rule, entries=IMAGE_EXTENSION)
-"""Registers a rule on entries with images."""
+
+
+def has_usual_images(entry: UrlFacts) -> bool:
+    """True for an entry with a few different images whose URLs are valid and absolute."""
+    page = entry.record.loc.partition("#")[0]
+    locs = [image.loc or "" for image in entry.record.images]
+    if len(locs) > MAX_IMAGES or page in locs or not are_usual(locs, origin_of(page)):
+        return False
+    return len(locs) == 1 or len(set(locs)) == len(locs)
+
+
+def has_images_at_home(entry: UrlFacts) -> bool:
+    """True for an entry whose images are on the host of its page."""
+    home = f"{origin_of(entry.record.loc)}/"
+    return all(image.loc is not None and image.loc.startswith(home) for image in entry.record.images)
+
+
+def has_images_of_today(entry: UrlFacts) -> bool:
+    """True for an entry whose images have no retired elements."""
+    return all(
+        image.title is None and image.caption is None and image.geo_location is None and image.license is None
+        for image in entry.record.images
+    )
+
+
+image_rule = partial(rule, entries=IMAGE_EXTENSION, unless=has_usual_images)
+"""Registers a rule on entries with images that are not all usual, unless it declares another test."""
 
 
 @image_rule("image-loc-missing", Severity.ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
@@ -127,7 +152,14 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@image_rule("image-offsite", Severity.INFO, IMAGES, per=Per.SITE, many="have images on another host")
+@image_rule(
+    "image-offsite",
+    Severity.INFO,
+    IMAGES,
+    per=Per.SITE,
+    many="have images on another host",
+    unless=has_images_at_home,
+)
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page.
 
@@ -138,7 +170,7 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """
     place = authority(entry.record.loc) if entry.record.images else None
     others: dict[str, int | None] = {}
-    for image, element in images(entry) if place else ():
+    for image, element in images(entry, entry.brief) if place else ():
         there = authority(image.loc) if image.loc else None
         if place and there and there.host not in others and _site(there.host) != _site(place.host):
             others[there.host] = line_of(element, "loc")
@@ -152,7 +184,12 @@ def _site(host: str) -> str:
 
 
 @image_rule(
-    "image-deprecated-tag", Severity.INFO, RETIREMENT, per=Per.SITE, many="have image elements that were retired"
+    "image-deprecated-tag",
+    Severity.INFO,
+    RETIREMENT,
+    per=Per.SITE,
+    many="have image elements that were retired",
+    unless=has_images_of_today,
 )
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """Images have elements that were retired: caption, geo_location, title, license.
@@ -164,7 +201,7 @@ def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """
     used: dict[str, int | None] = {}
     count = 0
-    for image, element in images(entry):
+    for image, element in images(entry, entry.brief):
         names = [name for name in RETIRED if getattr(image, name) is not None]
         count += bool(names)
         for name in names:

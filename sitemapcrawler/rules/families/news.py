@@ -59,8 +59,35 @@ MIN_REPEATED = 2
 """Number of articles with the same title from which they are reported."""
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.DOTALL)
 PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(\uff08][^()\uff08\uff09]*[)\uff09]\s*")
-news_rule = partial(rule, entries=NEWS_EXTENSION)
-"""Registers a rule on entries with an article."""
+
+
+def has_usual_article(entry: UrlFacts) -> bool:
+    """True for an entry with one article that has all required parts, and nothing else; its age does not matter."""
+    article = entry.record.news
+    if article is None or article.extra or entry.record.extra is not None:
+        return False
+    publication, date, title = article.publication or {}, article.publication_date, article.title
+    if not (publication.get("name") and _is_language(publication.get("language", "")) and date and title):
+        return False
+    if written(date, Standard.W3C).form not in (DateForm.LEGAL, DateForm.NO_SECONDS):
+        return False
+    when = span(date)
+    if when is None or when[0] > entry.file.fetched_at + CLOCKS or len(title) > LONG_TITLE:
+        return False
+    if title.strip().rstrip(".").lower() in PLACEHOLDER_TITLES or TITLE_MARKS.search(title):
+        return False
+    return all(getattr(article, name) is None for name in RETIRED)
+
+
+def has_recent_article(entry: UrlFacts) -> bool:
+    """True for an entry whose article is not older than a news sitemap may list."""
+    value = entry.record.news.publication_date if entry.record.news is not None else None
+    when = span(value) if value else None
+    return when is None or when[1] >= entry.file.fetched_at - MAX_AGE
+
+
+news_rule = partial(rule, entries=NEWS_EXTENSION, unless=has_usual_article)
+"""Registers a rule on entries with an article that is not usual, unless it declares another test."""
 
 
 @news_rule(
@@ -163,7 +190,14 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule("news-too-old", Severity.WARNING, GOOGLE, per=Per.FILE, many="have an article that is older than two days")
+@news_rule(
+    "news-too-old",
+    Severity.WARNING,
+    GOOGLE,
+    per=Per.FILE,
+    many="have an article that is older than two days",
+    unless=has_recent_article,
+)
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
@@ -172,7 +206,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     Bad: an article of last month
     Good: a file without articles where nothing was published
     """
-    for article, element in articles(entry):
+    for article, element in articles(entry, entry.brief):
         value = article.publication_date
         when = span(value) if value else None
         if when is not None and when[1] < entry.file.fetched_at - MAX_AGE:

@@ -10,7 +10,18 @@ from functools import partial
 from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
-from sitemapcrawler.rules.facts.objects import VIDEOS, Flaw, flaw, lacks, line_of, parts, stray, videos
+from sitemapcrawler.rules.facts.objects import (
+    VIDEOS,
+    Flaw,
+    are_usual,
+    flaw,
+    lacks,
+    line_of,
+    origin_of,
+    parts,
+    stray,
+    videos,
+)
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
@@ -55,8 +66,42 @@ def _missing(entry: UrlFacts, name: str) -> Iterator[Message]:
             yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
 
 
-video_rule = partial(rule, entries=VIDEO_EXTENSION)
-"""Registers a rule on entries with videos."""
+UNUSUAL = ("expiration_date", "rating", "view_count", "restriction", "platform", "uploader")
+"""Parts whose presence alone makes a video unusual: rules check their values."""
+
+
+def has_usual_videos(entry: UrlFacts) -> bool:
+    """True for an entry whose videos have valid required parts, and of the others only some simple ones."""
+    page = entry.record.loc
+    return all(_is_usual(video, page) for video in entry.record.videos)
+
+
+def _is_usual(video: Video, page: str) -> bool:
+    locations = [url for url in (video.content_loc, video.player_loc) if isinstance(url, str) and url]
+    if not (video.thumbnail_loc and video.title and video.description and locations) or video.extra:
+        return False
+    if isinstance(video.player_loc, dict) or "" in (video.content_loc, video.player_loc):
+        return False
+    if any(getattr(video, name) not in (None, []) for name in RETIRED) or any(
+        getattr(video, name) is not None for name in UNUSUAL
+    ):
+        return False
+    if not are_usual([video.thumbnail_loc, *locations], origin_of(page)):
+        return False
+    if visit_key(page) in [visit_key(url) for url in locations] or PLATFORM_PAGE.match(video.content_loc or ""):
+        return False
+    duration, date = video.duration, video.publication_date
+    if duration is not None and not (INTEGER.fullmatch(duration) and 1 <= int(duration) <= MAX_DURATION):
+        return False
+    if date is not None and written(date, Standard.W3C).form is not DateForm.LEGAL:
+        return False
+    if not all(getattr(video, name) in (None, *ANSWERS) for name in YES_OR_NO):
+        return False
+    return len(video.title) <= MAX_TITLE and len(video.description) <= MAX_DESCRIPTION and len(video.tag) <= MAX_TAGS
+
+
+video_rule = partial(rule, entries=VIDEO_EXTENSION, unless=has_usual_videos)
+"""Registers a rule on entries with videos that are not all usual."""
 
 
 @video_rule("video-thumbnail-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
@@ -241,7 +286,7 @@ def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
     Good: `<video:tag>cooking</video:tag>`
     """
     used: dict[str, int | None] = {}
-    for video, element in videos(entry):
+    for video, element in videos(entry, entry.brief):
         for tag, name in _retired(video):
             if tag not in used:
                 used[tag] = line_of(element, name)
