@@ -65,6 +65,7 @@ def main(index: str, out: str) -> None:
             "CONCURRENT_REQUESTS": AT_ONCE,
             "CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE,
             "AUTOTHROTTLE_ENABLED": False,
+            "DOWNLOAD_DELAY": 0,
             "RETRY_TIMES": 0,
             "SITEMAP_ALLOW_NETWORKS": ["127.0.0.0/8"],
             "FEED_EXPORTERS": {"jsonlines": "scrapy.exporters.JsonLinesItemExporter"},

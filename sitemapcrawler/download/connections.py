@@ -28,7 +28,7 @@ from twisted.internet.interfaces import (
     IStreamClientEndpoint,
 )
 from twisted.web.client import URI, Agent, HTTPConnectionPool
-from twisted.web.iweb import IAgentEndpointFactory
+from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden, Check
@@ -260,10 +260,14 @@ class GuardedAgent(_ScrapyAgent):
 
     @staticmethod
     def _headers_from_twisted_response(response: TwistedObject) -> Headers:
-        """The headers, cached: Scrapy needs them twice."""
+        """The headers, cached: Scrapy needs them twice. Twisted has checked and grouped them already."""
         headers: Headers | None = getattr(response, "_sitemap_headers", None)
         if headers is None:
-            headers = response._sitemap_headers = _ScrapyAgent._headers_from_twisted_response(response)
+            headers = response._sitemap_headers = Headers()
+            if response.length != UNKNOWN_LENGTH:
+                headers[b"Content-Length"] = str(response.length)
+            received = response.headers.getAllRawHeaders()
+            dict.update(headers, {name.title(): values for name, values in received})
         return headers
 
     def _cb_latency(self, result: object, request: Request, start_time: float) -> TwistedObject:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from scrapy.extensions.feedexport import FeedSlot
 
 logger = logging.getLogger("sitemapcrawler")
-ENGINE = logging.getLogger("scrapy.core.engine")
 
 SHORTEST_S = 0.001
 """Minimum duration in seconds for computing the rate."""
@@ -129,8 +128,10 @@ class BriefFormatter(LogFormatter):
     """Scrapy's log messages without the items, each of which may hold a thousand records."""
 
     def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
-        """Scrapy's message, only at level DEBUG: making it costs more than a record."""
-        return super().crawled(request, response, spider) if ENGINE.isEnabledFor(logging.DEBUG) else None
+        """Scrapy's message, only if a handler writes level DEBUG: making it costs more than a record. Scrapy opens its
+        loggers to all levels, and sets LOG_LEVEL on the handler."""
+        written = any(handler.level <= logging.DEBUG for handler in logging.root.handlers)
+        return super().crawled(request, response, spider) if written else None
 
     def scraped(self, item: object, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # its documentation allows None
         """None: the log names files instead of items."""

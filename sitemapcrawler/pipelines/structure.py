@@ -38,7 +38,8 @@ class StructurePipeline(CrawlPipeline):
             return
         if self._policies.at(home) is None:
             await self._policies.obtain(home)
-        strange = [record.loc for record in listed if not record.loc.startswith(f"{home}/")]
+        own = f"{home}/"
+        strange = [record.loc for record in listed if not record.loc.startswith(own)]
         if strange:
             await self._policies.prepare(strange)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -101,6 +102,11 @@ OF_PAGES = ("x-robots-tag", "link", "refresh")
 """Headers with the same information as the head of a page."""
 WANTED = [name.title().encode() for name in (*HEADERS, *OF_PAGES)]
 """Headers that are kept, as Scrapy spells them."""
+USUAL_URL = re.compile(
+    r"https?://[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9][a-z0-9-]{0,62})*(?::[1-9][0-9]{0,3})?"
+    r"/[A-Za-z0-9._~/-]*(?:\?[A-Za-z0-9._~/=&-]+)?"
+)
+"""URLs that Scrapy sends unchanged, so that it need not escape them again."""
 FAULTS_OF_HOST = 500
 """First status that indicates a problem of the host; so does 429."""
 TOO_MANY = 429
@@ -119,8 +125,10 @@ class Sender:
 
     async def send(self, url: str, method: str) -> Step:
         """Send a request and return the result; an exception is a result too."""
-        attempts, head = Attempts(), PageHead(wanted=self._reads_pages)
-        meta = {**self._meta, **attempts.meta(), **(head.meta() if method == "GET" else {})}
+        attempts, head = Attempts(), PageHead(wanted=self._reads_pages) if method == "GET" else None
+        meta = {**self._meta, **attempts.meta(), **({} if head is None else head.meta())}
+        if USUAL_URL.fullmatch(url):
+            meta["verbatim_url"] = True
         try:
             request = Request(as_sent(url), NO_CALLBACK, method, meta=meta, dont_filter=True)
         except ValueError as error:  # a host that only browsers accept
@@ -137,7 +145,7 @@ class Sender:
             if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
-        return step_of(response, attempts, head if method == "GET" else None)
+        return step_of(response, attempts, head)
 
     def count(self, url: str, step: Step) -> None:
         """Count consecutive failures of a host. `step`: the last result for the URL `url`."""

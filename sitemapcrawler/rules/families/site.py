@@ -9,9 +9,9 @@ from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
-    ENTRIES,
     FILES,
     LISTED,
+    ORIGINS,
     PAGES,
     ROW_BITS,
     WHOLE,
@@ -155,7 +155,10 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
 
 def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
     """Report sites with several values of `part` per `whole`, both SQL. `told`: rules that report single entries."""
-    site.need(ENTRIES)
+    site.need(ORIGINS)
+    hosts = f"SELECT {whole} AS host FROM temp.site_origins WHERE origin <> '' GROUP BY host"
+    if not any(site.query(f"{hosts} HAVING count(DISTINCT {part}) > 1 LIMIT 1")):  # counting entries takes longer
+        return
     issues = ", ".join(f"'{rule}'" for rule in told)
     faults = f"""
         WITH origins AS (
@@ -287,11 +290,10 @@ def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[Si
         yield SiteMessage(f"{urls} {said}, such as {quoted(first)}", sitemap=sitemap, value=first)
 
 
-EXTENSION = r"\.(?:html?|php|aspx?|jsp)$"
-
-INDEX_PAGE = rf"^([^?]*/)(?:index|[Dd]efault){EXTENSION}"
-
-WITH_EXTENSION = rf"^([^?]*[^/?]){EXTENSION}"
+EXTENSIONS = (".html", ".htm", ".php", ".aspx", ".asp", ".jsp")
+"""Extensions of pages. Tests for a suffix take half the time of regular expressions."""
+INDEX_PAGES = ("index", "default", "Default")
+"""Names of a folder's page, without their extension."""
 
 MIN_PAGES = 50
 """Number of pages with the same image or video to report. Fewer may share one on purpose."""
@@ -313,11 +315,13 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the URL that the page names as its canonical
     """
     site.need(PAGES)
+    cut = " ".join(f"WHEN suffix(key, '{end}') THEN left(key, length(key) - {len(end)})" for end in EXTENSIONS)
+    is_index = " OR ".join(f"suffix(stem, '/{name}')" for name in INDEX_PAGES)
     bases = f"""
-        SELECT page, CASE WHEN regexp_matches(key, '{INDEX_PAGE}') THEN 'index' ELSE 'extension' END AS what,
-               hash(CASE WHEN regexp_matches(key, '{INDEX_PAGE}') THEN regexp_extract(key, '{INDEX_PAGE}', 1)
-                         ELSE regexp_extract(key, '{WITH_EXTENSION}', 1) END) AS base
-        FROM temp.site_pages WHERE regexp_matches(key, '{WITH_EXTENSION}')"""
+        SELECT page, CASE WHEN {is_index} THEN 'index' ELSE 'extension' END AS what,
+               hash(CASE WHEN {is_index} THEN regexp_replace(stem, '[^/]+$', '') ELSE stem END) AS base
+        FROM (SELECT page, CASE {cut} END AS stem FROM temp.site_pages WHERE NOT contains(key, '?'))
+        WHERE NOT suffix(stem, '/')"""
     faults = f"""
         SELECT b.page AS place, min(p.page) AS other, min(b.what) AS what
         FROM temp.site_pages p JOIN ({bases}) b ON b.base = hash(p.key) GROUP BY b.page"""

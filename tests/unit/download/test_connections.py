@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider
+from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
 from scrapy.utils.test import get_crawler
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred, succeed
@@ -19,6 +20,8 @@ from twisted.internet.protocol import Factory
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.web.client import URI
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import UNKNOWN_LENGTH
 
 from sitemapcrawler.download import connections
 from sitemapcrawler.download import connections as idle
@@ -29,6 +32,7 @@ from sitemapcrawler.download.connections import (
     MAX_HEAD,
     MAX_IDLE,
     BoundedPool,
+    GuardedAgent,
     GuardedReactor,
     Stopwatch,
     Turnstile,
@@ -469,3 +473,12 @@ def test_share_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, mo
 def test_without_such_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resource", None)
     assert max_idle() == MAX_IDLE
+
+
+def test_headers_are_those_of_scrapy() -> None:
+    received = {b"etag": [b'"1"'], b"x-ROBOTS-tag": [b"noindex", b"nofollow"], b"www-authenticate": [b"Basic"]}
+    for length in (0, 12, UNKNOWN_LENGTH):
+        ours, theirs = (SimpleNamespace(headers=Headers(received), length=length) for _ in range(2))
+        headers = GuardedAgent._headers_from_twisted_response(ours)
+        assert list(headers.items()) == list(_ScrapyAgent._headers_from_twisted_response(theirs).items())
+        assert GuardedAgent._headers_from_twisted_response(ours) is headers

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
@@ -70,6 +70,16 @@ def test_error_of_an_item_names_its_kind_alone() -> None:
     text = logged["msg"] % logged["args"]
     assert text == "Error processing a UrlBatch"
     assert logged["level"] == logging.ERROR
+
+
+@pytest.mark.parametrize(("level", "is_made"), [(logging.DEBUG, True), (logging.INFO, False)])
+def test_response_is_logged_only_if_a_handler_writes_it(
+    level: int, is_made: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logging.getLogger("scrapy").setLevel(logging.DEBUG)  # as Scrapy sets it up, whatever LOG_LEVEL is
+    monkeypatch.setattr(logging.root, "handlers", [logging.NullHandler(level)])
+    request = Request("https://e.com/")
+    assert bool(BriefFormatter().crawled(request, Response(request.url), Spider("s"))) is is_made
 
 
 # ---- stopping

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import from_regex
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
@@ -14,7 +16,7 @@ from twisted.internet.defer import AlreadyCalledError
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
-from sitemapcrawler.verification.asking import Sender
+from sitemapcrawler.verification.asking import USUAL_URL, Sender
 
 
 def failure(error: Exception, stop_reason: str | None) -> str | None:
@@ -40,3 +42,8 @@ def failure(error: Exception, stop_reason: str | None) -> str | None:
 )
 def test_connection_that_breaks_in_a_stop_was_stopped(error: Exception, stop_reason: str | None, expected: str) -> None:
     assert failure(error, stop_reason) == expected
+
+
+@given(from_regex(USUAL_URL, fullmatch=True))
+def test_usual_url_is_sent_as_it_stands(url: str) -> None:
+    assert Request(url).url == url
