@@ -27,8 +27,7 @@ from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs
-from sitemapcrawler.urls.display import inert, masked_url
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert, masked_url
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
 """A path or URL, the content, a binary stream, or the content in pieces."""

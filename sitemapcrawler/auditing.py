@@ -27,8 +27,7 @@ from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PAGE, REPORT_FILES, SUMM
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import Severity
-from sitemapcrawler.urls.display import inert, masked_argument
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert, masked_argument
 
 if TYPE_CHECKING:
     import pandas

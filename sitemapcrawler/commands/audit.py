@@ -39,8 +39,7 @@ from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
 from sitemapcrawler.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import CLOSED, painter, put, wants_colour
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 FAILED = 1
 """Exit code if findings reach `--fail-on`."""

@@ -44,8 +44,7 @@ from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
 from sitemapcrawler.terminal.streams import CLOSED, StandardOutput, wants_colour
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
 """Output modes."""

@@ -16,7 +16,7 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.urls import authority
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger(__name__)
 

@@ -33,8 +33,8 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
 from sitemapcrawler.replies.discovery import ARGUMENT, HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.backlog import Backlog
-from sitemapcrawler.words import counted
 
 logger = logging.getLogger(__name__)
 

@@ -32,8 +32,7 @@ from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES
 from sitemapcrawler.urls import local_path
-from sitemapcrawler.urls.display import masked_bytes
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, masked_bytes
 
 logger = logging.getLogger(__name__)
 

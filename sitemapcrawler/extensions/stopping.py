@@ -21,7 +21,7 @@ from sitemapcrawler.items import UNREAD, JsonObject
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import findings
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 if TYPE_CHECKING:
     from scrapy.extensions.feedexport import FeedSlot

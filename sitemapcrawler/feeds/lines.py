@@ -22,8 +22,7 @@ from sitemapcrawler.rules.catalogue import Paint
 from sitemapcrawler.rules.registry import SEVERITIES, Severity, findings
 from sitemapcrawler.terminal.streams import painter
 from sitemapcrawler.urls import STANDARD_INPUT, local_path
-from sitemapcrawler.urls.display import MAX_URL, inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import MAX_URL, counted, inert
 
 MAX_LISTED = 200
 """Characters of a listed URL after a message: two lines of a terminal."""

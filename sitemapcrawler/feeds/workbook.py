@@ -34,8 +34,7 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
 from sitemapcrawler.scratch import OF_A_CRAWL, scratch
-from sitemapcrawler.urls.display import CUT
-from sitemapcrawler.words import elapsed, percent
+from sitemapcrawler.urls.display import CUT, elapsed, percent
 
 MAX_ROWS = 1_048_576
 """Rows of a worksheet, the header included."""

@@ -15,7 +15,7 @@ from typing import IO, Any
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 TABLES: Mapping[str, type] = MappingProxyType(
     {"url": UrlRecord, "sitemap": SitemapRecord, "finding": FindingRecord, "robots": RobotsRecord}

@@ -32,8 +32,7 @@ from sitemapcrawler.terminal.progress import (
     speed,
     time_left,
 )
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted, elapsed, shortened
+from sitemapcrawler.urls.display import counted, elapsed, inert, shortened
 
 if TYPE_CHECKING:
     from sitemapcrawler.fleet.control.driver import Fleet

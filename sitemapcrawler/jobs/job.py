@@ -44,7 +44,7 @@ from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,7 @@ from scrapy.utils.misc import arg_to_iter
 from sitemapcrawler import urls
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.pages.walking import SitemapItems
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 if TYPE_CHECKING:
     from sitemapcrawler.pages.spider import SitemapSpider

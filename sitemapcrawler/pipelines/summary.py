@@ -19,7 +19,7 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.words import counted, percent
+from sitemapcrawler.urls.display import counted, percent
 
 KIB = 1024
 STATUS = Path("/proc/self/status")

@@ -13,7 +13,7 @@ from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS, TEXT, UNKNOWN, format_named
 from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
 from sitemapcrawler.reader.xml import XmlReader
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element",
        "limit-entries", "limit-stopped")  # fmt: skip

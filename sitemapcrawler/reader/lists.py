@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from sitemapcrawler import urls
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 if TYPE_CHECKING:
     import pyarrow.parquet

@@ -13,7 +13,7 @@ from sitemapcrawler.reader import dates
 from sitemapcrawler.report.model import RuleReach
 from sitemapcrawler.report.wording import address, value_code
 from sitemapcrawler.rules.facts.languages import read_code
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 MAX_VALUE = 120
 """Maximum length in characters of a value in a sentence; the table has longer ones."""

@@ -19,8 +19,7 @@ from markupsafe import Markup
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import MAX_SHOWN
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 # pygal leaves its plugin finder behind; Python 3.11 warns about such finders whenever a module is not found.
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]

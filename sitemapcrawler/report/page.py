@@ -25,8 +25,7 @@ from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
 from sitemapcrawler.robots.agents import agent
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted, percent
+from sitemapcrawler.urls.display import counted, inert, percent
 
 PACKAGE = "sitemapcrawler.report"
 """Package with the shared templates and those of a crawl's report."""

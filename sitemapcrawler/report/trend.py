@@ -10,8 +10,7 @@ from markupsafe import Markup
 from sitemapcrawler.report import charts
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.report.wording import PARTIAL, listed, moment, shown
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 OF_THE_SITE = ("domain", "sitemap", "base_url")
 """Arguments that say which site a run is of."""

@@ -19,8 +19,7 @@ from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.urls import is_web
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted, elapsed, percent, size
+from sitemapcrawler.urls.display import counted, elapsed, inert, percent, size
 
 READING = {
     "ok": "complete",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sitemapcrawler import plugins
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.reader.faults import Fault
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -169,7 +169,7 @@ class Rule:
     of a rule with a higher severity of its own are one per file all the same."""
     by_form: bool = False
     """True if it finds the same in all entries of a file with the same form (`Suspects.odd_entries`)."""
-    unless: Callable[[Any], bool] | None = None
+    unless: Callable[[Any], bool] | None = None  # Any: as in `Check`
     """Test that is true for entries in which `check` finds nothing, with `Needs.URL`. Rules that share a test share its
     result, so that all rules on images cost one test of a usual entry."""
     instead_of: str = ""
@@ -235,7 +235,7 @@ def rule(
     by_value: bool = False,
     by_form: bool = False,
     instead_of: str = "",
-    unless: Callable[[Any], bool] | None = None,
+    unless: Callable[[Any], bool] | None = None,  # Any: as in `Check`
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
 

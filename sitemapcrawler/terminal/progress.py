@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.rules.registry import SEVERITIES, findings
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted, duration, shortened
+from sitemapcrawler.urls.display import counted, duration, inert, shortened
 
 QUIET = ("judging the site", "writing feeds")
 """Phases without requests."""

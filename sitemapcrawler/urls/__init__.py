@@ -1,4 +1,4 @@
-"""URLs: authorities and keys, their grammar, passwords in them, and how they are displayed.
+"""URLs: authorities and keys, their grammar, and how people read them and other untrusted text, numbers and durations.
 
 Imports nothing from the rest of the package. Start reading in `authority.py`.
 """

@@ -27,7 +27,7 @@ from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
 from sitemapcrawler.replies.soft404 import Fingerprint, is_soft_404, nonsense_url, witness
 from sitemapcrawler.urls import as_sent, host_of
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger(__name__)
 

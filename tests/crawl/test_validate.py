@@ -18,7 +18,7 @@ import yaml
 from lxml import etree
 
 from sitemapcrawler import cli
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT
 from tests.crawl.documents import index, packed, page, robots, urlset

@@ -18,8 +18,7 @@ from sitemapcrawler.report.page import crawler_note, render
 from sitemapcrawler.report.wording import PARTIAL as ENDED_EARLY
 from sitemapcrawler.report.wording import Health, Level, listed
 from sitemapcrawler.rules.registry import SEVERITIES
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 NAMES = {
     FINISHED: "read to the end",

@@ -22,8 +22,7 @@ from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
 from sitemapcrawler.fleet.worker.crawling import FAULT, LOG, CrawlJob, summary
 from sitemapcrawler.fleet.worker.nursery import Child, Nursery, NurseryDied
 from sitemapcrawler.rules.registry import SEVERITIES
-from sitemapcrawler.urls.display import inert
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, inert
 
 GRACE_S = 30.0
 """Seconds by which a crawl may exceed `max_time`: it needs up to 15 to stop, and then writes its files."""

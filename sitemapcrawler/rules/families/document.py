@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, fault_message, rule
-from sitemapcrawler.words import percent
+from sitemapcrawler.urls.display import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"

@@ -10,8 +10,7 @@ from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.objects import IMAGES, are_usual, flaw, images, lacks, line_of, origin_of, stray
 from sitemapcrawler.rules.registry import Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, resolve
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 RETIREMENT = "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions"
 RETIRED = ("caption", "geo_location", "title", "license")

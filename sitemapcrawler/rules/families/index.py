@@ -10,9 +10,8 @@ from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
 from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import counted, percent, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
-from sitemapcrawler.words import counted, percent
 
 INDEX = "https://www.sitemaps.org/protocol.html#index"
 INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"

@@ -27,8 +27,7 @@ from sitemapcrawler.rules.facts.objects import (
 from sitemapcrawler.rules.facts.tally import CLOCKS
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
 REQUIRED = (

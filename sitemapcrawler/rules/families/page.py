@@ -15,9 +15,8 @@ from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import Form, form_of
-from sitemapcrawler.words import counted
 
 NOINDEX = "https://developers.google.com/search/docs/crawling-indexing/block-indexing"
 ROBOTS_META = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag"

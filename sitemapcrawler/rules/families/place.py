@@ -23,9 +23,8 @@ from sitemapcrawler.rules.facts.suspects import (
     TRACKING,
 )
 from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, rule
-from sitemapcrawler.urls.display import HIDDEN, quoted
+from sitemapcrawler.urls.display import HIDDEN, counted, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
-from sitemapcrawler.words import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 LOC = f"{PROTOCOL}#locdef"

@@ -12,9 +12,8 @@ from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
-from sitemapcrawler.words import counted
 
 OURS = ("which is not public", "the crawl was stopped")
 """Parts of the reason if this crawler did not request the file, so nothing is known."""

@@ -15,8 +15,7 @@ from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 MAX_CRAWL_DAYS = 30
 """Maximum number of days to crawl all listed URLs once. Pages crawled less than once a month are out of date."""

@@ -24,8 +24,7 @@ from sitemapcrawler.rules.facts.robots import (
     notes,
 )
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
 

@@ -23,8 +23,7 @@ from sitemapcrawler.rules.facts.site import (
 )
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.registry import Needs, Per, Severity, SiteMessage, rule
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted, percent
+from sitemapcrawler.urls.display import counted, percent, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"

@@ -15,8 +15,7 @@ from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIR
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"

@@ -22,8 +22,7 @@ from sitemapcrawler.replies.page import is_html
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
 ERRORS = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors"

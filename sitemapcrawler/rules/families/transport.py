@@ -12,8 +12,7 @@ from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, 
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
-from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted, quoted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 REPORT = "https://support.google.com/webmasters/answer/7451001"

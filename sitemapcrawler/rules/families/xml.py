@@ -11,7 +11,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, fault_message, rule
-from sitemapcrawler.words import counted
+from sitemapcrawler.urls.display import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 TAGS = f"{PROTOCOL}#xmlTagDefinitions"

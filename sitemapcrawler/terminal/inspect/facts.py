@@ -11,8 +11,7 @@ from sitemapcrawler.namespaces import TREES, declared, find
 from sitemapcrawler.reader.formats import format_named, long_format_label
 from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection, is_core
-from sitemapcrawler.urls.display import MAX_URL, inert
-from sitemapcrawler.words import counted, size
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, size
 
 MIDNIGHT = "T00:00:00Z"
 

@@ -17,8 +17,7 @@ from sitemapcrawler.replies.discovery import ROBOTS, way_named
 from sitemapcrawler.terminal.inspect import facts
 from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
 from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
-from sitemapcrawler.urls.display import MAX_URL, inert
-from sitemapcrawler.words import counted, shortened
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, shortened
 
 STYLES = {GOOD: "green", ODD: "yellow", BAD: "bold red", PLAIN: ""}
 LABEL = 12
